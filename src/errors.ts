@@ -1,0 +1,76 @@
+/**
+ * Every error this API can answer with: the contract's error table, as code.
+ *
+ * Sorted by status. A code is public and never changes its meaning or status;
+ * the message is for people and may be reworded.
+ */
+export const ERRORS = {
+  invalid_body: [400, 'The request body is not valid.'],
+  invalid_query: [400, 'The query string is not valid.'],
+  invalid_request: [400, 'The request is not valid HTTP.'],
+  idempotency_key_required: [400, 'Send an Idempotency-Key header.'],
+  idempotency_key_invalid: [400, 'An Idempotency-Key is 1 to 255 visible ASCII characters.'],
+  unknown_feature: [400, 'There is no such feature.'],
+  unknown_scope: [400, 'There is no such scope.'],
+  unauthorized: [401, 'The credential is missing, invalid or revoked.'],
+  forbidden: [403, 'The credential lacks the scope this route needs.'],
+  scope_escalation: [403, 'A key cannot grant scopes it does not hold.'],
+  not_self_serve: [403, 'This feature is not self-serve.'],
+  operator_restricted: [403, 'An operator has restricted this feature.'],
+  feature_not_enabled: [403, 'This feature is not enabled for the store.'],
+  csrf_required: [403, 'A cookie session needs the x-fd-csrf header to write.'],
+  route_not_found: [404, 'There is no such route.'],
+  unknown_tenant: [404, 'No such store.'],
+  credential_not_found: [404, 'No such credential.'],
+  request_not_found: [404, 'No such entitlement request.'],
+  method_not_allowed: [405, 'This route does not take that method.'],
+  request_timeout: [408, 'The request took too long to arrive.'],
+  tenant_exists: [409, 'A store with that tenant_ref already exists.'],
+  no_active_version: [409, 'The store has no active site version to go live with.'],
+  email_exists: [409, 'An account with that e-mail address already exists.'],
+  initial_credential_exists: [409, 'The store already has an active initial key.'],
+  already_enabled: [409, 'The feature is already enabled.'],
+  self_serve_available: [409, 'This feature can be enabled without a request.'],
+  request_decided: [409, 'The request has already been decided.'],
+  idempotency_in_progress: [409, 'A request with that Idempotency-Key is still running.'],
+  body_too_large: [413, 'The request body is too large.'],
+  uri_too_long: [414, 'The request URL is too long.'],
+  unsupported_media_type: [415, 'Send the body as application/json, without content-encoding.'],
+  expectation_failed: [417, 'The Expect header cannot be met.'],
+  idempotency_key_reused: [422, 'That Idempotency-Key was used with another request.'],
+  rate_limited: [429, 'Too many attempts.'],
+  headers_too_large: [431, 'The request headers are too large.'],
+  db_error: [503, 'rate limiter unavailable'],
+  auth_unavailable: [503, 'The credential could not be checked.'],
+  service_unavailable: [503, 'Something went wrong on our side. Try again.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export type ErrorCode = keyof typeof ERRORS
+
+interface ErrorOptions {
+  /** Replaces the catalogue's message. Shown to the caller, so never a secret. */
+  message?: string
+  /** Extra members of the response body, beside `error`. */
+  body?: Record<string, unknown>
+  headers?: Record<string, string>
+  /** What really happened. Logged, never sent. */
+  cause?: unknown
+}
+
+/** The only error a module throws on purpose. Anything else answers 503 `service_unavailable`. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly body: Record<string, unknown>
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    const [status, message] = ERRORS[code]
+    super(options.message ?? message, { cause: options.cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.status = status
+    this.body = options.body ?? {}
+    this.headers = options.headers ?? {}
+  }
+}

@@ -1,0 +1,42 @@
+export interface Page {
+  limit: number
+  offset: number
+}
+
+interface Bounds {
+  limitDefault: number
+  limitMax: number
+  offsetMax?: number
+}
+
+/** Lists of the merchant and operator planes. */
+export const LIST: Bounds = { limitDefault: 25, limitMax: 100 }
+
+/**
+ * Reads `limit` and `offset` of a query string. The contract clamps them and never refuses:
+ * absent or not a number is the default, a fraction is floored, the rest is moved into range.
+ */
+export function readPage(
+  query: { limit?: unknown; offset?: unknown },
+  bounds: Bounds = LIST,
+): Page {
+  return {
+    limit: clamp(query.limit, { min: 1, max: bounds.limitMax, otherwise: bounds.limitDefault }),
+    offset: clamp(query.offset, {
+      min: 0,
+      max: bounds.offsetMax ?? Number.MAX_SAFE_INTEGER,
+      otherwise: 0,
+    }),
+  }
+}
+
+export function clamp(
+  raw: unknown,
+  { min, max, otherwise }: { min: number; max: number; otherwise: number },
+): number {
+  const text = Array.isArray(raw) ? raw[0] : raw
+  if (typeof text !== 'string' || text.trim() === '') return otherwise
+  const value = Math.floor(Number(text))
+  if (Number.isNaN(value)) return otherwise
+  return Math.min(Math.max(value, min), max)
+}
