@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 
 /** The building blocks of every shape on the wire. */
 
@@ -10,23 +10,65 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** Integer cents; the range JavaScript counts exactly. */
 export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+/** A store's slug: what stands in addresses and before every row of its data. */
 export const TenantRef = Type.String({ pattern: '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$' })
 
-type Plain = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object'
+const shared: TSchema[] = []
+
+/** A shape with a name of its own: one component in OpenAPI, used by `ref`. */
+export function Shared<T extends TSchema>(name: string, schema: T): T {
+  const named = { ...schema, $id: name }
+  shared.push(named)
+  return named
+}
+
+/** Every shared shape of the modules that are loaded. */
+export const sharedShapes = (): readonly TSchema[] => shared
+
+/** Points to a shared shape. */
+export function ref<T extends TSchema>(schema: T) {
+  const { $id } = schema as unknown as { $id?: string }
+  if ($id === undefined) throw new Error('only a shared shape can be referenced')
+  return Type.Unsafe<Static<T>>({ $ref: `${$id}#` })
+}
 
 /**
  * A value or null. A plain type becomes `type: [t, 'null']`, because the serialiser takes more than
  * twice as long over an `anyOf`. An object must be inline: `{$ref, type: [...]}` writes null as `{}`.
  */
 export function Nullable<T extends TSchema>(schema: T) {
-  const { type } = schema as unknown as { type?: Plain }
-  if (type === undefined || '$id' in schema) return Type.Union([schema, Type.Null()])
-  return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [type, 'null'] })
+  const { type } = schema as unknown as { type?: string }
+  if (type === undefined || '$id' in schema) {
+    return Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] })
+  }
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'] })
 }
 
-/** Names a shared shape, so that OpenAPI has one component for it. */
-export function ref<T extends TSchema>(schema: T) {
-  const { $id } = schema as unknown as { $id?: string }
-  if ($id === undefined) throw new Error('only a schema with an $id can be referenced')
-  return Type.Unsafe<Type.Static<T>>({ $ref: `${$id}#` })
-}
+/** An object without fixed members. Nothing in it is ever dropped. */
+export const OpenObject = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+})
+
+/** The named segments of a path. Any text: what is malformed is simply not found. */
+export const Params = <K extends string>(...names: K[]) =>
+  Type.Object(
+    Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<
+      K,
+      ReturnType<typeof Type.String>
+    >,
+  )
+
+/** A page of rows under the contract's name for them. */
+export const PageOf = <K extends string, T extends TSchema>(name: K, row: T) =>
+  Type.Object({
+    ...({ [name]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>),
+    total: Type.Integer(),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+  })
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Whether a path segment can be an id at all, so that PostgreSQL is not asked about garbage. */
+export const isUuid = (text: string): boolean => UUID.test(text)

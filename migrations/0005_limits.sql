@@ -1,0 +1,11 @@
+-- Counters of the rate limiters. Unlogged: a crash forgets one minute of counting, and every count
+-- is spared its write-ahead log.
+
+create unlogged table limit_counters (
+  bucket       text        not null primary key check (length(bucket) <= 300),
+  window_start timestamptz not null,
+  hits         integer     not null check (hits > 0)
+);
+
+grant select, insert, update on limit_counters to fd_app;
+grant select, insert, update, delete on limit_counters to fd_worker;

@@ -1,0 +1,133 @@
+import type pg from 'pg'
+import { openPool, type PoolOptions } from './pool.ts'
+import { prepare, Runner, type Send, sql } from './sql.ts'
+
+/** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
+export class Db extends Runner {
+  readonly tenant: string
+  constructor(tenant: string, send: Send) {
+    super(send)
+    this.tenant = tenant
+  }
+}
+
+/** A Db inside an open transaction. Only `TenantDb.transaction` makes one. */
+export class Tx extends Db {
+  readonly kind = 'transaction'
+}
+
+/** One tenant's data. Every statement runs with that tenant set, and for that statement alone. */
+export class TenantDb extends Db {
+  readonly #pool: pg.Pool
+  constructor(pool: pg.Pool, tenant: string) {
+    super(tenant, (query) => readAlone(pool, tenant, query))
+    this.#pool = pool
+  }
+
+  transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    return inTransaction(this.#pool, name, [setTenant(this.tenant)], (send) =>
+      work(new Tx(this.tenant, send)),
+    )
+  }
+}
+
+/** What has no tenant: the gate's functions, and the few tables listed in `global-tables.ts`. */
+export class GlobalDb extends Runner {
+  readonly #pool: pg.Pool
+  constructor(pool: pg.Pool) {
+    super((query) => pool.query(query))
+    this.#pool = pool
+  }
+
+  transaction<T>(name: string, work: (tx: Runner) => Promise<T>): Promise<T> {
+    return inTransaction(this.#pool, name, [], (send) => work(new Runner(send)))
+  }
+}
+
+/** One pool, logged in as one role. */
+export class Database {
+  readonly global: GlobalDb
+  readonly #pool: pg.Pool
+  constructor(options: PoolOptions) {
+    this.#pool = openPool(options)
+    this.global = new GlobalDb(this.#pool)
+  }
+
+  tenant(ref: string): TenantDb {
+    return new TenantDb(this.#pool, ref)
+  }
+
+  /** Connections in use and requests waiting for one. Both are 0 at rest. */
+  get load() {
+    return { busy: this.#pool.totalCount - this.#pool.idleCount, waiting: this.#pool.waitingCount }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end()
+  }
+}
+
+const BEGIN = { text: 'begin' }
+const COMMIT = { text: 'commit' }
+const ROLLBACK = { text: 'rollback' }
+
+const setTenant = (tenant: string) => prepare(sql`select set_config('app.tenant', ${tenant}, true)`)
+
+/**
+ * One statement under a tenant, in one write: begin, tenant, statement, commit.
+ *
+ * Should `begin` fail alone, the statement runs without a tenant, and `fd_tenant()` refuses it.
+ */
+async function readAlone(pool: pg.Pool, tenant: string, query: pg.QueryConfig) {
+  const client = await pool.connect()
+  try {
+    const sent = [BEGIN, setTenant(tenant), query, COMMIT].map((each) => client.query(each))
+    const [begun, set, result, committed] = await Promise.allSettled(sent)
+    // The statement's own error says most; the others only follow from it.
+    for (const leg of [result, begun, set, committed]) {
+      if (leg?.status === 'rejected') throw leg.reason
+    }
+    client.release()
+    return (result as PromiseFulfilledResult<pg.QueryResult>).value
+  } catch (error) {
+    await giveBack(client)
+    throw error
+  }
+}
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  name: string,
+  opening: pg.QueryConfig[],
+  work: (send: Send) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  let open = true
+  const send: Send = (query) =>
+    open ? client.query(query) : Promise.reject(new Error(`the transaction '${name}' is over`))
+  try {
+    await Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
+    const result = await work(send)
+    open = false
+    const { command } = await client.query(COMMIT)
+    // A statement that failed and was caught leaves nothing to commit, and PostgreSQL only says so
+    // in the tag of its answer.
+    if (command !== 'COMMIT') throw new Error(`the transaction '${name}' was rolled back`)
+    client.release()
+    return result
+  } catch (error) {
+    open = false
+    await giveBack(client)
+    throw error
+  }
+}
+
+/** Returns a connection after a failure: rolled back, or not at all. */
+async function giveBack(client: pg.PoolClient): Promise<void> {
+  try {
+    await client.query(ROLLBACK)
+    client.release()
+  } catch {
+    client.release(true)
+  }
+}

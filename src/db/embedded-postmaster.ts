@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process'
+import { readFile, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/** The server process that holds a cluster. */
+export interface Postmaster {
+  pid: number
+  port: number
+}
+
+const POLL_MS = 20
+/** A stop writes all that is in memory to disk first. */
+const STOP_SECONDS = 60
+
+const run = promisify(execFile)
+
+/** Who holds the cluster now, or null. A file left by a dead server is seen through. */
+export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
+  const found = await readPidFile(cluster)
+  return found && (await serves(found.pid, cluster)) ? found : null
+}
+
+/** What the server wrote down when it started, whether or not it still lives. */
+export async function readPidFile(cluster: string): Promise<Postmaster | null> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
+  const [pid, , , port] = text.split('\n').map(Number)
+  return pid ? { pid, port: port ?? 0 } : null
+}
+
+/** Ends open transactions and stops that server, if it is the one of that cluster. */
+export async function stopPostmaster({ pid }: Postmaster, cluster: string): Promise<void> {
+  if (!(await serves(pid, cluster))) return
+  process.kill(pid, 'SIGINT')
+  const deadline = Date.now() + STOP_SECONDS * 1_000
+  while (Date.now() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
+}
+
+/** Whether that process is the server of that cluster, and not a later one of the same number. */
+async function serves(pid: number, cluster: string): Promise<boolean> {
+  if (process.platform !== 'linux') {
+    const said = await run('ps', ['-ww', '-o', 'command=', '-p', `${pid}`]).catch(() => null)
+    return said?.stdout.includes(`/bin/postgres -D ${cluster} `) ?? false
+  }
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  const [program, flag, dir] = command.split('\0')
+  if (!program?.endsWith('/bin/postgres') || flag !== '-D') return false
+  // The folder may have been moved since the server was started.
+  return dir === cluster || (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === cluster
+}

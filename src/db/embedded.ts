@@ -1,0 +1,218 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { exists, findHome, type Home } from './embedded-home.ts'
+import { withLock } from './embedded-lock.ts'
+import { findPostmaster, type Postmaster, stopPostmaster } from './embedded-postmaster.ts'
+import {
+  ensureCluster,
+  hasFailed,
+  judgeFailure,
+  type Launch,
+  launch,
+  SUPERUSER,
+} from './embedded-server.ts'
+
+export interface EmbeddedOptions {
+  dataDir: string
+  password: string
+  /** PostgreSQL settings over our own. They count when this call starts the server. */
+  settings?: Record<string, string>
+}
+
+export interface Embedded {
+  url: string
+  port: number
+  /** Leaves the server, and stops it unless another process still uses it. */
+  stop(): Promise<void>
+}
+
+interface Server extends Home {
+  password: string
+  settings: Record<string, string>
+}
+
+/** The declarations of `pg` leave these two out. */
+type Client = pg.Client & { ref(): void; unref(): void }
+
+/** A running server and the connection that tells others we are using it. */
+interface Stay {
+  postmaster: Postmaster
+  presence: Client
+}
+
+/** Every connection of this process is named so, as pools do, followed by what it is for. */
+const PROCESS_NAME = `fairdock:${process.pid}:`
+const PRESENCE_NAME = `${PROCESS_NAME}presence`
+
+const DATABASE = 'fairdock'
+const POLL_MS = 20
+/** Recovery after a crash replays up to a gigabyte of log. */
+const READY_SECONDS = 120
+/** A start that failed in passing is tried again after this. */
+const RETRY_MS = 100
+const REJOIN_MS = 1_000
+/** A connection that was just closed is still listed for a moment. */
+const FAREWELL_MS = 250
+
+/** Starts the PostgreSQL server of `dataDir`, or joins it where it already runs. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const { dataDir, password, settings = {} } = options
+  if (password === '' || /[\r\n\0]/.test(password)) {
+    throw new Error('The password of the embedded database must be one line of text.')
+  }
+  const server = { ...(await findHome(dataDir)), password, settings }
+  const stay = { ...(await alone(server, () => joinServer(server))), leaving: false }
+  watch(server, stay)
+  const { port } = stay.postmaster
+  let stopped: Promise<void> | undefined
+  return {
+    url: `postgres://${SUPERUSER}:${encodeURIComponent(password)}@127.0.0.1:${port}/${DATABASE}`,
+    port,
+    stop() {
+      stay.leaving = true
+      stopped ??= alone(server, () => leaveServer(server, stay))
+      return stopped
+    },
+  }
+}
+
+/**
+ * Brings the server back when it dies under us, be it by hand or for want of memory. It comes
+ * back on its last port, where the pools of this process look for it.
+ */
+function watch(server: Server, stay: Stay & { leaving: boolean }): void {
+  const rejoin = async () => {
+    if (stay.leaving || !(await exists(server.cluster))) return
+    const { presence, postmaster } = await joinServer(server)
+    Object.assign(stay, { presence, postmaster })
+    watch(server, stay)
+  }
+  stay.presence.once('end', async () => {
+    while (!stay.leaving) {
+      const done = await alone(server, rejoin).then(
+        () => true,
+        () => false,
+      )
+      if (done) return
+      await sleep(REJOIN_MS, undefined, { ref: false })
+    }
+  })
+}
+
+/** Starting and stopping exclude each other, or one could stop what another has just joined. */
+async function alone<T>(server: Server, work: () => Promise<T>): Promise<T> {
+  // Somebody may have deleted the folder under a running server, which still has to be stopped.
+  if (!(await exists(server.dir))) return work()
+  return withLock(join(server.dir, 'postgres.lock'), work)
+}
+
+async function joinServer(server: Server): Promise<Stay> {
+  await ensureCluster(server, server.password, server.settings.fsync !== 'off')
+  const deadline = Date.now() + READY_SECONDS * 1_000
+  let started: Launch | null = null
+  while (Date.now() < deadline) {
+    const postmaster = await findPostmaster(server.cluster)
+    const presence = postmaster && (await connect(server, postmaster))
+    if (presence) {
+      // Whoever forgets to stop us may still exit.
+      presence.unref()
+      return { postmaster, presence }
+    }
+    if (!postmaster && (!started || hasFailed(started))) {
+      if (started) {
+        await judgeFailure(server, started)
+        await sleep(RETRY_MS)
+      }
+      started = await launch(server, server.settings)
+    }
+    await sleep(POLL_MS)
+  }
+  throw new Error(`The embedded database in ${server.cluster} was not ready in ${READY_SECONDS} s.`)
+}
+
+/** A connection to that very server, or null while it is starting up or shutting down. */
+async function connect(server: Server, postmaster: Postmaster): Promise<Client | null> {
+  try {
+    return await open(server, postmaster, DATABASE)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === '28P01') {
+      throw new Error(`The database in ${server.cluster} has another password.`, { cause: error })
+    }
+    if (code === '3D000') await createDatabase(server, postmaster)
+    return null
+  }
+}
+
+async function open(server: Server, postmaster: Postmaster, database: string): Promise<Client> {
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port: postmaster.port,
+    user: SUPERUSER,
+    password: server.password,
+    database,
+    application_name: PRESENCE_NAME,
+    connectionTimeoutMillis: 5_000,
+    ssl: false,
+  }) as Client
+  // Its end is noticed when it is needed next.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query(`select pg_read_file('postmaster.pid') as text`)
+    if (Number.parseInt(rows[0].text, 10) !== postmaster.pid) {
+      throw new Error('Another server answers on this port.')
+    }
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+async function createDatabase(server: Server, postmaster: Postmaster): Promise<void> {
+  const client = await open(server, postmaster, 'postgres')
+  try {
+    await client.query(`create database ${DATABASE}`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The last one out turns off the light. */
+async function leaveServer(server: Server, stay: Stay): Promise<void> {
+  const postmaster = (await findPostmaster(server.cluster)) ?? stay.postmaster
+  stay.presence.ref()
+  const inUse = await isUsedByOthers(server, postmaster, stay.presence)
+  await stay.presence.end().catch(() => {})
+  if (!inUse) await stopPostmaster(postmaster, server.cluster)
+}
+
+async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: Client) {
+  const deadline = Date.now() + FAREWELL_MS
+  for (;;) {
+    const others = await countOthers(presence).catch(async () => {
+      // The server was restarted since we joined it.
+      const client = await open(server, postmaster, DATABASE).catch(() => null)
+      if (!client) return 0
+      return countOthers(client).finally(() => client.end())
+    })
+    if (others === 0) return false
+    if (Date.now() > deadline) return true
+    await sleep(POLL_MS)
+  }
+}
+
+/** Our own pools do not count, another user of the server within this process does. */
+async function countOthers(client: pg.Client): Promise<number> {
+  const { rows } = await client.query(
+    `select count(*)::int as others
+       from pg_stat_activity
+      where backend_type = 'client backend'
+        and pid <> pg_backend_pid()
+        and (application_name = $1 or not starts_with(application_name, $2))`,
+    [PRESENCE_NAME, PROCESS_NAME],
+  )
+  return rows[0].others
+}

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { ensureRoles } from './roles.ts'
+
+const FOLDER = new URL('../../migrations/', import.meta.url)
+
+/** The key of the lock that lets one process migrate at a time. Any number, as long as it stays. */
+const LOCK_KEY = 7_239_114_001
+
+/** PostgreSQL 15 is the first whose `public` schema is closed to everyone by default. */
+const VERSION_MIN = 150_000
+
+export interface Migration {
+  version: number
+  name: string
+  sql: string
+  checksum: string
+}
+
+interface Applied {
+  version: number
+  name: string
+  checksum: string
+}
+
+export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort()
+  return Promise.all(
+    files.map(async (file, index) => {
+      const sql = await readFile(new URL(file, folder), 'utf8')
+      const version = Number(file.slice(0, 4))
+      if (version !== index + 1) throw new Error(`migration ${file} breaks the numbering`)
+      const checksum = createHash('sha256').update(sql).digest('hex')
+      return { version, name: file.slice(5, -4), sql, checksum }
+    }),
+  )
+}
+
+/** Brings the database up to the newest migration. Safe to call from many processes at once. */
+export async function migrate(options: { url: string; secretKey: string; folder?: URL }) {
+  const client = new pg.Client({
+    connectionString: options.url,
+    application_name: `fairdock:${process.pid}:migrate`,
+    connectionTimeoutMillis: 10_000,
+  })
+  await client.connect()
+  try {
+    await refuseOldServer(client)
+    await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
+    await ensureRoles(client, options.url, options.secretKey)
+    await client.query('set role fd_owner')
+    return await applyPending(client, await readMigrations(options.folder))
+  } finally {
+    await client.end()
+  }
+}
+
+async function applyPending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
+  await client.query(`
+    create table if not exists schema_migrations (
+      version    integer     primary key,
+      name       text        not null,
+      checksum   text        not null,
+      applied_at timestamptz not null default now()
+    )`)
+  await client.query('grant select on schema_migrations to fd_app, fd_worker, fd_operator')
+  const pending = findPending(migrations, await listApplied(client))
+  for (const migration of pending) await apply(client, migration)
+  return pending
+}
+
+async function apply(client: pg.Client, { version, name, sql, checksum }: Migration) {
+  try {
+    await client.query('begin')
+    await client.query(sql)
+    await client.query(
+      'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
+      [version, name, checksum],
+    )
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw new Error(`migration ${version} (${name}) failed`, { cause: error })
+  }
+}
+
+export async function listApplied(client: pg.Client): Promise<Applied[]> {
+  const { rows } = await client.query<Applied>(
+    'select version, name, checksum from schema_migrations order by version',
+  )
+  return rows
+}
+
+/** What is still to do. Refuses a database that was migrated by other files than these. */
+export function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
+  for (const done of applied) {
+    const known = migrations.find(({ version }) => version === done.version)
+    if (known === undefined) {
+      throw new Error(`the database is newer than this program: it has migration ${done.version}`)
+    }
+    if (known.checksum !== done.checksum) {
+      throw new Error(`migration ${done.version} (${done.name}) was changed after it was applied`)
+    }
+  }
+  return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
+}
+
+async function refuseOldServer(client: pg.Client) {
+  const { rows } = await client.query<{ number: number; text: string }>(
+    `select current_setting('server_version_num')::int as number,
+            current_setting('server_version') as text`,
+  )
+  if ((rows[0]?.number ?? 0) >= VERSION_MIN) return
+  throw new Error(`PostgreSQL 15 or newer is needed, this is ${rows[0]?.text}`)
+}

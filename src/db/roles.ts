@@ -1,0 +1,143 @@
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
+import pg from 'pg'
+
+/** Who logs in. None owns a table or passes row level security. */
+export const LOGIN_ROLES = ['fd_app', 'fd_worker', 'fd_operator'] as const
+export type LoginRole = (typeof LOGIN_ROLES)[number]
+
+/** Who owns things: tables, the search function, the functions that run before a tenant is known. */
+const NOLOGIN_ROLES = ['fd_owner', 'fd_search', 'fd_gate'] as const
+
+/** Statements end by themselves, so that one bad plan or lost client cannot hold a lock for long. */
+const ROLE_SETTINGS: Record<LoginRole, Record<string, string>> = {
+  fd_app: { statement_timeout: '10s', idle_in_transaction_session_timeout: '15s' },
+  fd_worker: { statement_timeout: '30s', idle_in_transaction_session_timeout: '30s' },
+  fd_operator: { statement_timeout: '30s', idle_in_transaction_session_timeout: '15s' },
+}
+
+/** The address of the same database for one of our roles, whose password follows from SECRET_KEY. */
+export function roleUrl(databaseUrl: string, role: LoginRole, secretKey: string): string {
+  const url = new URL(databaseUrl)
+  url.username = role
+  url.password = rolePassword(role, secretKey)
+  return url.href
+}
+
+const rolePassword = (role: LoginRole, secretKey: string) =>
+  createHmac('sha256', secretKey).update(`database role ${role}`).digest('hex')
+
+/** The roles could not be made. `sql` is what an administrator must run once. */
+export class RolesMissingError extends Error {
+  readonly sql: string
+  constructor(sql: string, cause: unknown) {
+    super(`the database user may not create roles; an administrator must run:\n${sql}`, { cause })
+    this.name = 'RolesMissingError'
+    this.sql = sql
+  }
+}
+
+/** Makes the roles where they are missing, and lets the current user act as the owner. */
+export async function ensureRoles(client: pg.Client, databaseUrl: string, secretKey: string) {
+  const statements = [
+    ...(await roleStatements(client, databaseUrl, secretKey)),
+    ...(await membershipStatements(client)),
+    ...(await schemaStatements(client)),
+  ]
+  if (statements.length === 0) return
+  try {
+    for (const statement of statements) await client.query(statement)
+  } catch (error) {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new RolesMissingError(statements.map((each) => `${each};`).join('\n'), error)
+  }
+}
+
+async function roleStatements(client: pg.Client, databaseUrl: string, secretKey: string) {
+  const { rows } = await client.query("select rolname from pg_roles where rolname like 'fd\\_%'")
+  const existing = new Set(rows.map((row: { rolname: string }) => row.rolname))
+  const statements: string[] = []
+  for (const role of NOLOGIN_ROLES) {
+    if (!existing.has(role)) statements.push(`create role ${role} nologin`)
+  }
+  for (const role of LOGIN_ROLES) {
+    if (existing.has(role) && (await canLogIn(roleUrl(databaseUrl, role, secretKey)))) continue
+    const verb = existing.has(role) ? 'alter' : 'create'
+    const verifier = scramVerifier(rolePassword(role, secretKey))
+    statements.push(`${verb} role ${role} login password '${verifier}'`)
+    statements.push(`alter role ${role} set timezone = 'UTC'`)
+    for (const [name, value] of Object.entries(ROLE_SETTINGS[role])) {
+      statements.push(`alter role ${role} set ${name} = '${value}'`)
+    }
+  }
+  return statements
+}
+
+/** The migrating user must be able to act as the owner, and the owner to hand functions over. */
+async function membershipStatements(client: pg.Client) {
+  const { rows } = await client.query<{ version: number; name: string; may_set: boolean }>(`
+    select current_setting('server_version_num')::int as version, current_user as name,
+           coalesce((select rolsuper from pg_roles where rolname = current_user), false) as may_set`)
+  const [me] = rows
+  if (me === undefined) throw new Error('the server did not say who we are')
+  // PostgreSQL 16 made membership and the right to SET ROLE two things.
+  const option = me.version >= 160_000 ? ' with inherit true, set true' : ''
+  const wanted: (readonly [string, string])[] = [
+    ['fd_search', 'fd_owner'],
+    ['fd_gate', 'fd_owner'],
+  ]
+  if (!me.may_set) wanted.push(['fd_owner', me.name])
+  const statements: string[] = []
+  for (const [role, member] of wanted) {
+    if (!(await isMember(client, role, member))) {
+      statements.push(`grant ${role} to ${pg.escapeIdentifier(member)}${option}`)
+    }
+  }
+  return statements
+}
+
+async function schemaStatements(client: pg.Client) {
+  const { rows } = await client.query<{ granted: boolean }>(`
+    select coalesce(bool_and(coalesce(has_schema_privilege(r.oid, 'public', 'create'), false)), false)
+             and count(*) = 3 as granted
+      from pg_roles r where r.rolname in ('fd_owner', 'fd_search', 'fd_gate')`)
+  if (rows[0]?.granted) return []
+  return [
+    'grant usage, create on schema public to fd_owner, fd_search, fd_gate',
+    'grant usage on schema public to fd_app, fd_worker, fd_operator',
+  ]
+}
+
+async function isMember(client: pg.Client, role: string, member: string): Promise<boolean> {
+  const { rows } = await client.query<{ held: boolean }>(
+    `select coalesce((select pg_has_role(m.oid, r.oid, 'member')
+                        from pg_roles m, pg_roles r
+                       where m.rolname = $1 and r.rolname = $2), false) as held`,
+    [member, role],
+  )
+  return rows[0]?.held ?? false
+}
+
+async function canLogIn(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    // 28P01: wrong password. 28000: the role may not log in. Anything else is no answer.
+    if (['28P01', '28000'].includes((error as { code?: string }).code ?? '')) return false
+    throw error
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The hash PostgreSQL keeps, so that no password stands in a statement the server may log. */
+function scramVerifier(password: string): string {
+  const iterations = 4_096
+  const salt = createHmac('sha256', password).update('salt').digest().subarray(0, 16)
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
+  const key = (label: string) => createHmac('sha256', salted).update(label).digest()
+  const stored = createHash('sha256').update(key('Client Key')).digest()
+  const base64 = (bytes: Buffer) => bytes.toString('base64')
+  return `SCRAM-SHA-256$${iterations}:${base64(salt)}$${base64(stored)}:${base64(key('Server Key'))}`
+}

@@ -1,0 +1,106 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { Database } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
+import { Runner } from '../../src/db/sql.ts'
+
+/** Every row a query returns in a test is held against its shape. */
+Runner.checkRows = true
+
+export const TEST_SECRET_KEY = 'the secret key of every test database'
+
+const DATA_DIR = fileURLToPath(new URL('../../.data/test', import.meta.url))
+const TEMPLATE_LOCK = 8_812_003_451
+
+/** A test database may lose its last second in a power cut; it may not lose ours. */
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+}
+
+/** One server for all test processes: each joins the one that runs, the last one stops it. */
+export const startTestServer = () =>
+  startEmbedded({ dataDir: DATA_DIR, password: 'a password for tests only', settings: FAST })
+
+export interface TestDatabase {
+  /** As the superuser: for looking behind the curtain, and for faults. */
+  url: string
+  open(role: LoginRole, max?: number): Database
+  roleUrl(role: LoginRole): string
+}
+
+/** A database of the test's own, cloned from a migrated template. */
+export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
+  const server = await startTestServer()
+  const name = `t_${randomBytes(8).toString('hex')}`
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  const template = await ensureTemplate(admin, server.url)
+  await admin.query(`create database ${name} template ${template}`)
+  const url = withDatabase(server.url, name)
+  const opened: Database[] = []
+  t.after(async () => {
+    await Promise.all(opened.map((database) => database.close()))
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+    await server.stop()
+  })
+  const urlOf = (role: LoginRole) => roleUrl(url, role, TEST_SECRET_KEY)
+  return {
+    url,
+    roleUrl: urlOf,
+    open: (role, max = 5) => {
+      const database = new Database({ url: urlOf(role), name: role, max })
+      opened.push(database)
+      return database
+    },
+  }
+}
+
+/** A database without anything in it, for tests of the migration itself. */
+export async function openEmptyDatabase(t: TestContext): Promise<string> {
+  const server = await startTestServer()
+  const name = `t_${randomBytes(8).toString('hex')}`
+  const admin = new pg.Client({ connectionString: server.url })
+  await admin.connect()
+  await admin.query(`create database ${name}`)
+  t.after(async () => {
+    await admin.query(`drop database ${name} with (force)`)
+    await admin.end()
+    await server.stop()
+  })
+  return withDatabase(server.url, name)
+}
+
+/** The template is named for its migrations, so that changed files make a new one. */
+async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
+  const sums = (await readMigrations()).map(({ checksum }) => checksum).join()
+  const name = `template_${createHash('sha256').update(sums).digest('hex').slice(0, 16)}`
+  const exists = async () =>
+    (await admin.query('select from pg_database where datname = $1', [name])).rowCount === 1
+  if (await exists()) return name
+  await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
+  try {
+    if (await exists()) return name
+    // Made aside and renamed, so that a test killed half-way leaves no half template.
+    const aside = `making_${randomBytes(8).toString('hex')}`
+    await admin.query(`create database ${aside}`)
+    await migrate({ url: withDatabase(url, aside), secretKey: TEST_SECRET_KEY })
+    await admin.query(`alter database ${aside} rename to ${name}`)
+    return name
+  } finally {
+    await admin.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
