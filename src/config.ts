@@ -1,0 +1,258 @@
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Every setting of a process: its name in the environment, what it may be, its default and meaning.
+ * The only file that reads the environment. `docs/configuration.md` is held against this table.
+ */
+
+interface Setting<T> {
+  /** Throws `Expected` when the text is not one. */
+  read(text: string): T
+  expected: string
+  /** Shown in the documentation; what applies when the setting is absent or empty. */
+  fallback: T
+  meaning: string
+  secret?: true
+  /** The empty string is a value of its own, not an absent one. */
+  emptyCounts?: true
+}
+
+class Expected extends Error {}
+
+function setting<T>(fallback: T, expected: string, meaning: string, read: (text: string) => T) {
+  return { fallback, expected, meaning, read } satisfies Setting<T>
+}
+
+const text = (fallback: string, meaning: string) =>
+  setting<string>(fallback, 'a text', meaning, (value) => value)
+
+const optional = (meaning: string) =>
+  setting<string | undefined>(undefined, 'a text', meaning, (value) => value)
+
+const secret = (meaning: string) => ({
+  ...setting<string | undefined>(undefined, 'at least 32 characters', meaning, (value) => {
+    if (value.length < 32) throw new Expected()
+    return value
+  }),
+  secret: true as const,
+})
+
+const whole = (fallback: number, min: number, max: number, meaning: string) =>
+  setting<number>(fallback, `a whole number from ${min} to ${max}`, meaning, (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max) throw new Expected()
+    return number
+  })
+
+const oneOf = <T extends string>(fallback: T, all: readonly T[], meaning: string) =>
+  setting<T>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
+    const found = all.find((each) => each === value)
+    if (found === undefined) throw new Expected()
+    return found
+  })
+
+const url = (schemes: readonly string[], meaning: string) =>
+  setting<string | undefined>(undefined, `a ${schemes.join(' or ')} URL`, meaning, (value) => {
+    const scheme = URL.canParse(value) ? new URL(value).protocol.slice(0, -1) : ''
+    if (!schemes.includes(scheme)) throw new Expected()
+    return value.replace(/\/+$/, '')
+  })
+
+/** The parts of a database address carry passwords, so it is never shown. */
+const databaseUrl = (meaning: string) => ({
+  ...url(['postgres', 'postgresql'], meaning),
+  secret: true as const,
+})
+
+const list = (expected: string, meaning: string, check: (item: string) => boolean) =>
+  setting<readonly string[]>(
+    [],
+    `a list, separated by commas, of ${expected}`,
+    meaning,
+    (value) => {
+      const items = value.split(',').map((item) => item.trim())
+      if (!items.every(check)) throw new Expected()
+      return items
+    },
+  )
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600 }
+
+const ladder = (fallback: string, meaning: string) => {
+  const read = (value: string) =>
+    value.split(',').map((step) => {
+      const [, count, unit] = /^(\d{1,6})([smh])$/.exec(step.trim()) ?? []
+      if (count === undefined || unit === undefined) throw new Expected()
+      return Number(count) * (UNIT_SECONDS[unit] ?? 1)
+    })
+  return setting<readonly number[]>(read(fallback), `durations such as ${fallback}`, meaning, read)
+}
+
+const isHostPort = (item: string) => /^[a-z0-9.[\]:-]+:\d{1,5}$/i.test(item)
+const isAddressRange = (item: string) => isIP(item) !== 0 || ipaddr.isValidCIDR(item)
+
+export const SETTINGS = {
+  NODE_ENV: oneOf(
+    'development',
+    ['development', 'test', 'production'],
+    '`production` refuses defaults that are only fit for a laptop',
+  ),
+  HOST: text('127.0.0.1', 'the address to listen on'),
+  PORT: whole(8080, 0, 65_535, 'the port to listen on; 0 takes a free one'),
+  PUBLIC_URL: url(
+    ['http', 'https'],
+    'the platform as the world sees it; default: where it listens',
+  ),
+  ASSET_BASE_URL: {
+    ...url(['http', 'https'], 'the base of `image_url`; default: `PUBLIC_URL`; empty: none'),
+    emptyCounts: true as const,
+  },
+  TRUST_PROXY: list(
+    'addresses or CIDR ranges',
+    'the proxies whose `x-forwarded-for` is believed',
+    isAddressRange,
+  ),
+  DATA_DIR: text('.data', 'the embedded database, local assets and generated secrets'),
+  DATABASE_URL: databaseUrl('a PostgreSQL server; unset: an embedded one under `DATA_DIR`'),
+  DATABASE_APP_URL: databaseUrl('the login of the API, where `DATABASE_URL` may not make roles'),
+  DATABASE_WORKER_URL: databaseUrl('the login of the worker, likewise'),
+  DATABASE_OPERATOR_URL: databaseUrl('the login of the operator plane, likewise'),
+  DATABASE_DIRECT_URL: databaseUrl('past a connection pooler, for notifications'),
+  DATABASE_POOL_MAX: whole(10, 2, 500, 'connections of each pool of a process'),
+  MIGRATE_ON_START: oneOf('true', ['true', 'false'], 'whether a start migrates the database'),
+  OPERATOR_TOKEN: secret('the operator plane; generated into `DATA_DIR` when unset'),
+  STOREFRONT_TOKEN: secret('the storefront plane; generated likewise'),
+  STOREFRONT_TOKEN_PREVIOUS: secret('also accepted while storefronts move to the new token'),
+  SECRET_KEY: secret('the root of every derived key; generated likewise'),
+  PAYMENT_GATEWAY: setting<'simulated' | 'nmi' | undefined>(
+    undefined,
+    'one of simulated, nmi',
+    'which gateway stores use; default `simulated`, to be named in production',
+    (value) => {
+      if (value !== 'simulated' && value !== 'nmi') throw new Expected()
+      return value
+    },
+  ),
+  NMI_URL: url(['http', 'https'], "NMI's address"),
+  NMI_SECURITY_KEY: { ...optional("NMI's key"), secret: true as const },
+  WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts, for drills'),
+  WEBHOOK_TEST_TARGETS: list(
+    'host:port',
+    'exempt from the public-HTTPS rule; refused in production',
+    isHostPort,
+  ),
+  RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
+  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failed attempts per caller elsewhere'),
+  CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkouts per tenant and shopper'),
+  REDIS_URL: {
+    ...url(['redis', 'rediss'], 'limiter counters in Redis; unset: in PostgreSQL'),
+    secret: true as const,
+  },
+  S3_BUCKET: optional('assets in S3; unset: on local disk'),
+  S3_ENDPOINT: url(['http', 'https'], 'an S3 other than AWS'),
+  AWS_REGION: text('us-east-1', "the bucket's region"),
+  AWS_ACCESS_KEY_ID: { ...optional('unset: the usual AWS sources'), secret: true as const },
+  AWS_SECRET_ACCESS_KEY: { ...optional('likewise'), secret: true as const },
+  SMTP_URL: {
+    ...url(['smtp', 'smtps'], 'mail by SMTP; unset: kept in the mail table for the operator'),
+    secret: true as const,
+  },
+  MAIL_FROM: text('Fairdock <no-reply@localhost>', 'the sender of mail'),
+  IDENTITY_JWKS_URL: url(['http', 'https'], 'an external identity provider to trust'),
+  IDENTITY_ISSUER: optional('its `iss`'),
+  IDENTITY_AUDIENCE: optional('its `aud`'),
+  IDENTITY_EMAIL_VERIFICATION: setting<'off' | 'required' | undefined>(
+    undefined,
+    'one of off, required',
+    'whether an owner proves the e-mail address; default: required in production, else off',
+    (value) => {
+      if (value !== 'off' && value !== 'required') throw new Expected()
+      return value
+    },
+  ),
+  LOG_LEVEL: oneOf(
+    'info',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+    'how much is logged',
+  ),
+  METRICS_PORT: whole(0, 0, 65_535, 'Prometheus metrics on a port of their own; 0: none'),
+} satisfies Record<string, Setting<unknown>>
+
+type Name = keyof typeof SETTINGS
+type Read = { [K in Name]: ReturnType<(typeof SETTINGS)[K]['read']> }
+
+/** Everything that is wrong with the environment, at once. Never shows a value. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(`the configuration has ${faults.length} fault(s):\n  ${faults.join('\n  ')}`)
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+export type Config = ReturnType<typeof readConfig>
+
+/** Reads and checks the environment. Throws one ConfigError that names every fault. */
+export function readConfig(env: Record<string, string | undefined> = process.env) {
+  const faults: string[] = []
+  const read = Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
+      const given = env[name]
+      if (given === undefined || (given === '' && !setting.emptyCounts)) {
+        return [name, setting.fallback]
+      }
+      if (given === '') return [name, '']
+      try {
+        return [name, setting.read(given)]
+      } catch (error) {
+        if (!(error instanceof Expected)) throw error
+        faults.push(`${name} must be ${setting.expected}`)
+        return [name, setting.fallback]
+      }
+    }),
+  ) as Read
+  faults.push(...crossFaults(read))
+  if (faults.length > 0) throw new ConfigError(faults)
+  return Object.freeze({ ...read, ...derive(read) })
+}
+
+function derive(read: Read) {
+  const production = read.NODE_ENV === 'production'
+  return {
+    production,
+    DATA_DIR: resolve(read.DATA_DIR),
+    MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
+    PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
+    IDENTITY_EMAIL_VERIFICATION:
+      read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
+  }
+}
+
+/** Rules over more than one setting: what production refuses, and what only works together. */
+function crossFaults(read: Read): string[] {
+  const faults: string[] = []
+  if (read.NODE_ENV === 'production') {
+    for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY'] as const) {
+      if (read[name] === undefined) faults.push(`${name} must be set in production`)
+    }
+    if (read.PAYMENT_GATEWAY === undefined) {
+      faults.push('PAYMENT_GATEWAY must be named in production: simulated approves every card')
+    }
+    if (read.WEBHOOK_TEST_TARGETS.length > 0) {
+      faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
+    }
+  }
+  if (read.PAYMENT_GATEWAY === 'nmi' && read.NMI_SECURITY_KEY === undefined) {
+    faults.push('NMI_SECURITY_KEY must be set when PAYMENT_GATEWAY is nmi')
+  }
+  if (
+    read.IDENTITY_JWKS_URL !== undefined &&
+    (read.IDENTITY_ISSUER === undefined || read.IDENTITY_AUDIENCE === undefined)
+  ) {
+    faults.push('IDENTITY_ISSUER and IDENTITY_AUDIENCE must be set beside IDENTITY_JWKS_URL')
+  }
+  return faults
+}

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import { IJsonError, parseIJson } from '../kernel/i-json.ts'
+import type { App } from './route.ts'
+
+/** JSON is the only body, read by our own strict parser. Anything else is 415. */
+export function acceptOnlyJson(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => readJson(request, bytes),
+  )
+}
+
+function readJson(request: FastifyRequest, bytes: Buffer): unknown {
+  const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  if (request.headers['content-encoding'] !== undefined || !/^(utf-?8)?$/i.test(charset ?? '')) {
+    throw new ApiError('unsupported_media_type')
+  }
+  // Many clients name the type even when they send nothing; a route that needs a body says so itself.
+  if (bytes.length === 0) return undefined
+  try {
+    return parseIJson(bytes).value
+  } catch (error) {
+    if (!(error instanceof IJsonError)) throw error
+    const path = error.path.split('/').slice(1).map(quotable).join('.')
+    throw new ApiError('invalid_body', { body: { issues: [{ path, message: error.message }] } })
+  }
+}
+
+/** Names of ours may be shown in an answer; any other text a caller sent may be a card number. */
+const quotable = (segment: string) => (/^([a-z_]{1,40}|\d{1,5})$/i.test(segment) ? segment : '*')

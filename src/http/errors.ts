@@ -1,0 +1,78 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
+
+/** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
+export function errorBody(error: ApiError, correlationId?: string): string {
+  const { code, message, body } = error
+  return JSON.stringify({
+    error: correlationId === undefined ? { code, message } : { code, message, correlationId },
+    ...body,
+  })
+}
+
+/**
+ * Whether a body names its correlation id. A 401 and a 404 never do: they must be alike to the byte,
+ * whatever was missing. On public routes only our own failures do.
+ */
+export function showsCorrelation(status: number, plane: string | undefined): boolean {
+  if (status >= 500) return true
+  return status !== 401 && status !== 404 && plane !== undefined && plane !== 'public'
+}
+
+const FRAMEWORK_CODES: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_body',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_body',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_body',
+  FST_ERR_BAD_URL: 'invalid_request',
+  FST_ERR_MAX_PARAM_LENGTH: 'uri_too_long',
+  ERR_STREAM_PREMATURE_CLOSE: 'invalid_body',
+}
+
+/** What any thrown thing means to the caller. What we did not foresee is our fault, never theirs. */
+export function toApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown
+  const error = thrown as Partial<FastifyError>
+  if (error.validation !== undefined) return validationError(error as FastifyError)
+  const code = FRAMEWORK_CODES[error.code ?? '']
+  if (code !== undefined) return new ApiError(code, { cause: thrown })
+  return new ApiError('service_unavailable', { cause: thrown })
+}
+
+/** Says where the body is wrong and what was expected there. Never repeats what was sent. */
+function validationError(error: FastifyError): ApiError {
+  const issues = (error.validation ?? []).map(({ instancePath, params, message }) => {
+    const missing = (params as { missingProperty?: unknown }).missingProperty
+    const path = [...instancePath.split('/').slice(1), ...(missing ? [String(missing)] : [])]
+    return { path: path.join('.'), message: message ?? 'is not valid' }
+  })
+  return new ApiError('invalid_body', { body: { issues }, cause: error })
+}
+
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError) {
+  const { plane } = request.routeOptions.config
+  const correlationId = showsCorrelation(error.status, plane) ? request.id : undefined
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type('application/json; charset=utf-8')
+    .serializer((text: string) => text)
+    .send(errorBody(error, correlationId))
+}
+
+/** A whole HTTP answer, for a socket on which no request could be read. */
+export function rawErrorResponse(code: ErrorCode, correlationId: string): string {
+  const [status] = ERRORS[code]
+  const body = errorBody(new ApiError(code))
+  return [
+    `HTTP/1.1 ${status} ${code}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-correlation-id: ${correlationId}`,
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

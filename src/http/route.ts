@@ -1,0 +1,131 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteOptions,
+} from 'fastify'
+import type { TSchema } from 'typebox'
+import type { ErrorCode } from '../errors.ts'
+import type { Scope } from '../kernel/scopes.ts'
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression<RawServerDefault>,
+  RawReplyDefaultExpression<RawServerDefault>,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+/** What a module's `routes.ts` exports for each plane it has routes on. */
+export type Routes = (app: App) => Promise<void>
+
+/** Who may call. Set by the plane a route is registered under, never by the route itself. */
+export type Plane = 'public' | 'storefront' | 'merchant' | 'owner' | 'operator'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    plane?: Plane
+    /** Merchant plane: the scope a key needs, or `any` for a route that every key may call. */
+    scope?: Scope | 'any'
+    /** Merchant plane: the store's owner may call it too, by session. */
+    orOwner?: boolean
+    /** The codes this route answers with besides those of its plane. */
+    failures?: readonly ErrorCode[]
+    /** The query parameters, for the documentation. They are read by clamping helpers, never refused. */
+    query?: Record<string, TSchema>
+    /** Needs an Idempotency-Key header. */
+    idempotent?: boolean
+    /** Left out of OpenAPI: pages for people. */
+    hidden?: boolean
+  }
+}
+
+/** One row of the route table: what tests, OpenAPI and the boot check are made from. */
+export interface RouteEntry {
+  method: string
+  url: string
+  plane: Plane
+  scope?: Scope | 'any'
+  orOwner: boolean
+  hidden: boolean
+  hasBody: boolean
+  failures: readonly ErrorCode[]
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    routeTable: RouteEntry[]
+  }
+}
+
+/**
+ * Keeps the route table and refuses to boot with a route that says too little: no plane, a merchant
+ * route without a scope, or no shape for its success.
+ */
+export function keepRouteTable(app: App): void {
+  const seen: RouteOptions[] = []
+  app.decorate('routeTable', [])
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') seen.push(route)
+  })
+  app.addHook('onReady', async () => {
+    for (const route of seen) app.routeTable.push(readEntry(route))
+  })
+}
+
+function readEntry(route: RouteOptions): RouteEntry {
+  const { plane, scope, orOwner, hidden } = route.config ?? {}
+  const where = `${route.method} ${route.url}`
+  if (plane === undefined) throw new Error(`${where} declares no authorisation`)
+  if (plane === 'merchant' && scope === undefined) throw new Error(`${where} declares no scope`)
+  const response = (route.schema?.response ?? {}) as Record<string, unknown>
+  if (!hidden && !Object.keys(response).some((status) => status.startsWith('2'))) {
+    throw new Error(`${where} declares no response schema`)
+  }
+  return {
+    method: String(route.method),
+    url: route.url,
+    plane,
+    ...(scope === undefined ? {} : { scope }),
+    orOwner: orOwner ?? false,
+    hidden: hidden ?? false,
+    hasBody: route.schema?.body !== undefined,
+    failures: allFailures(route),
+  }
+}
+
+const AUTH: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'db_error']
+
+const PLANE_FAILURES: Record<Plane, readonly ErrorCode[]> = {
+  public: [],
+  storefront: AUTH,
+  operator: AUTH,
+  owner: [...AUTH, 'auth_unavailable', 'csrf_required'],
+  merchant: [...AUTH, 'auth_unavailable', 'forbidden'],
+}
+
+const BODY: readonly ErrorCode[] = ['invalid_body', 'body_too_large', 'unsupported_media_type']
+const KEY: readonly ErrorCode[] = [
+  'idempotency_key_required',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+]
+
+/** Every code a route can answer with: its own, its plane's, and those that follow from its shape. */
+export function allFailures({ config = {}, schema }: Pick<RouteOptions, 'config' | 'schema'>) {
+  const { plane = 'public', failures = [], idempotent, orOwner } = config
+  return [
+    ...new Set([
+      ...failures,
+      ...PLANE_FAILURES[plane],
+      ...(orOwner ? PLANE_FAILURES.owner : []),
+      ...(schema?.body === undefined ? [] : BODY),
+      ...(idempotent ? KEY : []),
+      'service_unavailable' as const,
+    ]),
+  ]
+}

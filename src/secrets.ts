@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Config } from './config.ts'
+
+const Secrets = Type.Object({
+  OPERATOR_TOKEN: Type.String({ minLength: 32 }),
+  STOREFRONT_TOKEN: Type.String({ minLength: 32 }),
+  SECRET_KEY: Type.String({ minLength: 32 }),
+})
+export type Secrets = Static<typeof Secrets>
+
+/** The three secrets: from the environment, else the ones made at the first start in `DATA_DIR`. */
+export async function loadSecrets(config: Config): Promise<Secrets> {
+  const { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY } = config
+  if (OPERATOR_TOKEN && STOREFRONT_TOKEN && SECRET_KEY) {
+    return { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }
+  }
+  const kept = await readOrMake(join(config.DATA_DIR, 'secrets.json'), config.DATA_DIR)
+  return {
+    OPERATOR_TOKEN: OPERATOR_TOKEN ?? kept.OPERATOR_TOKEN,
+    STOREFRONT_TOKEN: STOREFRONT_TOKEN ?? kept.STOREFRONT_TOKEN,
+    SECRET_KEY: SECRET_KEY ?? kept.SECRET_KEY,
+  }
+}
+
+async function readOrMake(path: string, folder: string): Promise<Secrets> {
+  const found = await read(path)
+  if (found !== null) return found
+  await mkdir(folder, { recursive: true })
+  const token = () => randomBytes(32).toString('base64url')
+  const made = { OPERATOR_TOKEN: token(), STOREFRONT_TOKEN: token(), SECRET_KEY: token() }
+  // Written aside and linked into place: of two first starts one wins, and nobody reads half a file.
+  const aside = `${path}.${process.pid}`
+  await writeFile(aside, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+  await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(aside)
+  const kept = await read(path)
+  if (kept === null) throw new Error(`${path} vanished while it was being made`)
+  return kept
+}
+
+async function read(path: string): Promise<Secrets | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  await chmod(path, 0o600)
+  try {
+    return Value.Parse(Secrets, JSON.parse(text))
+  } catch {
+    // The cause would quote the file.
+    throw new Error(`${path} does not hold the three secrets; restore it, it cannot be made again`)
+  }
+}
