@@ -72,3 +72,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether a path segment can be an id at all, so that PostgreSQL is not asked about garbage. */
 export const isUuid = (text: string): boolean => UUID.test(text)
+
+const TENANT_REF = new RegExp((TenantRef as unknown as { pattern: string }).pattern)
+
+/** Whether a path segment can be a store's slug at all. */
+export const isTenantRef = (text: string): boolean => TENANT_REF.test(text)

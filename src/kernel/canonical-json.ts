@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+
+/**
+ * The one spelling of a JSON value (RFC 8785): no space, members in the order of their UTF-16 units.
+ *
+ * Only plain JSON is taken. The library drops a member that is undefined, and writes a Map as `{}`:
+ * two different values would then have one hash.
+ */
+export function canonicalJson(value: unknown): string {
+  // It goes first, because it refuses a cycle, which would keep the walk from ending.
+  const text = canonicalize(value)
+  refuseOtherThanJson(value)
+  if (text === undefined) throw new TypeError('the value has no JSON form')
+  return text
+}
+
+/** Lowercase hexadecimal SHA-256 of the canonical form. */
+export const canonicalHash = (value: unknown): string => hash('sha256', canonicalJson(value), 'hex')
+
+function refuseOtherThanJson(value: unknown): void {
+  const rest: unknown[] = [value]
+  while (rest.length > 0) {
+    const next = rest.pop()
+    if (next === null || isScalar(next)) continue
+    if (typeof next !== 'object' || !isPlain(next)) {
+      throw new TypeError(`${Object.prototype.toString.call(next)} has no JSON form`)
+    }
+    // Not `push(...)`, which overflows the stack on a long array; and `of` sees the holes too.
+    for (const child of Array.isArray(next) ? next : Object.values(next)) rest.push(child)
+  }
+}
+
+const isScalar = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
