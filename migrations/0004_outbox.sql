@@ -22,3 +22,6 @@ call fd_fence('outbox', app => 'select, insert', worker => 'select, insert, upda
 -- The worker looks over all tenants for who has work, then claims within one.
 create policy due on outbox for select to fd_worker using (true);
 create index outbox_due on outbox (next_attempt_at) where next_attempt_at is not null;
+create index outbox_due_of_tenant on outbox (tenant_ref, next_attempt_at)
+ where next_attempt_at is not null;
+create index outbox_handled on outbox (handled_at) where handled_at is not null;

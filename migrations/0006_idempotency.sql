@@ -19,7 +19,9 @@ create table idempotency_keys (
   created_at      timestamptz not null default now(),
   answered_at     timestamptz,
   primary key (tenant_ref, operation, key),
-  check ((state = 'answered') = (answered_at is not null and response_status is not null))
+  check ((state = 'answered') = (answered_at is not null and response_status is not null)),
+  -- What runs without a lease would never be taken up again.
+  check (state = 'answered' or lease_until is not null)
 );
 
 call fd_fence('idempotency_keys', app => 'select, insert, update, delete',

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { isRetryable } from './constraints.ts'
 import { openPool, type PoolOptions } from './pool.ts'
 import { prepare, Runner, type Send, sql } from './sql.ts'
 
@@ -95,7 +96,26 @@ async function readAlone(pool: pg.Pool, tenant: string, query: pg.QueryConfig) {
   }
 }
 
+/** How often a transaction that lost to another is tried: a deadlock's loser wins the next time. */
+const TRIES_MAX = 3
+
+/** Nothing but SQL happens in a transaction, so one that was rolled back can be run again. */
 async function inTransaction<T>(
+  pool: pg.Pool,
+  name: string,
+  opening: pg.QueryConfig[],
+  work: (send: Send) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await tryTransaction(pool, name, opening, work)
+    } catch (error) {
+      if (tries === TRIES_MAX || !isRetryable(error)) throw error
+    }
+  }
+}
+
+async function tryTransaction<T>(
   pool: pg.Pool,
   name: string,
   opening: pg.QueryConfig[],

@@ -136,9 +136,12 @@ async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
 
 async function setAside(place: string): Promise<void> {
   const cluster = join(place, 'postgres')
-  const postmaster = await findPostmaster(cluster)
-  if (postmaster) await stopPostmaster(postmaster, cluster)
-  await rename(place, `${place}.${new Date().toISOString()}`)
+  // Under the lock, or a process that still uses the old server would bring it back at once.
+  await withLock(join(place, 'postgres.lock'), async () => {
+    const postmaster = await findPostmaster(cluster)
+    if (postmaster) await stopPostmaster(postmaster, cluster)
+    await rename(place, `${place}.${new Date().toISOString()}`)
+  })
 }
 
 async function systemHome(dir: string, binaries: Binaries): Promise<Home> {

@@ -52,7 +52,9 @@ const PASSING_TROUBLE = [
 /** Makes the cluster unless it is there, so that a kill at any moment leaves all of it or none. */
 export async function ensureCluster(home: Home, password: string, durable: boolean): Promise<void> {
   for (const name of await readdir(home.dir)) {
-    if (name.startsWith(DRAFT)) await rm(join(home.dir, name), { recursive: true, force: true })
+    if (!name.startsWith(DRAFT)) continue
+    // The `initdb` of a process that was killed may still be writing there: next time, then.
+    await rm(join(home.dir, name), { recursive: true, force: true }).catch(() => {})
   }
   const versionFile = join(home.cluster, 'PG_VERSION')
   if (!(await exists(versionFile))) await createCluster(home, password, durable)

@@ -4,14 +4,7 @@ import pg from 'pg'
 import { exists, findHome, type Home } from './embedded-home.ts'
 import { withLock } from './embedded-lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './embedded-postmaster.ts'
-import {
-  ensureCluster,
-  hasFailed,
-  judgeFailure,
-  type Launch,
-  launch,
-  SUPERUSER,
-} from './embedded-server.ts'
+import { ensureCluster, hasFailed, judgeFailure, launch, SUPERUSER } from './embedded-server.ts'
 
 export interface EmbeddedOptions {
   dataDir: string
@@ -62,7 +55,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     throw new Error('The password of the embedded database must be one line of text.')
   }
   const server = { ...(await findHome(dataDir)), password, settings }
-  const stay = { ...(await alone(server, () => joinServer(server))), leaving: false }
+  const stay = { ...(await joinServer(server, () => true)), leaving: false }
   watch(server, stay)
   const { port } = stay.postmaster
   let stopped: Promise<void> | undefined
@@ -83,14 +76,13 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
  */
 function watch(server: Server, stay: Stay & { leaving: boolean }): void {
   const rejoin = async () => {
-    if (stay.leaving || !(await exists(server.cluster))) return
-    const { presence, postmaster } = await joinServer(server)
-    Object.assign(stay, { presence, postmaster })
+    if (!(await exists(server.cluster))) return
+    Object.assign(stay, await joinServer(server, () => !stay.leaving))
     watch(server, stay)
   }
   stay.presence.once('end', async () => {
     while (!stay.leaving) {
-      const done = await alone(server, rejoin).then(
+      const done = await rejoin().then(
         () => true,
         () => false,
       )
@@ -107,28 +99,40 @@ async function alone<T>(server: Server, work: () => Promise<T>): Promise<T> {
   return withLock(join(server.dir, 'postgres.lock'), work)
 }
 
-async function joinServer(server: Server): Promise<Stay> {
-  await ensureCluster(server, server.password, server.settings.fsync !== 'off')
+/** Tries until it is connected, or nobody wants it any more. */
+async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay> {
   const deadline = Date.now() + READY_SECONDS * 1_000
-  let started: Launch | null = null
-  while (Date.now() < deadline) {
-    const postmaster = await findPostmaster(server.cluster)
-    const presence = postmaster && (await connect(server, postmaster))
-    if (presence) {
+  while (Date.now() < deadline && isWanted()) {
+    // Not locked between two tries: a server may be waiting for somebody else to leave it.
+    const stay = await alone(server, async () => (isWanted() ? tryToJoin(server, deadline) : null))
+    if (stay) {
       // Whoever forgets to stop us may still exit.
-      presence.unref()
-      return { postmaster, presence }
-    }
-    if (!postmaster && (!started || hasFailed(started))) {
-      if (started) {
-        await judgeFailure(server, started)
-        await sleep(RETRY_MS)
-      }
-      started = await launch(server, server.settings)
+      stay.presence.unref()
+      return stay
     }
     await sleep(POLL_MS)
   }
   throw new Error(`The embedded database in ${server.cluster} was not ready in ${READY_SECONDS} s.`)
+}
+
+async function tryToJoin(server: Server, deadline: number): Promise<Stay | null> {
+  await ensureCluster(server, server.password, server.settings.fsync !== 'off')
+  if (await findPostmaster(server.cluster)) return connectToRunning(server)
+  const started = await launch(server, server.settings)
+  while (!hasFailed(started) && Date.now() < deadline) {
+    const stay = await connectToRunning(server)
+    if (stay) return stay
+    await sleep(POLL_MS)
+  }
+  await judgeFailure(server, started)
+  await sleep(RETRY_MS)
+  return null
+}
+
+async function connectToRunning(server: Server): Promise<Stay | null> {
+  const postmaster = await findPostmaster(server.cluster)
+  const presence = postmaster && (await connect(server, postmaster))
+  return presence && { postmaster, presence }
 }
 
 /** A connection to that very server, or null while it is starting up or shutting down. */

@@ -2,7 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Logger } from 'pino'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
@@ -28,7 +33,8 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): App {
   const app = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
-    disableRequestLogging: true,
+    // Each answer is logged once, by its route's pattern; see metrics.ts.
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
@@ -88,6 +94,8 @@ function nameCorrelation(request: FastifyRequest, reply: FastifyReply) {
 function refuseOddRequest({ raw }: FastifyRequest) {
   if (raw.httpVersion !== '1.0' && !raw.headers.host) throw new ApiError('invalid_request')
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
+  // PostgreSQL has no text with U+0000 in it, so nothing can ever be found by one.
+  if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
 
 /** Our own failures are logged with their cause; a refusal is only counted. */

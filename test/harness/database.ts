@@ -31,6 +31,7 @@ export const startTestServer = () =>
 export interface TestDatabase {
   /** As the superuser: for looking behind the curtain, and for faults. */
   url: string
+  secretKey: string
   open(role: LoginRole, max?: number): Database
   roleUrl(role: LoginRole): string
 }
@@ -54,6 +55,7 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
   const urlOf = (role: LoginRole) => roleUrl(url, role, TEST_SECRET_KEY)
   return {
     url,
+    secretKey: TEST_SECRET_KEY,
     roleUrl: urlOf,
     open: (role, max = 5) => {
       const database = new Database({ url: urlOf(role), name: role, max })

@@ -1,0 +1,86 @@
+import { healthRoutes } from './health.ts'
+import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
+import { measureRequests } from './http/metrics.ts'
+import type { App } from './http/route.ts'
+import { createServer, type ServerOptions } from './http/server.ts'
+import * as credentialRoutes from './modules/credentials/routes.ts'
+import * as credentials from './modules/credentials/service.ts'
+import * as entitlementRoutes from './modules/entitlements/routes.ts'
+import { createVouchedCheck } from './modules/identity/external.ts'
+import * as identityRoutes from './modules/identity/routes.ts'
+import * as identity from './modules/identity/service.ts'
+import * as storeRoutes from './modules/stores/routes.ts'
+import * as stores from './modules/stores/service.ts'
+import * as viewRoutes from './modules/views/routes.ts'
+import { callerOf } from './platform/limits.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The whole platform as one HTTP application: every route, under the plane that guards it. */
+export async function buildApp(
+  runtime: Runtime,
+  options: Pick<ServerOptions, 'onUndeclared'> = {},
+): Promise<App> {
+  const { config, secrets, logger, database } = runtime
+  const operator = runtime.operatorDatabase.global
+  const owners = openIdentity(runtime)
+  const app = createServer({ ...options, logger, trustProxy: config.TRUST_PROXY })
+  decorateRequests(app)
+  measureRequests(app)
+
+  const guards = createGuards({
+    limits: runtime.limits,
+    callerOf,
+    database,
+    checkKey: (key) => credentials.check(database.global, key),
+    checkSession: (token) => identity.check(owners, token),
+    requireStore: async (db) => void (await stores.get(db)),
+    operatorTokens: [secrets.OPERATOR_TOKEN],
+    storefrontTokens: [secrets.STOREFRONT_TOKEN, config.STOREFRONT_TOKEN_PREVIOUS].filter(
+      (token) => token !== undefined,
+    ),
+  })
+
+  await app.register(
+    onPlane('public', null, [
+      healthRoutes(runtime),
+      identityRoutes.publicRoutes(owners, guards.limited),
+    ]),
+  )
+  await app.register(
+    onPlane('owner', guards.owner, [
+      identityRoutes.ownerRoutes(owners),
+      credentialRoutes.ownerRoutes(database),
+    ]),
+  )
+  await app.register(
+    onPlane('merchant', guards.merchant, [
+      viewRoutes.merchantRoutes,
+      storeRoutes.merchantRoutes,
+      credentialRoutes.merchantRoutes(database),
+      entitlementRoutes.merchantRoutes,
+    ]),
+  )
+  await app.register(
+    onPlane('operator', guards.operator, [
+      storeRoutes.operatorRoutes({ database, operator }),
+      viewRoutes.operatorRoutes,
+      entitlementRoutes.operatorRoutes({ database, operator }),
+    ]),
+  )
+  return app
+}
+
+export function openIdentity({ config, database, clock, key }: Runtime): identity.Identity {
+  const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
+  const provider =
+    IDENTITY_JWKS_URL && IDENTITY_ISSUER && IDENTITY_AUDIENCE
+      ? { jwksUrl: IDENTITY_JWKS_URL, issuer: IDENTITY_ISSUER, audience: IDENTITY_AUDIENCE }
+      : null
+  return {
+    db: database.global,
+    clock,
+    verificationKey: key('email verification'),
+    verification: config.IDENTITY_EMAIL_VERIFICATION,
+    checkVouched: provider && createVouchedCheck(provider),
+  }
+}

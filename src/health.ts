@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { findPending, readMigrations } from './db/migrate.ts'
+import { sql } from './db/sql.ts'
+import { ApiError } from './errors.ts'
+import type { Routes } from './http/route.ts'
+import type { Runtime } from './runtime.ts'
+
+const Ok = Type.Object({ status: Type.String() })
+
+/** Up: the process answers. Ready: what it stands on answers too. */
+export const healthRoutes =
+  (runtime: Runtime): Routes =>
+  async (app) => {
+    app.get(
+      '/healthz',
+      {
+        schema: {
+          operationId: 'readHealth',
+          tags: ['health'],
+          summary: 'Whether the process is up.',
+          response: { 200: Ok },
+        },
+      },
+      async () => ({ status: 'ok' }),
+    )
+
+    app.get(
+      '/readyz',
+      {
+        schema: {
+          operationId: 'readReadiness',
+          tags: ['health'],
+          summary: 'Whether the process can serve. A 503 names the part that fails.',
+          response: { 200: Ok },
+        },
+      },
+      async () => {
+        const failing = await listFailing(runtime)
+        if (failing.length > 0) throw new ApiError('service_unavailable', { body: { failing } })
+        return { status: 'ok' }
+      },
+    )
+  }
+
+/** A check that hangs has failed: whoever asks wants to know now. */
+const CHECK_MS = 2_000
+
+async function listFailing({ database, limits }: Runtime): Promise<string[]> {
+  const checks: Record<string, () => Promise<unknown>> = {
+    database: () => database.global.run(sql`select 1`),
+    migrations: async () => {
+      const applied = await database.global.many(
+        Type.Object({ version: Type.Integer(), name: Type.String(), checksum: Type.String() }),
+        sql`select version, name, checksum from schema_migrations order by version`,
+      )
+      if (findPending(await readMigrations(), applied).length > 0) throw new Error('pending')
+    },
+    limiter: () => limits.ping(),
+  }
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => ((await holds(check)) ? [] : [name])),
+  )
+  return results.flat()
+}
+
+async function holds(check: () => Promise<unknown>): Promise<boolean> {
+  const late = new Promise<false>((resolve) => setTimeout(resolve, CHECK_MS, false).unref())
+  const passes = check().then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([passes, late])
+}

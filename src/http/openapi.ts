@@ -1,0 +1,269 @@
+import swagger from '@fastify/swagger'
+import type { FastifySchema, RouteOptions } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { App, Plane } from './route.ts'
+import { allFailures } from './route.ts'
+
+/** The parts of an OpenAPI document that we write and read. */
+export interface ApiDocument {
+  openapi: string
+  info: { title: string; version: string; description?: string }
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Shape>; securitySchemes: Record<string, SecurityScheme> }
+}
+
+export interface Operation {
+  operationId?: string
+  tags?: string[]
+  summary?: string
+  description?: string
+  deprecated?: boolean
+  security?: Record<string, string[]>[]
+  'x-plane'?: Plane
+  'x-scope'?: string
+  parameters?: Parameter[]
+  requestBody?: { content: Content }
+  responses: Record<string, { description: string; content?: Content }>
+}
+
+export interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: Shape
+}
+
+export type Content = Record<string, { schema: Shape }>
+
+/** A JSON Schema, as far as one is looked into. */
+export type Shape = { [keyword: string]: unknown }
+
+interface SecurityScheme {
+  type: 'http' | 'apiKey'
+  scheme?: 'bearer'
+  bearerFormat?: string
+  in?: 'header' | 'cookie'
+  name?: string
+  description: string
+}
+
+export interface DescribeOptions {
+  /** What each tag is about, in a sentence. */
+  tags?: Readonly<Record<string, string>>
+}
+
+const SECURITY: Record<string, SecurityScheme> = {
+  merchantKey: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'fdk_...',
+    description: 'A merchant key. It names the store, and its scopes say what it may do.',
+  },
+  operatorToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-operator-token',
+    description: 'The token of whoever runs the platform.',
+  },
+  ownerCookie: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-fd_session',
+    description: "An owner's session in a browser. Writes also need the header `x-fd-csrf`.",
+  },
+  ownerSession: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'fds_...',
+    description: "An owner's session, from sign-up or login.",
+  },
+  storefrontToken: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-storefront-token',
+    description: 'The token of the storefronts. The path names the store.',
+  },
+}
+
+/** The body of every failure. Some codes add members beside `error`. */
+const ErrorBody = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.String({ description: 'For programs: never changes its meaning.' }),
+      message: Type.String({ description: 'For people: may be reworded.' }),
+      correlationId: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Names this request in our logs.' }),
+      ),
+    }),
+  },
+  { $id: 'Error', description: 'The body of every failure.' },
+)
+
+const Issues = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+  description: 'Where the body is wrong, and what was expected there.',
+})
+
+const IDEMPOTENCY_KEY = {
+  type: 'object',
+  properties: {
+    'Idempotency-Key': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[!-~]+$',
+      description: 'The same for every attempt at the same thing, so that it happens only once.',
+    },
+  },
+  required: ['Idempotency-Key'],
+}
+
+/**
+ * Makes the OpenAPI document of every route that is registered after this, and serves it at
+ * `/openapi.json`.
+ */
+export async function describeApi(app: App, options: DescribeOptions = {}): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Fairdock', version: '0.0.1' },
+      components: { securitySchemes: SECURITY as Record<string, never> },
+    },
+    // `const` is JSON Schema as it should be; the default is for tools of OpenAPI 3.0.
+    convertConstToEnum: false,
+    transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
+    transformObject: (made) =>
+      'openapiObject' in made ? arrange(made.openapiObject as never, options) : made.swaggerObject,
+    refResolver: {
+      buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `Shape${i}`),
+    },
+  } as Parameters<typeof swagger>[1])
+  app.addSchema(ErrorBody)
+
+  let bytes: Buffer | undefined
+  app.get('/openapi.json', { config: { plane: 'public', hidden: true } }, async (_, reply) => {
+    bytes ??= Buffer.from(documentText(app))
+    return reply.type('application/json; charset=utf-8').send(bytes)
+  })
+}
+
+/** The document of an app that is ready. */
+export const readDocument = (app: App) => app.swagger() as unknown as ApiDocument
+
+/** As it is served and committed: the same routes give the same bytes. */
+export const documentText = (app: App) => `${JSON.stringify(readDocument(app), null, 2)}\n`
+
+type Route = Pick<RouteOptions, 'config' | 'schema'>
+
+function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
+  const { hidden, plane = 'public', scope, query, idempotent } = route.config ?? {}
+  if (hidden) return { hide: true } as FastifySchema
+  const described = {
+    ...schema,
+    security: securityOf(route),
+    'x-plane': plane,
+    ...(scope === undefined ? {} : { 'x-scope': scope }),
+    ...(query === undefined ? {} : { querystring: { type: 'object', properties: query } }),
+    ...(idempotent ? { headers: IDEMPOTENCY_KEY } : {}),
+    response: { ...describeSuccesses(schema.response), ...describeFailures(allFailures(route)) },
+  }
+  return described
+}
+
+/** In OpenAPI 3.1 a requirement may name the roles it needs; those are our scopes. */
+function securityOf({ config = {} }: Route): Record<string, string[]>[] {
+  const { plane = 'public', scope, orOwner } = config
+  const owner = [{ ownerSession: [] }, { ownerCookie: [] }]
+  const needed = scope === undefined || scope === 'any' ? [] : [scope]
+  const byPlane: Record<Plane, Record<string, string[]>[]> = {
+    public: [],
+    storefront: [{ storefrontToken: [] }],
+    operator: [{ operatorToken: [] }],
+    owner,
+    merchant: [{ merchantKey: needed }, ...(orOwner ? owner : [])],
+  }
+  return byPlane[plane]
+}
+
+const SUCCESSES: Record<string, string> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Taken on; it is done in the background.',
+  204: 'Done; there is no body.',
+  304: 'Unchanged; there is no body.',
+}
+
+/** The plugin takes a response's description from its shape, which says something else. */
+function describeSuccesses(response: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries((response ?? {}) as Record<string, TSchema & Shape>).map(([status, schema]) => {
+      const description = schema['x-response-description'] ?? SUCCESSES[status] ?? 'Done.'
+      return [status, { ...schema, 'x-response-description': description }]
+    }),
+  )
+}
+
+/** One response for each status, whose `code` is one of those the route can give. */
+function describeFailures(codes: readonly ErrorCode[]): Record<string, unknown> {
+  const statuses = Map.groupBy([...codes].sort(), (code) => ERRORS[code][0])
+  return Object.fromEntries(
+    [...statuses].map(([status, group]) => [
+      status,
+      {
+        description: group.map((code) => `- \`${code}\`: ${ERRORS[code][1]}`).join('\n'),
+        content: { 'application/json': { schema: failureShape(group) } },
+      },
+    ]),
+  )
+}
+
+const failureShape = (codes: readonly ErrorCode[]) => ({
+  allOf: [
+    { $ref: 'Error#' },
+    {
+      type: 'object',
+      properties: {
+        error: { type: 'object', properties: { code: { type: 'string', enum: codes } } },
+        ...(codes.includes('invalid_body') ? { issues: Issues } : {}),
+      },
+    },
+  ],
+})
+
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete']
+
+/** Sorts what has no order of its own, so that documents can be compared. */
+function arrange(document: ApiDocument, { tags = {} }: DescribeOptions): never {
+  const { paths, components } = document
+  const used = Object.values(paths).flatMap((path) =>
+    Object.values(path).flatMap((operation) => operation.tags ?? []),
+  )
+  const names = [...new Set(used)].sort()
+  return {
+    openapi: document.openapi,
+    info: document.info,
+    servers: [{ url: '/' }],
+    tags: names.map((name) => ({
+      name,
+      ...(tags[name] === undefined ? {} : { description: tags[name] }),
+    })),
+    paths: sorted(
+      Object.fromEntries(
+        Object.entries(paths).map(([path, item]) => [
+          path,
+          sorted(item, (a, b) => METHODS.indexOf(a) - METHODS.indexOf(b)),
+        ]),
+      ),
+    ),
+    components: { schemas: sorted(components.schemas), securitySchemes: SECURITY },
+  } as never
+}
+
+const sorted = <T>(record: Record<string, T>, compare?: (a: string, b: string) => number) =>
+  Object.fromEntries(
+    Object.keys(record)
+      .sort(compare)
+      .map((key) => [key, record[key] as T]),
+  )

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { buildApp } from './app.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Embedded, startEmbedded } from './db/embedded.ts'
+import { migrate } from './db/migrate.ts'
+import { RolesMissingError } from './db/roles.ts'
+import { printWelcome, seedDemo } from './demo.ts'
+import { printDoctor, runDoctor } from './doctor.ts'
+import { serveMetrics } from './http/metrics.ts'
+import { deriveKey } from './kernel/tokens.ts'
+import { createLogger } from './platform/log.ts'
+import { openRuntime, type Runtime } from './runtime.ts'
+import { loadSecrets, type Secrets } from './secrets.ts'
+import { startWorker } from './worker.ts'
+
+/**
+ * The process. `serve` is the API and the worker in one; `api` and `worker` are each alone;
+ * `migrate`, `seed` and `doctor` do their work and end.
+ */
+const ROLES = ['serve', 'api', 'worker', 'migrate', 'seed', 'doctor'] as const
+type Role = (typeof ROLES)[number]
+
+/** How long a stop may take. A supervisor that kills after 15 s never has to. */
+const STOP_MS = 14_000
+
+interface Process {
+  config: Config
+  secrets: Secrets
+  logger: Logger
+  /** Last opened, first closed. */
+  closers: (() => Promise<unknown>)[]
+}
+
+async function main(): Promise<void> {
+  const role = readRole(process.argv[2] ?? 'serve')
+  const config = readConfig()
+  const secrets = await loadSecrets(config)
+  const logger = createLogger(config.LOG_LEVEL)
+  const self: Process = { config, secrets, logger, closers: [] }
+  endOnFault(logger)
+  endOnSignal(self)
+  const databaseUrl = await findDatabase(self)
+  if (role === 'migrate') await migrate({ url: databaseUrl, secretKey: secrets.SECRET_KEY })
+  else if (role === 'doctor') await examine(self, databaseUrl)
+  else return serve(self, role, databaseUrl)
+  await close(self)
+}
+
+function readRole(name: string): Role {
+  const role = ROLES.find((each) => each === name)
+  if (role === undefined) throw new ConfigError([`the role must be one of ${ROLES.join(', ')}`])
+  return role
+}
+
+/** The server of DATABASE_URL, or our own under DATA_DIR. */
+async function findDatabase({ config, secrets, closers }: Process): Promise<string> {
+  if (config.DATABASE_URL !== undefined) return config.DATABASE_URL
+  const password = deriveKey(secrets.SECRET_KEY, 'embedded database').toString('hex')
+  const embedded: Embedded = await startEmbedded({ dataDir: config.DATA_DIR, password })
+  closers.push(() => embedded.stop())
+  return embedded.url
+}
+
+async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
+  const { config, secrets, logger, closers } = self
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  closers.push(() => runtime.close())
+  if (role === 'seed') {
+    await bringUp(self, databaseUrl)
+    await seedDemo(runtime)
+    return close(self)
+  }
+  const url = role === 'worker' ? null : await listen(self, runtime)
+  if (config.METRICS_PORT > 0) {
+    const metrics = await serveMetrics(config.HOST, config.METRICS_PORT)
+    closers.push(async () => metrics.close())
+  }
+  await bringUp(self, databaseUrl)
+  if (role !== 'api') {
+    const worker = startWorker(runtime)
+    closers.push(() => worker.stop())
+  }
+  const demo = role === 'serve' && !config.production ? await seedDemo(runtime) : null
+  if (url !== null) printWelcome({ url, config, demo })
+}
+
+async function listen({ config, closers }: Process, runtime: Runtime): Promise<string> {
+  const app = await buildApp(runtime)
+  closers.push(() => app.close())
+  return app.listen({ host: config.HOST, port: config.PORT })
+}
+
+/**
+ * Waits for the database and migrates it. The process already listens and says 503 meanwhile, so
+ * that a database that comes later than we do is no reason to die.
+ */
+async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
+  if (!config.MIGRATE_ON_START) return
+  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+    try {
+      const done = await migrate({ url, secretKey: secrets.SECRET_KEY })
+      if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
+      return
+    } catch (error) {
+      if (!isUnreachable(error)) throw error
+      logger.warn({ err: error }, 'the database cannot be reached yet')
+      await sleep(waitMs)
+    }
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  const { code = '', message = '' } = error as { code?: string; message?: string }
+  return /^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)
+}
+
+async function examine({ config, secrets, logger, closers }: Process, databaseUrl: string) {
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  closers.push(() => runtime.close())
+  const pingLimiter = () => runtime.limits.ping()
+  const findings = await runDoctor({ url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter })
+  process.exitCode = printDoctor(findings)
+}
+
+async function close({ closers }: Process): Promise<void> {
+  for (const closer of closers.reverse()) await closer()
+}
+
+/** Crash-only: after a fault nobody foresaw, nothing in memory is to be trusted. */
+function endOnFault(logger: Logger): void {
+  const end = (error: unknown) => {
+    logger.fatal({ err: error }, 'an unforeseen fault ends the process')
+    process.exit(1)
+  }
+  process.on('uncaughtException', end)
+  process.on('unhandledRejection', end)
+}
+
+function endOnSignal(self: Process): void {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    self.logger.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), STOP_MS).unref()
+    await close(self)
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+}
+
+/** A fault of the set-up is one clear text, not a stack. */
+function refuse(error: unknown): void {
+  const known = error instanceof ConfigError || error instanceof RolesMissingError
+  const text = known || !(error instanceof Error) ? String((error as Error).message) : error.stack
+  process.stderr.write(`fairdock: ${text}\n`)
+  process.exit(1)
+}
+
+main().catch(refuse)

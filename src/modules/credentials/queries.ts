@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { type Runner, sql } from '../../db/sql.ts'
+import { Credential, FoundCredential, type Stage } from './schema.ts'
+
+const columns = sql`id, label, scopes, 'fdk_' || public_id as key_hint, created_at, expires_at,
+                    revoked_at`
+
+export const findByPublicId = (db: Runner, publicId: string) =>
+  db.maybe(FoundCredential, sql`select * from fd_find_credential(${publicId})`)
+
+interface NewRow {
+  publicId: string
+  secretHash: Buffer
+  label: string
+  scopes: readonly string[]
+  expiresAt: string | null
+  initialStage: Stage | null
+}
+
+export const insertCredential = (db: Db, row: NewRow) =>
+  db.one(
+    Credential,
+    sql`
+    insert into credentials (tenant_ref, public_id, secret_hash, label, scopes, expires_at,
+                             initial_stage)
+    values (${db.tenant}, ${row.publicId}, ${row.secretHash}, ${row.label}, ${row.scopes},
+            ${row.expiresAt}, ${row.initialStage})
+    returning ${columns}`,
+  )
+
+export const listCredentials = (db: Db) =>
+  db.many(
+    Credential,
+    sql`
+    select ${columns}
+      from credentials
+     where tenant_ref = ${db.tenant}
+     order by created_at desc, id desc`,
+  )
+
+export const findCredential = (db: Db, id: string) =>
+  db.maybe(
+    Credential,
+    sql`select ${columns} from credentials where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const countActive = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*) as total
+      from credentials
+     where tenant_ref = ${db.tenant} and revoked_at is null
+       and (expires_at is null or expires_at > now())`,
+  )
+
+/** Null when it was revoked before, so that of two revocations one is the first. */
+export const revokeCredential = (db: Db, id: string) =>
+  db.maybe(
+    Credential,
+    sql`
+    update credentials set revoked_at = now()
+     where tenant_ref = ${db.tenant} and id = ${id} and revoked_at is null
+    returning ${columns}`,
+  )

@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
+import { SCOPES } from '../../kernel/scopes.ts'
+
+const Scopes = Type.Array(Type.Enum([...SCOPES]))
+
+/** A merchant key as it is kept: everything but the key. */
+export const Credential = Shared(
+  'Credential',
+  Type.Object({
+    id: Id,
+    label: Type.String(),
+    scopes: Scopes,
+    key_hint: Type.String({ description: 'How the key begins.' }),
+    created_at: Timestamp,
+    expires_at: Nullable(Timestamp),
+    revoked_at: Nullable(Timestamp),
+  }),
+)
+export type Credential = Static<typeof Credential>
+
+/** The only answer that ever carries the key. */
+export const IssuedCredential = Shared(
+  'IssuedCredential',
+  Type.Object({
+    credential: Type.Object({
+      id: Id,
+      key: Type.String({ pattern: '^fdk_' }),
+      label: Type.String(),
+      scopes: Scopes,
+      expires_at: Nullable(Timestamp),
+    }),
+  }),
+)
+export type IssuedCredential = Static<typeof IssuedCredential>
+
+const Label = Type.String({ minLength: 1, maxLength: 80 })
+
+/** Scopes are plain text here: one we do not know has an error of its own. */
+export const NewCredential = Type.Object({
+  label: Label,
+  scopes: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
+  expires_at: Type.Optional(Nullable(Timestamp)),
+})
+export type NewCredential = Static<typeof NewCredential>
+
+export const InitialCredential = Type.Object({
+  tenant_ref: Type.Optional(TenantRef),
+  label: Type.Optional(Label),
+})
+export type InitialCredential = Static<typeof InitialCredential>
+
+export const Revocation = Type.Object({
+  credential: Credential,
+  alreadyRevoked: Type.Boolean(),
+  selfRevoked: Type.Boolean(),
+})
+
+/** What the check of a key reads, before its tenant is known. */
+export const FoundCredential = Type.Object({
+  tenant_ref: Type.String(),
+  id: Id,
+  scopes: Scopes,
+  secret_hash: Type.Unsafe<Buffer>({}),
+  active: Type.Boolean(),
+})
+
+export const Stage = Type.Enum(['pre_live', 'live'])
+export type Stage = Static<typeof Stage>

@@ -1,0 +1,166 @@
+import { refusing } from '../../db/constraints.ts'
+import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import {
+  isScope,
+  PRE_LIVE_SCOPES,
+  SCOPES,
+  type Scope,
+  satisfies,
+  sortScopes,
+} from '../../kernel/scopes.ts'
+import { digestEquals, randomBase62, sha256 } from '../../kernel/tokens.ts'
+import * as audit from '../../platform/audit.ts'
+import * as identity from '../identity/service.ts'
+import * as stores from '../stores/service.ts'
+import * as queries from './queries.ts'
+import type { InitialCredential, IssuedCredential, NewCredential, Stage } from './schema.ts'
+
+const KEY = /^fdk_([0-9A-Za-z]{8})_([0-9A-Za-z]{43})$/
+
+/** What a malformed or unknown key is compared with, so that every refusal takes the same path. */
+const NOBODY = { publicId: '00000000', hash: sha256('no key has this hash') }
+
+/** Who a key stands for, or null. Asks the database each time: a revoked key ends at once. */
+export async function check(db: Runner, key: string) {
+  const [, publicId, secret] = KEY.exec(key) ?? []
+  const found = await queries.findByPublicId(db, publicId ?? NOBODY.publicId)
+  const matches = digestEquals(found?.secret_hash ?? NOBODY.hash, sha256(secret ?? ''))
+  if (!matches || !found?.active) return null
+  return { tenant: found.tenant_ref, credentialId: found.id, scopes: found.scopes }
+}
+
+interface Issuer {
+  actor: audit.Actor
+  scopes: readonly Scope[]
+}
+
+/** Issues a key with no more than its issuer may do. */
+export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential) {
+  const scopes = checkScopes(wanted.scopes, issuer.scopes)
+  const expiresAt = checkExpiry(wanted.expires_at ?? null)
+  return db.transaction('credentials: issue', (tx) =>
+    mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null }),
+  )
+}
+
+function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
+  const unknown = wanted.filter((scope) => !isScope(scope))
+  if (unknown.length > 0) {
+    throw new ApiError('unknown_scope', { message: `There is no scope ${quote(unknown)}.` })
+  }
+  const scopes = sortScopes(wanted.filter(isScope))
+  const beyond = scopes.filter((scope) => !satisfies(held, scope))
+  if (beyond.length > 0) {
+    throw new ApiError('scope_escalation', {
+      message: `The issuing key does not hold ${quote(beyond)}.`,
+      body: { scopes: beyond },
+    })
+  }
+  return scopes
+}
+
+/** The contract wants the scopes named; a name that cannot be one is not repeated. */
+const quote = (scopes: readonly string[]) =>
+  scopes.map((scope) => (/^[a-z:_]{1,60}$/.test(scope) ? scope : '(unreadable)')).join(', ')
+
+function checkExpiry(expiresAt: string | null): string | null {
+  if (expiresAt === null || Date.parse(expiresAt) > Date.now()) return expiresAt
+  throw new ApiError('invalid_body', {
+    body: { issues: [{ path: 'expires_at', message: 'must be in the future' }] },
+  })
+}
+
+/** The first key of a store, minted by its owner. */
+export async function issueInitial(
+  database: Database,
+  actor: audit.Actor,
+  owner: identity.Owner,
+  { tenant_ref, label }: InitialCredential,
+) {
+  const owned = await identity.requireOwnedStore(database.global, owner, tenant_ref)
+  const db = database.tenant(owned.tenant_ref)
+  return db.transaction('credentials: issue initial', async (tx) => {
+    const live = (await stores.get(tx)).status === 'live'
+    const row = {
+      label: label ?? 'Initial key',
+      scopes: live ? SCOPES : PRE_LIVE_SCOPES,
+      expiresAt: null,
+      initialStage: live ? ('live' as const) : ('pre_live' as const),
+    }
+    return refusing(mint(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
+  })
+}
+
+interface NewKey {
+  label: string
+  scopes: readonly Scope[]
+  expiresAt: string | null
+  initialStage: Stage | null
+}
+
+async function mint(tx: Tx, actor: audit.Actor, row: NewKey): Promise<IssuedCredential> {
+  const publicId = await freePublicId(tx)
+  const secret = randomBase62(32)
+  const made = await queries.insertCredential(tx, { ...row, publicId, secretHash: sha256(secret) })
+  const { id, label, scopes, expires_at } = made
+  await audit.record(tx, actor, {
+    action: 'credential.issued',
+    entity: `credential:${id}`,
+    after: { label, scopes, expires_at },
+  })
+  return { credential: { id, key: `fdk_${publicId}_${secret}`, label, scopes, expires_at } }
+}
+
+/** The public id is short, so that among millions of keys two could be alike: look first. */
+async function freePublicId(db: Runner): Promise<string> {
+  for (;;) {
+    const publicId = randomBase62(8).slice(0, 8)
+    if ((await queries.findByPublicId(db, publicId)) === null) return publicId
+  }
+}
+
+export const list = queries.listCredentials
+
+export const countActive = async (db: Db) => (await queries.countActive(db)).total
+
+export async function get(db: Db, id: string) {
+  const found = isUuid(id) ? await queries.findCredential(db, id) : null
+  if (found === null) throw new ApiError('credential_not_found')
+  return found
+}
+
+/** Revokes a key, for good. Repeating it is harmless; a key may revoke itself. */
+export function revoke(db: TenantDb, actor: audit.Actor, id: string) {
+  return db.transaction('credentials: revoke', async (tx) => {
+    const found = await get(tx, id)
+    const revoked = await queries.revokeCredential(tx, found.id)
+    const selfRevoked = actor.name === `merchant_key:${found.id}`
+    if (revoked === null) {
+      return { credential: await get(tx, id), alreadyRevoked: true, selfRevoked }
+    }
+    await audit.record(tx, actor, {
+      action: 'credential.revoked',
+      entity: `credential:${found.id}`,
+      before: { revoked_at: null },
+      after: { revoked_at: revoked.revoked_at },
+    })
+    return { credential: revoked, alreadyRevoked: false, selfRevoked }
+  })
+}
+
+/** An owner knows a key by its id alone: the store is the one of theirs that has it. */
+export async function revokeAsOwner(
+  database: Database,
+  actor: audit.Actor,
+  owner: identity.Owner,
+  id: string,
+) {
+  for (const { tenant_ref } of await identity.listOwnedStores(database.global, owner)) {
+    const db = database.tenant(tenant_ref)
+    if (isUuid(id) && (await queries.findCredential(db, id)) !== null) return revoke(db, actor, id)
+  }
+  throw new ApiError('credential_not_found')
+}

@@ -1,0 +1,129 @@
+/**
+ * The add-ons there are, in the words a merchant reads. Data, not code: a new add-on is a new entry.
+ */
+
+export interface FeatureEntry {
+  key: string
+  name: string
+  category: 'commerce' | 'marketing' | 'operations' | 'compliance' | 'payments'
+  tagline: string
+  whatItDoes: readonly string[]
+  docsPath?: string
+  /** A list price only: enabling an add-on never bills. */
+  priceCentsMonthly?: number
+  /** Whether a merchant may switch it. The others are asked for, and an operator decides. */
+  selfServe: boolean
+}
+
+export const FEATURES: readonly FeatureEntry[] = [
+  {
+    key: 'subscriptions',
+    name: 'Subscriptions',
+    category: 'commerce',
+    tagline: 'Sell on repeat, billed by the platform.',
+    whatItDoes: [
+      'Charges subscribers on their own schedule',
+      'Retries failed payments and asks for a new card',
+      'Lets shoppers pause, skip and cancel',
+    ],
+    docsPath: '/docs#subscriptions',
+    priceCentsMonthly: 2_900,
+    selfServe: true,
+  },
+  {
+    key: 'gift_cards',
+    name: 'Gift cards',
+    category: 'commerce',
+    tagline: 'Sell and redeem gift cards.',
+    whatItDoes: ['Issues codes one by one or in batches', 'Takes them as a tender at checkout'],
+    docsPath: '/docs#gift-cards',
+    priceCentsMonthly: 900,
+    selfServe: true,
+  },
+  {
+    key: 'store_credit',
+    name: 'Store credit',
+    category: 'commerce',
+    tagline: 'Give money back without a refund.',
+    whatItDoes: ['Keeps a balance for each customer', 'Takes it first at checkout'],
+    docsPath: '/docs#store-credit',
+    priceCentsMonthly: 900,
+    selfServe: true,
+  },
+  {
+    key: 'pricing_groups',
+    name: 'Pricing groups',
+    category: 'commerce',
+    tagline: 'Prices of their own for wholesale and members.',
+    whatItDoes: ['Groups customers', 'Prices by group and quantity; the lowest wins'],
+    docsPath: '/docs#pricing-groups',
+    priceCentsMonthly: 1_900,
+    selfServe: true,
+  },
+  {
+    key: 'subscribe_and_save',
+    name: 'Subscribe and save',
+    category: 'marketing',
+    tagline: 'A lower price for those who come back.',
+    whatItDoes: ['Shows a subscription price beside the list price'],
+    docsPath: '/docs#subscriptions',
+    priceCentsMonthly: 900,
+    selfServe: true,
+  },
+  {
+    key: 'affiliates',
+    name: 'Affiliates',
+    category: 'marketing',
+    tagline: 'Let partners sell for you.',
+    whatItDoes: ['Attributes orders to referral codes', 'Keeps commissions and pays them out'],
+    docsPath: '/docs#affiliates',
+    priceCentsMonthly: 1_900,
+    selfServe: true,
+  },
+  {
+    key: 'bulk_fulfillment',
+    name: 'Bulk fulfilment',
+    category: 'operations',
+    tagline: 'Ship hundreds of orders in one call.',
+    whatItDoes: ['Fulfils up to 500 orders at once', 'Reports each row by itself'],
+    docsPath: '/docs#fulfillment',
+    priceCentsMonthly: 1_900,
+    selfServe: true,
+  },
+  {
+    key: 'funnel_gate',
+    name: 'Funnel gate',
+    category: 'compliance',
+    tagline: 'An attestation before checkout.',
+    whatItDoes: ['Asks shoppers to confirm a statement', 'Keeps which version they confirmed'],
+    selfServe: true,
+  },
+  {
+    key: 'dedicated_gateway',
+    name: 'Dedicated gateway',
+    category: 'payments',
+    tagline: 'Payments through an account of your own.',
+    whatItDoes: ['Connects your own gateway account'],
+    selfServe: false,
+  },
+  {
+    key: 'advanced_fraud',
+    name: 'Advanced fraud rules',
+    category: 'payments',
+    tagline: 'Scoring tuned to your store.',
+    whatItDoes: ['Adds rules of your own to the fraud check'],
+    selfServe: false,
+  },
+]
+
+/** What a store has before anyone rules otherwise. */
+export const TIERS: Readonly<Record<string, readonly string[]>> = {
+  standard: [],
+  growth: ['subscriptions', 'gift_cards', 'store_credit', 'subscribe_and_save'],
+  scale: FEATURES.filter(({ selfServe }) => selfServe).map(({ key }) => key),
+}
+
+export const DEFAULT_TIER = 'standard'
+
+export const findFeature = (key: string): FeatureEntry | undefined =>
+  FEATURES.find((entry) => entry.key === key)

@@ -1,0 +1,132 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { type Runner, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { type Decision, EntitlementRequest, type NewRequest, Ruling } from './schema.ts'
+
+export const findTier = (db: Db) =>
+  db.maybe(
+    Type.Object({ tier: Type.String() }),
+    sql`select tier from entitlement_tiers where tenant_ref = ${db.tenant}`,
+  )
+
+export const putTier = (db: Db, tier: string) =>
+  db.run(sql`
+    insert into entitlement_tiers (tenant_ref, tier) values (${db.tenant}, ${tier})
+    on conflict (tenant_ref) do update set tier = excluded.tier, updated_at = now()`)
+
+export const listRulings = (db: Db) =>
+  db.many(
+    Ruling,
+    sql`select feature_key, source, state from entitlements where tenant_ref = ${db.tenant}`,
+  )
+
+/** Answers 0 when the row was there already. */
+export const insertSelfServe = (db: Db, key: string) =>
+  db.run(sql`
+    insert into entitlements (tenant_ref, feature_key, source, state)
+    values (${db.tenant}, ${key}, 'self_serve', 'allow')
+    on conflict (tenant_ref, feature_key, source) do nothing`)
+
+export const deleteRuling = (db: Db, key: string, source: Ruling['source']) =>
+  db.run(sql`
+    delete from entitlements
+     where tenant_ref = ${db.tenant} and feature_key = ${key} and source = ${source}`)
+
+export const putOperatorRuling = (db: Db, key: string, state: Ruling['state']) =>
+  db.run(sql`
+    insert into entitlements (tenant_ref, feature_key, source, state)
+    values (${db.tenant}, ${key}, 'operator', ${state})
+    on conflict (tenant_ref, feature_key, source) do update set state = excluded.state`)
+
+/**
+ * Serialises the changes of one store's feature: enable, disable and an operator's ruling read
+ * before they write, and a deny must not slip in between.
+ */
+export const lockFeature = (db: Db, key: string) =>
+  db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/feature/${key}`}, 0))`)
+
+const requestColumns = sql`id, feature_key, status, note, requested_by, created_at, decided_at,
+                           decision_note`
+
+/** Null when a request for that feature is open already. */
+export const insertRequest = (db: Db, request: NewRequest, requestedBy: string) =>
+  db.maybe(
+    EntitlementRequest,
+    sql`
+    insert into entitlement_requests (tenant_ref, feature_key, note, requested_by)
+    values (${db.tenant}, ${request.feature_key}, ${request.note ?? null}, ${requestedBy})
+    on conflict (tenant_ref, feature_key) where status = 'pending' do nothing
+    returning ${requestColumns}`,
+  )
+
+export const findOpenRequest = (db: Db, key: string) =>
+  db.maybe(
+    EntitlementRequest,
+    sql`
+    select ${requestColumns}
+      from entitlement_requests
+     where tenant_ref = ${db.tenant} and feature_key = ${key} and status = 'pending'`,
+  )
+
+export const lockRequest = (db: Db, id: string) =>
+  db.maybe(
+    EntitlementRequest,
+    sql`
+    select ${requestColumns}
+      from entitlement_requests
+     where tenant_ref = ${db.tenant} and id = ${id}
+       for update`,
+  )
+
+export const listRequests = (db: Db, { limit, offset }: Page) =>
+  db.many(
+    EntitlementRequest,
+    sql`
+    select ${requestColumns}
+      from entitlement_requests
+     where tenant_ref = ${db.tenant}
+     order by created_at desc, id desc
+     limit ${limit} offset ${offset}`,
+  )
+
+export const countRequests = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from entitlement_requests where tenant_ref = ${db.tenant}`,
+  )
+
+export const countOpenRequests = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*) as total
+      from entitlement_requests
+     where tenant_ref = ${db.tenant} and status = 'pending'`,
+  )
+
+export const closeRequest = (db: Db, id: string, { status, decision_note }: Decision) =>
+  db.one(
+    EntitlementRequest,
+    sql`
+    update entitlement_requests
+       set status = ${status}, decided_at = now(), decision_note = ${decision_note ?? null}
+     where tenant_ref = ${db.tenant} and id = ${id}
+    returning ${requestColumns}`,
+  )
+
+export const withdrawRequest = (db: Db, id: string) =>
+  db.one(
+    EntitlementRequest,
+    sql`
+    update entitlement_requests set status = 'withdrawn'
+     where tenant_ref = ${db.tenant} and id = ${id}
+    returning ${requestColumns}`,
+  )
+
+/** Whose request it is: operators know a request by its id alone. */
+export const findTenantOfRequest = (operator: Runner, id: string) =>
+  operator.maybe(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`select tenant_ref from entitlement_requests where id = ${id}`,
+  )

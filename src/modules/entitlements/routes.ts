@@ -1,0 +1,221 @@
+import { Type } from 'typebox'
+import type { Database } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import {
+  Decision,
+  EntitlementRequest,
+  Feature,
+  FeatureChoice,
+  FeatureState,
+  NewRequest,
+  OperatorRuling,
+  TierChoice,
+} from './schema.ts'
+import * as entitlements from './service.ts'
+
+const FeatureList = Type.Object({ tier: Type.String(), features: Type.Array(ref(Feature)) })
+const OneRequest = Type.Object({ request: ref(EntitlementRequest) })
+
+export const merchantRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/my/entitlements',
+    {
+      config: { scope: 'read:own_store' },
+      schema: {
+        operationId: 'listEntitlements',
+        tags: ['merchant-ops'],
+        summary: 'The add-ons there are, and how each stands with the store.',
+        response: { 200: FeatureList },
+      },
+    },
+    (request) => entitlements.listFeatures(request.db),
+  )
+
+  app.post(
+    '/v1/merchant/entitlements/enable',
+    {
+      config: { scope: 'write:own_store', failures: ['not_self_serve', 'operator_restricted'] },
+      schema: {
+        operationId: 'enableEntitlement',
+        tags: ['merchant-ops'],
+        summary: 'Switch an add-on on. Never bills.',
+        body: FeatureChoice,
+        response: {
+          200: Type.Object({
+            feature_key: Type.String(),
+            enabled: Type.Boolean(),
+            already_enabled: Type.Boolean(),
+          }),
+        },
+      },
+    },
+    (request) => entitlements.enable(request.db, request.actor, request.body.feature_key),
+  )
+
+  app.post(
+    '/v1/merchant/entitlements/disable',
+    {
+      config: { scope: 'write:own_store', failures: ['not_self_serve', 'operator_restricted'] },
+      schema: {
+        operationId: 'disableEntitlement',
+        tags: ['merchant-ops'],
+        summary: "Take the store's own switch away; the tier's default applies.",
+        body: FeatureChoice,
+        response: {
+          200: Type.Object({
+            feature_key: Type.String(),
+            enabled: Type.Boolean(),
+            already_disabled: Type.Boolean(),
+          }),
+        },
+      },
+    },
+    (request) => entitlements.disable(request.db, request.actor, request.body.feature_key),
+  )
+
+  app.post(
+    '/v1/merchant/entitlements/requests',
+    {
+      config: {
+        scope: 'write:own_store',
+        failures: ['unknown_feature', 'self_serve_available', 'already_enabled'],
+      },
+      schema: {
+        operationId: 'requestEntitlement',
+        tags: ['merchant-ops'],
+        summary: 'Ask for an add-on that an operator manages.',
+        body: NewRequest,
+        response: {
+          201: OneRequest,
+          200: Type.Object({
+            request: ref(EntitlementRequest),
+            already_requested: Type.Boolean(),
+          }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const asked = await entitlements.request(request.db, request.actor, request.body)
+      if (asked.already_requested) return reply.code(200).send(asked)
+      return reply.code(201).send({ request: asked.request })
+    },
+  )
+
+  app.get(
+    '/v1/merchant/entitlements/requests',
+    {
+      config: { scope: 'read:own_store', query: PAGE_QUERY },
+      schema: {
+        operationId: 'listEntitlementRequests',
+        tags: ['merchant-ops'],
+        summary: 'The requests of the store, newest first.',
+        response: { 200: PageOf('requests', ref(EntitlementRequest)) },
+      },
+    },
+    (request) => entitlements.listRequests(request.db, readPage(request.query)),
+  )
+
+  app.post(
+    '/v1/merchant/entitlements/requests/:id/withdraw',
+    {
+      config: { scope: 'write:own_store', failures: ['request_not_found', 'request_decided'] },
+      schema: {
+        operationId: 'withdrawEntitlementRequest',
+        tags: ['merchant-ops'],
+        summary: 'Take back a request that is still open.',
+        params: Params('id'),
+        response: { 200: OneRequest },
+      },
+    },
+    (request) => entitlements.withdraw(request.db, request.actor, request.params.id),
+  )
+}
+
+export const operatorRoutes =
+  (deps: { operator: Runner; database: Database }): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/entitlements/tenants/:tenant/features',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'listTenantFeatures',
+          tags: ['operator'],
+          summary: "A store's tier and add-ons.",
+          params: Params('tenant'),
+          response: { 200: FeatureList },
+        },
+      },
+      (request) => entitlements.listFeatures(request.db),
+    )
+
+    app.get(
+      '/v1/entitlements/tenants/:tenant/features/:key',
+      {
+        config: { failures: ['unknown_tenant', 'unknown_feature'] },
+        schema: {
+          operationId: 'readTenantFeature',
+          tags: ['operator'],
+          summary: 'How one add-on stands with a store.',
+          params: Params('tenant', 'key'),
+          response: { 200: Type.Object({ feature: FeatureState }) },
+        },
+      },
+      async (request) => ({
+        feature: await entitlements.findState(request.db, request.params.key),
+      }),
+    )
+
+    app.put(
+      '/v1/entitlements/tenants/:tenant/features/:key',
+      {
+        config: { failures: ['unknown_tenant', 'unknown_feature'] },
+        schema: {
+          operationId: 'ruleTenantFeature',
+          tags: ['operator'],
+          summary: 'Allow an add-on, deny it for good, or leave it to the tier and the merchant.',
+          params: Params('tenant', 'key'),
+          body: OperatorRuling,
+          response: { 200: Type.Object({ feature: FeatureState }) },
+        },
+      },
+      async ({ db, actor, params, body }) => ({
+        feature: await entitlements.rule(db, actor, params.key, body),
+      }),
+    )
+
+    app.put(
+      '/v1/entitlements/tenants/:tenant/tier',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'setTenantTier',
+          tags: ['operator'],
+          summary: "Set a store's tier.",
+          params: Params('tenant'),
+          body: TierChoice,
+          response: { 200: FeatureList },
+        },
+      },
+      ({ db, actor, body }) => entitlements.setTier(db, actor, body.tier),
+    )
+
+    app.put(
+      '/v1/entitlements/requests/:id',
+      {
+        config: { failures: ['request_not_found', 'request_decided'] },
+        schema: {
+          operationId: 'decideEntitlementRequest',
+          tags: ['operator'],
+          summary: 'Approve or decline a request. Approving allows the add-on at once.',
+          params: Params('id'),
+          body: Decision,
+          response: { 200: OneRequest },
+        },
+      },
+      ({ actor, params, body }) => entitlements.decide(deps, actor, params.id, body),
+    )
+  }

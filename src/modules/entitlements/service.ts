@@ -1,0 +1,222 @@
+import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import { DEFAULT_TIER, FEATURES, type FeatureEntry, findFeature, TIERS } from './catalog.ts'
+import * as queries from './queries.ts'
+import type {
+  Decision,
+  Feature,
+  FeatureState,
+  NewRequest,
+  OperatorRuling,
+  Ruling,
+} from './schema.ts'
+
+/**
+ * How a feature stands. The operator's word comes first, then the merchant's own switch, then what
+ * the tier gives.
+ */
+export function stateOf(key: string, tier: string, rulings: readonly Ruling[]): FeatureState {
+  const ruled = (source: Ruling['source']) =>
+    rulings.find((row) => row.feature_key === key && row.source === source)
+  const operator = ruled('operator')
+  if (operator !== undefined) {
+    const state = operator.state === 'deny' ? 'denied' : 'on'
+    return { feature_key: key, state, source: 'operator' }
+  }
+  if (ruled('self_serve')) return { feature_key: key, state: 'on', source: 'self_serve' }
+  const included = (TIERS[tier] ?? []).includes(key)
+  return { feature_key: key, state: included ? 'on' : 'off', source: 'tier' }
+}
+
+export async function listStates(db: Db): Promise<FeatureState[]> {
+  const { tier, rulings } = await readRules(db)
+  return FEATURES.map(({ key }) => stateOf(key, tier, rulings))
+}
+
+/** The catalog as this store sees it. */
+export async function listFeatures(db: Db): Promise<{ tier: string; features: Feature[] }> {
+  const { tier, rulings } = await readRules(db)
+  const features = FEATURES.map(({ selfServe, whatItDoes, ...entry }) => ({
+    ...entry,
+    whatItDoes: [...whatItDoes],
+    self_serve: selfServe,
+    ...stateOf(entry.key, tier, rulings),
+  }))
+  return { tier, features }
+}
+
+async function readRules(db: Db) {
+  const [tier, rulings] = await Promise.all([queries.findTier(db), queries.listRulings(db)])
+  return { tier: tier?.tier ?? DEFAULT_TIER, rulings }
+}
+
+/** For the modules behind an add-on: refuses unless the store has it. */
+export async function requireFeature(db: Db, key: string): Promise<void> {
+  const { tier, rulings } = await readRules(db)
+  if (stateOf(key, tier, rulings).state === 'on') return
+  throw new ApiError('feature_not_enabled', { body: { feature_key: key } })
+}
+
+export function enable(db: TenantDb, actor: audit.Actor, key: string) {
+  requireSelfServe(key)
+  return db.transaction('entitlements: enable', async (tx) => {
+    const before = await lockState(tx, key)
+    if (before.state === 'denied') throw new ApiError('operator_restricted')
+    if (before.state === 'on') return { feature_key: key, enabled: true, already_enabled: true }
+    await queries.insertSelfServe(tx, key)
+    await recordSwitch(tx, actor, 'addon.self_serve_enabled', before)
+    return { feature_key: key, enabled: true, already_enabled: false }
+  })
+}
+
+/** Takes the merchant's own switch away. What the tier or the operator gives stays. */
+export function disable(db: TenantDb, actor: audit.Actor, key: string) {
+  requireSelfServe(key)
+  return db.transaction('entitlements: disable', async (tx) => {
+    const before = await lockState(tx, key)
+    if (before.state === 'denied') throw new ApiError('operator_restricted')
+    const removed = await queries.deleteRuling(tx, key, 'self_serve')
+    if (removed > 0) await recordSwitch(tx, actor, 'addon.self_serve_disabled', before)
+    const { state } = await readState(tx, key)
+    return { feature_key: key, enabled: state === 'on', already_disabled: removed === 0 }
+  })
+}
+
+export function rule(db: TenantDb, actor: audit.Actor, key: string, ruling: OperatorRuling) {
+  requireKnown(key)
+  return db.transaction('entitlements: rule', async (tx) => {
+    const before = await lockState(tx, key)
+    if (ruling.state === 'default') await queries.deleteRuling(tx, key, 'operator')
+    else await queries.putOperatorRuling(tx, key, ruling.state)
+    return recordSwitch(tx, actor, `addon.operator_${ruling.state}`, before)
+  })
+}
+
+export function setTier(db: TenantDb, actor: audit.Actor, tier: string) {
+  return db.transaction('entitlements: set tier', async (tx) => {
+    const before = await queries.findTier(tx)
+    await queries.putTier(tx, tier)
+    await audit.record(tx, actor, {
+      action: 'entitlements.tier_set',
+      entity: `store:${tx.tenant}`,
+      before: { tier: before?.tier ?? DEFAULT_TIER },
+      after: { tier },
+    })
+    return listFeatures(tx)
+  })
+}
+
+export async function findState(db: Db, key: string): Promise<FeatureState> {
+  requireKnown(key)
+  return readState(db, key)
+}
+
+export function request(db: TenantDb, actor: audit.Actor, wanted: NewRequest) {
+  const { feature_key: key } = wanted
+  if (requireKnown(key).selfServe) throw new ApiError('self_serve_available')
+  return db.transaction('entitlements: request', async (tx) => {
+    const before = await lockState(tx, key)
+    if (before.state === 'on') throw new ApiError('already_enabled')
+    const made = await queries.insertRequest(tx, wanted, actor.name)
+    if (made === null) {
+      const open = await queries.findOpenRequest(tx, key)
+      return { request: open ?? never(key), already_requested: true }
+    }
+    await audit.record(tx, actor, {
+      action: 'addon.activation_requested',
+      entity: `feature:${key}`,
+      after: { request_id: made.id },
+    })
+    return { request: made, already_requested: false }
+  })
+}
+
+const never = (key: string): never => {
+  throw new Error(`the open request for ${key} vanished under its lock`)
+}
+
+export async function listRequests(db: Db, page: Page) {
+  const [requests, { total }] = await Promise.all([
+    queries.listRequests(db, page),
+    queries.countRequests(db),
+  ])
+  return { requests, total, ...page }
+}
+
+export const countOpenRequests = async (db: Db) => (await queries.countOpenRequests(db)).total
+
+export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
+  return db.transaction('entitlements: withdraw', async (tx) => {
+    const open = await lockPending(tx, id)
+    await audit.record(tx, actor, {
+      action: 'addon.activation_withdrawn',
+      entity: `feature:${open.feature_key}`,
+      after: { request_id: id },
+    })
+    return { request: await queries.withdrawRequest(tx, id) }
+  })
+}
+
+/** Approving allows the feature in the same act, so that no approval is ever left undone. */
+export async function decide(
+  { operator, database }: { operator: Runner; database: Database },
+  actor: audit.Actor,
+  id: string,
+  decision: Decision,
+) {
+  const found = isUuid(id) ? await queries.findTenantOfRequest(operator, id) : null
+  if (found === null) throw new ApiError('request_not_found')
+  return database.tenant(found.tenant_ref).transaction('entitlements: decide', async (tx) => {
+    const open = await lockPending(tx, id)
+    const before = await lockState(tx, open.feature_key)
+    if (decision.status === 'approved') {
+      await queries.putOperatorRuling(tx, open.feature_key, 'allow')
+      await recordSwitch(tx, actor, 'addon.operator_allow', before)
+    }
+    await audit.record(tx, actor, {
+      action: `addon.activation_${decision.status}`,
+      entity: `feature:${open.feature_key}`,
+      after: { request_id: id },
+      reason: decision.decision_note,
+    })
+    return { request: await queries.closeRequest(tx, id, decision) }
+  })
+}
+
+async function lockPending(tx: Tx, id: string) {
+  const found = isUuid(id) ? await queries.lockRequest(tx, id) : null
+  if (found === null) throw new ApiError('request_not_found')
+  if (found.status !== 'pending') throw new ApiError('request_decided')
+  return found
+}
+
+function requireKnown(key: string): FeatureEntry {
+  const entry = findFeature(key)
+  if (entry === undefined) throw new ApiError('unknown_feature')
+  return entry
+}
+
+/** The contract has one answer for what is not on the self-serve list, known or not. */
+function requireSelfServe(key: string) {
+  if (!findFeature(key)?.selfServe) throw new ApiError('not_self_serve')
+}
+
+async function readState(db: Db, key: string): Promise<FeatureState> {
+  const { tier, rulings } = await readRules(db)
+  return stateOf(key, tier, rulings)
+}
+
+async function lockState(tx: Tx, key: string): Promise<FeatureState> {
+  await queries.lockFeature(tx, key)
+  return readState(tx, key)
+}
+
+async function recordSwitch(tx: Tx, actor: audit.Actor, action: string, before: FeatureState) {
+  const after = await readState(tx, before.feature_key)
+  await audit.record(tx, actor, { action, entity: `feature:${before.feature_key}`, before, after })
+  return after
+}

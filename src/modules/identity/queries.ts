@@ -1,0 +1,88 @@
+import { Type } from 'typebox'
+import { type Runner, sql } from '../../db/sql.ts'
+import { Timestamp } from '../../kernel/schema.ts'
+import { OwnedStore, OwnerRow } from './schema.ts'
+
+const columns = sql`o.id, o.email, o.name, o.password_hash,
+                    o.email_verified_at is not null as email_verified`
+
+interface NewOwner {
+  email: string
+  name: string
+  passwordHash: string | null
+  verified: boolean
+}
+
+export const insertOwner = (db: Runner, owner: NewOwner) =>
+  db.one(
+    OwnerRow,
+    sql`
+    insert into owners as o (email, name, password_hash, email_verified_at)
+    values (${owner.email}, ${owner.name}, ${owner.passwordHash},
+            case when ${owner.verified} then now() end)
+    returning ${columns}`,
+  )
+
+/** Whom an external provider vouches for: known by address, made at the first visit. */
+export const upsertVouchedOwner = (db: Runner, email: string, name: string) =>
+  db.one(
+    OwnerRow,
+    sql`
+    insert into owners as o (email, name, email_verified_at)
+    values (${email}, ${name}, now())
+    on conflict (email) do update set email_verified_at = coalesce(o.email_verified_at, now())
+    returning ${columns}`,
+  )
+
+export const findOwnerByEmail = (db: Runner, email: string) =>
+  db.maybe(OwnerRow, sql`select ${columns} from owners o where o.email = ${email}`)
+
+export const markVerified = (db: Runner, id: string, email: string) =>
+  db.run(sql`
+    update owners set email_verified_at = coalesce(email_verified_at, now())
+     where id = ${id} and email = ${email}`)
+
+const Session = Type.Object({ expires_at: Timestamp })
+
+export const insertSession = (db: Runner, tokenHash: Buffer, ownerId: string, seconds: number) =>
+  db.one(
+    Session,
+    sql`
+    insert into owner_sessions (token_hash, owner_id, expires_at)
+    values (${tokenHash}, ${ownerId}, now() + make_interval(secs => ${seconds}))
+    returning expires_at`,
+  )
+
+const FoundSession = Type.Object({ ...OwnerRow.properties, seconds_left: Type.Number() })
+
+export const findSession = (db: Runner, tokenHash: Buffer) =>
+  db.maybe(
+    FoundSession,
+    sql`
+    select ${columns}, extract(epoch from s.expires_at - now())::float8 as seconds_left
+      from owner_sessions s join owners o on o.id = s.owner_id
+     where s.token_hash = ${tokenHash} and s.expires_at > now()`,
+  )
+
+export const extendSession = (
+  db: Runner,
+  tokenHash: Buffer,
+  { slidingSeconds, absoluteSeconds }: { slidingSeconds: number; absoluteSeconds: number },
+) =>
+  db.run(sql`
+    update owner_sessions
+       set expires_at = least(now() + make_interval(secs => ${slidingSeconds}),
+                              created_at + make_interval(secs => ${absoluteSeconds}))
+     where token_hash = ${tokenHash}`)
+
+export const deleteSession = (db: Runner, tokenHash: Buffer) =>
+  db.run(sql`delete from owner_sessions where token_hash = ${tokenHash}`)
+
+export const deleteExpiredSessions = (db: Runner, limit: number) =>
+  db.run(sql`
+    delete from owner_sessions
+     where token_hash in (select token_hash from owner_sessions
+                           where expires_at < now() limit ${limit})`)
+
+export const listOwnedStores = (db: Runner, email: string) =>
+  db.many(OwnedStore, sql`select * from fd_owned_stores(${email})`)

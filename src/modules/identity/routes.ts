@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { requireOwner } from '../../http/guards.ts'
+import type { Routes } from '../../http/route.ts'
+import { ref } from '../../kernel/schema.ts'
+import { LogIn, OwnedStore, OwnerView, SessionStarted, SignUp, Verification } from './schema.ts'
+import * as identity from './service.ts'
+
+/** Runs an attempt whose failures count against the caller. */
+type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>
+
+const cookie = (value: string, maxAgeSeconds: number) =>
+  `__Host-fd_session=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`
+
+const sendSession = (reply: FastifyReply, status: number, started: SessionStarted) => {
+  const left = Math.floor((Date.parse(started.session.expires_at) - Date.now()) / 1_000)
+  return reply.code(status).header('set-cookie', cookie(started.session.token, left)).send(started)
+}
+
+export const publicRoutes =
+  (deps: identity.Identity, limited: Limited): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/identity/signup',
+      {
+        config: { failures: ['email_exists', 'rate_limited', 'db_error'] },
+        schema: {
+          operationId: 'signUp',
+          tags: ['identity'],
+          summary: 'Make an account for a store owner, and a session.',
+          body: SignUp,
+          response: { 201: SessionStarted },
+        },
+      },
+      async (request, reply) => {
+        const started = await limited(request, () => identity.signUp(deps, request.body))
+        return sendSession(reply, 201, started)
+      },
+    )
+
+    app.post(
+      '/v1/identity/login',
+      {
+        config: { failures: ['unauthorized', 'rate_limited', 'db_error'] },
+        schema: {
+          operationId: 'logIn',
+          tags: ['identity'],
+          summary: 'Start a session. An unknown address and a wrong password answer alike.',
+          body: LogIn,
+          response: { 200: SessionStarted },
+        },
+      },
+      async (request, reply) => {
+        const started = await limited(request, () => identity.logIn(deps, request.body))
+        return sendSession(reply, 200, started)
+      },
+    )
+
+    app.post(
+      '/v1/identity/verify',
+      {
+        config: { failures: ['unauthorized', 'rate_limited', 'db_error'] },
+        schema: {
+          operationId: 'verifyEmail',
+          tags: ['identity'],
+          summary: 'Prove an e-mail address with the token that was mailed to it.',
+          body: Verification,
+          response: { 200: Type.Object({ verified: Type.Boolean() }) },
+        },
+      },
+      async (request) => {
+        await limited(request, () => identity.verifyEmail(deps, request.body.token))
+        return { verified: true }
+      },
+    )
+  }
+
+export const ownerRoutes =
+  (deps: identity.Identity): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/identity/me',
+      {
+        schema: {
+          operationId: 'readMe',
+          tags: ['identity'],
+          summary: 'Who you are, and the stores you own.',
+          response: {
+            200: Type.Object({ owner: ref(OwnerView), stores: Type.Array(OwnedStore) }),
+          },
+        },
+      },
+      async (request) => {
+        const owner = requireOwner(request)
+        const { id, email, name, emailVerified } = owner
+        return {
+          owner: { id, email, name, email_verified: emailVerified },
+          stores: await identity.listOwnedStores(deps.db, owner),
+        }
+      },
+    )
+
+    app.post(
+      '/v1/identity/logout',
+      {
+        schema: {
+          operationId: 'logOut',
+          tags: ['identity'],
+          summary: 'End this session.',
+          response: { 200: Type.Object({ logged_out: Type.Boolean() }) },
+        },
+      },
+      async (request, reply) => {
+        await identity.logOut(deps, requireOwner(request))
+        return reply.header('set-cookie', cookie('', 0)).send({ logged_out: true })
+      },
+    )
+
+    app.post(
+      '/v1/identity/verify/resend',
+      {
+        schema: {
+          operationId: 'resendVerification',
+          tags: ['identity'],
+          summary: 'Mail the verification token again.',
+          response: { 202: Type.Object({ sent: Type.Boolean() }) },
+        },
+      },
+      async (request, reply) => {
+        await identity.resendVerification(deps, requireOwner(request))
+        return reply.code(202).send({ sent: true })
+      },
+    )
+  }

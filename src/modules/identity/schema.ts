@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** A person who owns stores, as the guards and other modules know them. */
+export interface Owner {
+  id: string
+  email: string
+  name: string
+  /** Only a proven address owns stores. */
+  emailVerified: boolean
+  /** Ends this session; absent when an external provider vouches for the owner. */
+  token?: string
+}
+
+export const OwnerView = Shared(
+  'Owner',
+  Type.Object({
+    id: Id,
+    email: Type.String(),
+    name: Type.String(),
+    email_verified: Type.Boolean(),
+  }),
+)
+
+/** The token is shown only at sign-up and login. */
+export const SessionStarted = Type.Object({
+  owner: OwnerView,
+  session: Type.Object({ token: Type.String({ pattern: '^fds_' }), expires_at: Timestamp }),
+})
+export type SessionStarted = Static<typeof SessionStarted>
+
+export const OwnedStore = Type.Object({
+  tenant_ref: Type.String(),
+  display_name: Type.String(),
+  status: Type.String(),
+})
+export type OwnedStore = Static<typeof OwnedStore>
+
+const Email = Type.String({ format: 'email', maxLength: 254 })
+
+/** The upper bound keeps the hashing of a password from being an attack. */
+const Password = Type.String({ minLength: 8, maxLength: 200 })
+
+export const SignUp = Type.Object({
+  email: Email,
+  password: Password,
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+})
+export type SignUp = Static<typeof SignUp>
+
+/** Any text: a password that could not be one is simply wrong. */
+export const LogIn = Type.Object({
+  email: Type.String({ maxLength: 254 }),
+  password: Type.String({ maxLength: 200 }),
+})
+export type LogIn = Static<typeof LogIn>
+
+export const Verification = Type.Object({ token: Type.String({ maxLength: 1_000 }) })
+
+export const OwnerRow = Type.Object({
+  id: Id,
+  email: Type.String(),
+  name: Type.String(),
+  password_hash: Nullable(Type.String()),
+  email_verified: Type.Boolean(),
+})
+export type OwnerRow = Static<typeof OwnerRow>

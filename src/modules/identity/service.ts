@@ -1,0 +1,139 @@
+import { hash, verify } from '@node-rs/argon2'
+import { refusing } from '../../db/constraints.ts'
+import type { GlobalDb } from '../../db/database.ts'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import * as tokens from '../../kernel/tokens.ts'
+import * as mail from '../../platform/mail.ts'
+import type { VouchedCheck } from './external.ts'
+import * as queries from './queries.ts'
+import type { LogIn, OwnedStore, Owner, OwnerRow, SessionStarted, SignUp } from './schema.ts'
+
+export type { Owner }
+
+export interface Identity {
+  db: GlobalDb
+  clock: Clock
+  /** Signs the tokens that prove an e-mail address. */
+  verificationKey: Buffer
+  verification: 'off' | 'required'
+  checkVouched: VouchedCheck | null
+}
+
+const HOUR = 3_600
+const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
+
+/** A session in use is moved once an hour, not at every request. */
+const SESSION_MOVE_SECONDS = SESSION.slidingSeconds - HOUR
+
+const VERIFICATION_SECONDS = 24 * HOUR
+
+/** OWASP's choice for argon2id: 19 MiB, two passes, one lane. */
+const ARGON2 = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** What the password of an unknown address is held against, so that it takes as long as a known one. */
+const NOBODY_HASH = hash('nobody has this password', ARGON2)
+
+export async function signUp(identity: Identity, wanted: SignUp): Promise<SessionStarted> {
+  const { db, verification } = identity
+  const email = wanted.email.toLowerCase()
+  const passwordHash = await hash(wanted.password, ARGON2)
+  const row = { email, name: wanted.name, passwordHash, verified: verification === 'off' }
+  return db.transaction('identity: sign up', async (tx) => {
+    const made = await refusing(queries.insertOwner(tx, row), { owners_email_key: 'email_exists' })
+    if (!made.email_verified) await sendVerification(identity, tx, made)
+    return startSession(tx, made)
+  })
+}
+
+export async function logIn({ db }: Identity, { email, password }: LogIn) {
+  const found = await queries.findOwnerByEmail(db, email.toLowerCase())
+  const matches = await verify(found?.password_hash ?? (await NOBODY_HASH), password)
+  if (!matches || found === null || found.password_hash === null) {
+    throw new ApiError('unauthorized')
+  }
+  return startSession(db, found)
+}
+
+async function startSession(db: Runner, owner: OwnerRow): Promise<SessionStarted> {
+  const token = `fds_${tokens.randomBase62(32)}`
+  const { expires_at } = await queries.insertSession(
+    db,
+    tokens.sha256(token),
+    owner.id,
+    SESSION.slidingSeconds,
+  )
+  const { id, email, name, email_verified } = owner
+  return { owner: { id, email, name, email_verified }, session: { token, expires_at } }
+}
+
+export async function logOut({ db }: Identity, { token }: Owner): Promise<void> {
+  if (token !== undefined) await queries.deleteSession(db, tokens.sha256(token))
+}
+
+/** Who a session token, or the token of a trusted provider, belongs to. */
+export async function check(identity: Identity, token: string): Promise<Owner | null> {
+  if (identity.checkVouched !== null && token.split('.').length === 3) {
+    const vouched = await identity.checkVouched(token)
+    if (vouched === null) return null
+    return toOwner(await queries.upsertVouchedOwner(identity.db, vouched.email, vouched.name))
+  }
+  const tokenHash = tokens.sha256(token)
+  const found = await queries.findSession(identity.db, tokenHash)
+  if (found === null) return null
+  if (found.seconds_left < SESSION_MOVE_SECONDS) {
+    await queries.extendSession(identity.db, tokenHash, SESSION)
+  }
+  return { ...toOwner(found), token }
+}
+
+const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
+  id,
+  email,
+  name,
+  emailVerified: email_verified,
+})
+
+/** Mails a link's token again. Says nothing about an address that is proven already. */
+export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
+  if (!owner.emailVerified) await sendVerification(identity, identity.db, owner)
+}
+
+async function sendVerification(
+  { verificationKey, clock }: Identity,
+  db: Runner,
+  { id, email }: { id: string; email: string },
+) {
+  const expires = Math.floor(clock.now() / 1_000) + VERIFICATION_SECONDS
+  const token = tokens.sign(verificationKey, Buffer.from(JSON.stringify([id, email, expires])))
+  await mail.send(db, {
+    to: email,
+    subject: 'Confirm your e-mail address',
+    text: `Confirm that this address is yours by sending this token to POST /v1/identity/verify within a day:\n\n${token}\n`,
+  })
+}
+
+export async function verifyEmail(identity: Identity, token: string): Promise<void> {
+  const payload = tokens.verify(identity.verificationKey, token)
+  if (payload === null) throw new ApiError('unauthorized')
+  const [id, email, expires] = JSON.parse(payload.toString()) as [string, string, number]
+  if (expires * 1_000 < identity.clock.now()) throw new ApiError('unauthorized')
+  if ((await queries.markVerified(identity.db, id, email)) === 0) throw new ApiError('unauthorized')
+}
+
+export async function listOwnedStores(db: Runner, owner: Owner): Promise<OwnedStore[]> {
+  return owner.emailVerified ? queries.listOwnedStores(db, owner.email) : []
+}
+
+/** The store an owner means. One that is somebody else's answers like one that does not exist. */
+export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
+  const owned = await listOwnedStores(db, owner)
+  if (tenantRef === undefined && owned.length > 1) {
+    const issues = [{ path: 'tenant_ref', message: 'must be given when you own several stores' }]
+    throw new ApiError('invalid_body', { body: { issues } })
+  }
+  const found = tenantRef === undefined ? owned[0] : owned.find((s) => s.tenant_ref === tenantRef)
+  if (found === undefined) throw new ApiError('unknown_tenant')
+  return found
+}

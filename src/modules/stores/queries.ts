@@ -1,0 +1,90 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
+
+const columns = sql`tenant_ref, store_number, display_name, status, owner_email, currency, language,
+                    time_zone, primary_hostname, active_version as "activeVersion", created_at,
+                    updated_at`
+
+export const insertStore = (db: Db, store: NewStore) =>
+  db.one(
+    Store,
+    sql`
+    insert into stores (tenant_ref, display_name, owner_email, currency, language, time_zone)
+    values (${db.tenant}, ${store.display_name}, ${store.owner_email ?? null},
+            ${store.currency ?? 'USD'}, ${store.language ?? 'en'}, ${store.time_zone ?? 'UTC'})
+    returning ${columns}`,
+  )
+
+export const findStore = (db: Db) =>
+  db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant}`)
+
+export const lockStore = (db: Db) =>
+  db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
+
+export const updateStatus = (db: Db, status: StoreStatus) =>
+  db.one(
+    Store,
+    sql`
+    update stores set status = ${status}, updated_at = now()
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export const updateOwner = (db: Db, email: string) =>
+  db.one(
+    Store,
+    sql`
+    update stores set owner_email = ${email}, updated_at = now()
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export const updateSettings = (db: Db, patch: StorePatch) =>
+  db.one(
+    Store,
+    sql`
+    update stores
+       set display_name = coalesce(${patch.display_name ?? null}, display_name),
+           currency = coalesce(${patch.currency ?? null}, currency),
+           language = coalesce(${patch.language ?? null}, language),
+           time_zone = coalesce(${patch.time_zone ?? null}, time_zone),
+           updated_at = now()
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export interface StoreFilters {
+  status?: StoreStatus | undefined
+  /** Part of the slug or the name. */
+  q?: string | undefined
+  owner_email?: string | undefined
+}
+
+/** Every store, on the operator's own login. */
+export async function listStores(operator: Runner, filters: StoreFilters, page: Page) {
+  const matching = sql`from stores where ${join(conditions(filters), ' and ')}`
+  const [stores, counted] = await Promise.all([
+    operator.many(
+      Store,
+      sql`
+      select ${columns} ${matching}
+       order by store_number desc
+       limit ${page.limit} offset ${page.offset}`,
+    ),
+    operator.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${matching}`),
+  ])
+  return { stores, total: counted.total, ...page }
+}
+
+function conditions({ status, q, owner_email }: StoreFilters): Sql[] {
+  const where = [sql`true`]
+  if (status !== undefined) where.push(sql`status = ${status}`)
+  if (owner_email !== undefined) where.push(sql`owner_email = ${owner_email.toLowerCase()}`)
+  if (q !== undefined) {
+    where.push(sql`position(lower(${q}::text) in lower(tenant_ref || ' ' || display_name)) > 0`)
+  }
+  return where
+}

@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
+
+export const StoreStatus = Type.Enum(['draft', 'live', 'suspended'])
+export type StoreStatus = Static<typeof StoreStatus>
+
+/** A store as its owner and the operator see it. The site builder's own fields are in camel case. */
+export const Store = Shared(
+  'Store',
+  Type.Object({
+    tenant_ref: Type.String(),
+    store_number: Type.Integer(),
+    display_name: Type.String(),
+    status: StoreStatus,
+    owner_email: Nullable(Type.String()),
+    currency: Type.String(),
+    language: Type.String(),
+    time_zone: Type.String(),
+    primary_hostname: Nullable(Type.String()),
+    activeVersion: Nullable(Type.Integer()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type Store = Static<typeof Store>
+
+const DisplayName = Type.String({ minLength: 1, maxLength: 200 })
+const Email = Type.String({ format: 'email', maxLength: 254 })
+
+const settings = {
+  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+  language: Type.Optional(Type.String({ minLength: 2, maxLength: 35 })),
+  time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+}
+
+export const NewStore = Type.Object({
+  tenant_ref: TenantRef,
+  display_name: DisplayName,
+  owner_email: Type.Optional(Email),
+  ...settings,
+})
+export type NewStore = Static<typeof NewStore>
+
+export const StorePatch = Type.Object({ display_name: Type.Optional(DisplayName), ...settings })
+export type StorePatch = Static<typeof StorePatch>
+
+export const StatusChange = Type.Object({
+  status: StoreStatus,
+  reason: Type.Optional(Type.String({ maxLength: 2_000 })),
+})
+export type StatusChange = Static<typeof StatusChange>
+
+export const OwnerChange = Type.Object({ email: Email })

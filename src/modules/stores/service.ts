@@ -1,0 +1,120 @@
+import { refusing } from '../../db/constraints.ts'
+import type { Database, Db, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isTenantRef } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import { notifyChanged } from '../../platform/live-cache.ts'
+import * as outbox from '../../platform/outbox.ts'
+import * as queries from './queries.ts'
+import type { NewStore, StatusChange, Store, StorePatch } from './schema.ts'
+
+/** Opens a store, in draft. The news of it travels by `store.provisioned.v1`. */
+export async function create(database: Database, actor: audit.Actor, wanted: NewStore) {
+  const store = { ...wanted, ...checkSettings(wanted), ...lowerOwner(wanted.owner_email) }
+  const db = database.tenant(store.tenant_ref)
+  return db.transaction('stores: create', async (tx) => {
+    const made = await refusing(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
+    await audit.record(tx, actor, {
+      action: 'store.created',
+      entity: `store:${made.tenant_ref}`,
+      after: made,
+    })
+    await outbox.publish(tx, 'store.provisioned.v1', {
+      store_ref: made.tenant_ref,
+      display_name: made.display_name,
+    })
+    return made
+  })
+}
+
+export async function get(db: Db): Promise<Store> {
+  const store = isTenantRef(db.tenant) ? await queries.findStore(db) : null
+  if (store === null) throw new ApiError('unknown_tenant')
+  return store
+}
+
+export const list = queries.listStores
+
+/** Puts a store live, back to draft, or out of sight. */
+export function setStatus(db: TenantDb, actor: audit.Actor, { status, reason }: StatusChange) {
+  return change(db, actor, { action: 'store.status_changed', reason }, (tx, before) => {
+    if (status === 'live' && before.activeVersion === null) throw new ApiError('no_active_version')
+    return queries.updateStatus(tx, status)
+  })
+}
+
+export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
+  return change(db, actor, { action: 'store.owner_changed' }, (tx) =>
+    queries.updateOwner(tx, email.toLowerCase()),
+  )
+}
+
+export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
+  const checked = { ...patch, ...checkSettings(patch) }
+  return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
+    queries.updateSettings(tx, checked),
+  )
+}
+
+/** One change of the store's row: locked, audited, and announced to whoever serves it. */
+function change(
+  db: TenantDb,
+  actor: audit.Actor,
+  { action, reason }: { action: string; reason?: string | undefined },
+  apply: (db: Db, before: Store) => Promise<Store>,
+) {
+  return db.transaction(action, async (tx) => {
+    const before = await queries.lockStore(tx)
+    if (before === null) throw new ApiError('unknown_tenant')
+    const after = await apply(tx, before)
+    await audit.record(tx, actor, {
+      action,
+      entity: `store:${tx.tenant}`,
+      before,
+      after,
+      reason,
+    })
+    await notifyChanged(tx)
+    return after
+  })
+}
+
+const lowerOwner = (email: string | undefined) =>
+  email === undefined ? {} : { owner_email: email.toLowerCase() }
+
+const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
+
+/** Only what money and dates can later be written in. A language comes back in its usual case. */
+function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
+  const issues: { path: string; message: string }[] = []
+  if (currency !== undefined && !CURRENCIES.has(currency)) {
+    issues.push({ path: 'currency', message: 'must be a currency of ISO 4217' })
+  }
+  if (time_zone !== undefined && !isTimeZone(time_zone)) {
+    issues.push({ path: 'time_zone', message: 'must be a time zone of the IANA database' })
+  }
+  const [canonical] = language === undefined ? [] : canonicalLanguage(language)
+  if (language !== undefined && canonical === undefined) {
+    issues.push({ path: 'language', message: 'must be a language tag of BCP 47' })
+  }
+  if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  return canonical === undefined ? {} : { language: canonical }
+}
+
+function canonicalLanguage(tag: string): string[] {
+  try {
+    return Intl.getCanonicalLocales(tag)
+  } catch {
+    return []
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    // Offsets such as +02:00 pass too, but know no summer time.
+    return /^[A-Za-z]/.test(name)
+  } catch {
+    return false
+  }
+}

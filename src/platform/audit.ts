@@ -1,0 +1,92 @@
+import { type Static, Type } from 'typebox'
+import type { Db, Tx } from '../db/database.ts'
+import { join, type Runner, type Sql, sql } from '../db/sql.ts'
+import type { Page } from '../kernel/page.ts'
+import { Id, Nullable, OpenObject, Shared, Timestamp } from '../kernel/schema.ts'
+
+/** Who acts, and in which request. */
+export interface Actor {
+  /** `operator`, `system`, `owner:<id>`, `merchant_key:<credential id>`. */
+  name: string
+  correlationId: string | null
+}
+
+export const SYSTEM: Actor = { name: 'system', correlationId: null }
+
+export const AuditEntry = Shared(
+  'AuditEntry',
+  Type.Object({
+    id: Id,
+    tenant_ref: Type.String(),
+    actor: Type.String(),
+    action: Type.String(),
+    entity: Type.String(),
+    before: Nullable(OpenObject),
+    after: Nullable(OpenObject),
+    reason: Nullable(Type.String()),
+    correlation_id: Nullable(Id),
+    created_at: Timestamp,
+  }),
+)
+export type AuditEntry = Static<typeof AuditEntry>
+
+interface NewEntry {
+  action: string
+  entity: string
+  before?: Record<string, unknown>
+  after?: Record<string, unknown>
+  reason?: string | undefined
+}
+
+/** Writes down a change, in the transaction that makes it. */
+export const record = (tx: Tx, actor: Actor, entry: NewEntry) =>
+  tx.run(sql`
+    insert into audit_log (tenant_ref, actor, action, entity, before, after, reason, correlation_id)
+    values (${tx.tenant}, ${actor.name}, ${entry.action}, ${entry.entity},
+            ${json(entry.before)}, ${json(entry.after)}, ${entry.reason ?? null},
+            ${actor.correlationId})`)
+
+const json = (value: Record<string, unknown> | undefined) =>
+  value === undefined ? null : JSON.stringify(value)
+
+export interface AuditFilters {
+  actor?: string | undefined
+  action?: string | undefined
+  /** Timestamps; the end is not included. */
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** One store's trail, newest first. */
+export const listOfStore = (db: Db, filters: AuditFilters, page: Page) =>
+  list(db, [sql`tenant_ref = ${db.tenant}`, ...conditions(filters)], page)
+
+/** The trail of every store, on the operator's own login. */
+export const listOfAll = (operator: Runner, filters: AuditFilters, page: Page) =>
+  list(operator, [sql`true`, ...conditions(filters)], page)
+
+async function list(db: Runner, where: Sql[], { limit, offset }: Page) {
+  const matching = sql`from audit_log where ${join(where, ' and ')}`
+  const [entries, { total }] = await Promise.all([
+    db.many(
+      AuditEntry,
+      sql`
+      select id, tenant_ref, actor, action, entity, before, after, reason, correlation_id,
+             created_at
+      ${matching}
+       order by created_at desc, id desc
+       limit ${limit} offset ${offset}`,
+    ),
+    db.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${matching}`),
+  ])
+  return { entries, total, limit, offset }
+}
+
+function conditions({ actor, action, from, to }: AuditFilters): Sql[] {
+  const where: Sql[] = []
+  if (actor !== undefined) where.push(sql`actor = ${actor}`)
+  if (action !== undefined) where.push(sql`action = ${action}`)
+  if (from !== undefined) where.push(sql`created_at >= ${from}`)
+  if (to !== undefined) where.push(sql`created_at < ${to}`)
+  return where
+}

@@ -1,0 +1,106 @@
+import type pg from 'pg'
+import { Type } from 'typebox'
+import type { GlobalDb } from '../db/database.ts'
+import { openPool } from '../db/pool.ts'
+import { prepare, Runner, sql } from '../db/sql.ts'
+import {
+  CALLS_MAX,
+  DEADLINE_MS,
+  type LimitStore,
+  type StoreOptions,
+  WINDOW_SECONDS,
+} from './limit-store.ts'
+
+/** Of the limiter's own, so that neither it nor the shop waits for the other's connections. */
+const CONNECTIONS = 2
+
+/** The server gives up this much before we do: then the connection is still good. */
+const MARGIN_MS = 50
+
+/** Deleted at a time, so that no hit waits long behind the cleaning. */
+const FORGET_MAX = 1_000
+
+const Counter = Type.Object({ hits: Type.Integer() })
+
+/** Counters in PostgreSQL. Whoever logs in needs what `fd_app` was granted. */
+export function openPostgresStore({ url, onError }: StoreOptions): LimitStore {
+  const pool = openPool({
+    url,
+    name: 'limits',
+    max: CONNECTIONS,
+    connectTimeoutMs: DEADLINE_MS,
+    ...(onError && { onError }),
+  })
+  const db = new Runner((query) => sendInTime(pool, query))
+  return {
+    hit: (bucket) => countHit(db, bucket),
+    peek: (bucket) => countHits(db, bucket),
+    ping: async () => void (await db.run(sql`select from limit_counters limit 1`)),
+    close: () => pool.end(),
+  }
+}
+
+/** Deletes counters of windows long over, some at a time. Answers how many. */
+export function forgetOldCounters(db: GlobalDb): Promise<number> {
+  return db.run(sql`
+    delete from limit_counters
+     where bucket in (select bucket
+                        from limit_counters
+                       where window_start < now() - interval '1 hour'
+                       limit ${FORGET_MAX}
+                         for update skip locked)`)
+}
+
+async function countHit(db: Runner, bucket: string): Promise<number> {
+  const open = sql`c.window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`
+  const { hits } = await db.one(
+    Counter,
+    sql`insert into limit_counters as c (bucket, window_start, hits)
+        values (${bucket}, now(), 1)
+            on conflict (bucket) do update
+           set hits = case when ${open} then c.hits + 1 else 1 end,
+               window_start = case when ${open} then c.window_start else now() end
+     returning c.hits`,
+  )
+  return hits
+}
+
+async function countHits(db: Runner, bucket: string): Promise<number> {
+  const counter = await db.maybe(
+    Counter,
+    sql`select hits
+          from limit_counters
+         where bucket = ${bucket}
+           and window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`,
+  )
+  return counter?.hits ?? 0
+}
+
+/**
+ * One statement, in one write with its own time limit. What waiting for a connection took is no
+ * longer there for the statement. The server ends an overdue one by itself: were only the connection
+ * dropped, its process would wait on for the lock, and each new try would add another.
+ */
+async function sendInTime(pool: pg.Pool, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
+  const until = performance.now() + DEADLINE_MS
+  const client = await pool.connect()
+  const left = Math.floor(until - performance.now())
+  if (left <= MARGIN_MS) {
+    client.release()
+    throw new Error('the deadline passed while waiting for a connection')
+  }
+  const legs = [{ text: 'begin' }, endAfter(left - MARGIN_MS), query, { text: 'commit' }]
+  // A leg without an answer in time cuts the connection, and a cut connection answers the others.
+  const sent = legs.map((leg) => client.query({ ...leg, query_timeout: left } as pg.QueryConfig))
+  const [begun, set, result, committed] = await Promise.allSettled(sent)
+  client.release(committed?.status === 'rejected')
+  // The statement's own error says most; the others only follow from it.
+  for (const leg of [result, begun, set, committed]) {
+    if (leg?.status === 'rejected') throw leg.reason
+  }
+  return (result as PromiseFulfilledResult<pg.QueryResult>).value
+}
+
+const endAfter = (ms: number) =>
+  prepare(sql`select set_config('statement_timeout', ${String(ms)}, true)`)

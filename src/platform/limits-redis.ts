@@ -1,0 +1,63 @@
+import { Redis } from 'ioredis'
+import {
+  CALLS_MAX,
+  DEADLINE_MS,
+  type LimitStore,
+  type StoreOptions,
+  WINDOW_SECONDS,
+} from './limit-store.ts'
+
+/** A script runs alone, so no counter is ever left without its end. */
+const HIT = `
+  local hits = redis.call('incr', KEYS[1])
+  if hits == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return hits`
+
+const RETRY_MIN_MS = 50
+const RETRY_MAX_MS = 500
+
+/** Counters in Redis. Opens whether or not the server is there; calls fail until it is. */
+export async function openRedisStore({ url, onError }: StoreOptions): Promise<LimitStore> {
+  const redis = connect(url)
+  // Unheard, a lost connection would end the process.
+  redis.on('error', (error: Error) => onError?.(error))
+  // The client goes on trying by itself.
+  await redis.connect().catch(() => {})
+  let calls = 0
+
+  async function send<T>(command: () => Promise<T>): Promise<T> {
+    if (calls >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
+    calls += 1
+    try {
+      return await command()
+    } finally {
+      calls -= 1
+    }
+  }
+
+  const keyOf = (bucket: string) => `fd:limit:${bucket}`
+  return {
+    hit: async (bucket) =>
+      Number(await send(() => redis.eval(HIT, 1, keyOf(bucket), WINDOW_SECONDS * 1_000))),
+    peek: async (bucket) => Number((await send(() => redis.get(keyOf(bucket)))) ?? 0),
+    ping: async () => void (await send(() => redis.ping())),
+    close: async () => redis.disconnect(),
+  }
+}
+
+function connect(url: string): Redis {
+  return new Redis(url, {
+    lazyConnect: true,
+    // A call fails at once while there is no connection; it is neither kept nor sent again.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: DEADLINE_MS,
+    connectTimeout: DEADLINE_MS,
+    // A server that has gone silent keeps its connection open: it is given up and made anew.
+    socketTimeout: DEADLINE_MS,
+    retryStrategy: (times) => Math.min(times * RETRY_MIN_MS, RETRY_MAX_MS),
+    // After a failover the old primary refuses writes. The address may lead to the new one now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  })
+}

@@ -1,0 +1,150 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { ApiError } from '../errors.ts'
+import { type Clock, systemClock } from '../kernel/clock.ts'
+import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limit-store.ts'
+import { openPostgresStore } from './limits-postgres.ts'
+
+/**
+ * What the guards ask before they look at a credential. Each throws `rate_limited` when the caller
+ * has spent its minute, and `db_error` when the store cannot say: nobody passes uncounted.
+ */
+export interface Limits {
+  /** Counts an attempt, good or bad. Exactly the limit is admitted, also of many at a time. */
+  attempt(caller: string): Promise<void>
+  /** Refuses a caller that has failed too often. Counts nothing. */
+  gate(caller: string): Promise<void>
+  /** Counts an attempt that failed. */
+  failure(caller: string): Promise<void>
+  /** Counts one, and answers whether the bucket is still within its limit per minute. */
+  velocity(bucket: string, limit: number): Promise<boolean>
+  ping(): Promise<void>
+}
+
+export interface LimitsOptions {
+  store: LimitStore
+  clock?: Clock
+  perMinute: { my: number; failed: number }
+}
+
+/** In Redis where there is one, else in PostgreSQL. */
+export async function openLimitStore({
+  databaseUrl,
+  redisUrl,
+  onError,
+}: {
+  /** Logs in as `fd_app`. */
+  databaseUrl: string
+  redisUrl?: string | undefined
+  onError?: (error: Error) => void
+}): Promise<LimitStore> {
+  const options = (url: string): StoreOptions => ({ url, ...(onError && { onError }) })
+  if (redisUrl === undefined) return openPostgresStore(options(databaseUrl))
+  const { openRedisStore } = await import('./limits-redis.ts')
+  return openRedisStore(options(redisUrl))
+}
+
+export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
+  const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
+  return {
+    async attempt(caller) {
+      const hits = await counted(() => store.hit(`my:${caller}`))
+      if (hits > perMinute.my) throw spent(perMinute.my)
+    },
+    async gate(caller) {
+      if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
+    },
+    async failure(caller) {
+      failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
+    },
+    async velocity(bucket, limit) {
+      return (await counted(() => store.hit(`velocity:${bucket}`))) <= limit
+    },
+    ping: () => orUnavailable(() => store.ping()),
+  }
+}
+
+/** The store is spared a question for every request of a busy caller, for this long. */
+const TRUSTED_MS = 1_000
+const CALLERS_MAX = 10_000
+
+/** What the store last said of each caller's failures, while that is still trusted. */
+function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) {
+  const known = new Map<string, { hits: number; at: number }>()
+  const asking = new Map<string, Promise<number>>()
+
+  function trusted(caller: string) {
+    const entry = known.get(caller)
+    const age = entry === undefined ? TRUSTED_MS : clock.now() - entry.at
+    // A clock that was set back must not keep an entry alive.
+    return age >= 0 && age < TRUSTED_MS ? entry : undefined
+  }
+
+  function remember(caller: string, hits: number): number {
+    const entry = trusted(caller)
+    if (entry !== undefined) {
+      // An answer overtaken by another must not hide the failures the other counted.
+      entry.hits = Math.max(entry.hits, hits)
+      return entry.hits
+    }
+    known.delete(caller)
+    known.set(caller, { hits, at: clock.now() })
+    const [oldest] = known.keys()
+    if (known.size > CALLERS_MAX && oldest !== undefined) known.delete(oldest)
+    return hits
+  }
+
+  async function askOnce(caller: string): Promise<number> {
+    try {
+      return remember(caller, await ask(caller))
+    } finally {
+      asking.delete(caller)
+    }
+  }
+
+  function of(caller: string): Promise<number> {
+    const entry = trusted(caller)
+    if (entry !== undefined) return Promise.resolve(entry.hits)
+    const question = asking.get(caller) ?? askOnce(caller)
+    asking.set(caller, question)
+    return question
+  }
+
+  return { of, remember }
+}
+
+/** What is no count must not pass for a small one. */
+async function counted(ask: () => Promise<number>): Promise<number> {
+  return orUnavailable(async () => {
+    const hits = await ask()
+    if (!Number.isSafeInteger(hits) || hits < 0) throw new Error('the store answered no count')
+    return hits
+  })
+}
+
+async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (cause) {
+    throw new ApiError('db_error', { cause })
+  }
+}
+
+const spent = (limit: number) =>
+  new ApiError('rate_limited', {
+    message: `Too many attempts: at most ${limit} per minute.`,
+    headers: { 'retry-after': String(WINDOW_SECONDS) },
+  })
+
+/** A household's share of the IPv6 space, whose addresses are free to change by the minute. */
+const IPV6_PREFIX = 64
+
+/** Who is counted together: an IPv4 address, or an IPv6 network. */
+export function callerOf(ip: string): string {
+  // The library would also read 1 or 0x7f.1 as addresses. What is none shares one count.
+  if (isIP(ip) === 0) return 'unknown'
+  const address = ipaddr.process(ip)
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  const bits = address.toByteArray().fill(0, IPV6_PREFIX / 8)
+  return `${ipaddr.fromByteArray(bits)}/${IPV6_PREFIX}`
+}

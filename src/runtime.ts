@@ -1,0 +1,88 @@
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { Database } from './db/database.ts'
+import { type LoginRole, roleUrl } from './db/roles.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import { deriveKey } from './kernel/tokens.ts'
+import type { LimitStore } from './platform/limit-store.ts'
+import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What a process works with, opened once and handed to whoever needs it. */
+export interface Runtime {
+  config: Config
+  secrets: Secrets
+  logger: Logger
+  clock: Clock
+  /** Logged in as the API. */
+  database: Database
+  /** Logged in as the operator plane: reads over all tenants. */
+  operatorDatabase: Database
+  /** Logged in as the worker. */
+  workerDatabase: Database
+  limits: Limits
+  /** A key of its own for each purpose. */
+  key(purpose: string): Buffer
+  close(): Promise<void>
+}
+
+interface RuntimeOptions {
+  config: Config
+  secrets: Secrets
+  logger: Logger
+  /** Where the database is, embedded or not. */
+  databaseUrl: string
+  clock?: Clock
+}
+
+/** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const { config, secrets, logger, databaseUrl, clock = systemClock } = options
+  const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
+  const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
+  const max = config.DATABASE_POOL_MAX
+  const database = new Database({ url: urls.fd_app, name: 'app', max, onError })
+  const operatorDatabase = new Database({
+    url: urls.fd_operator,
+    name: 'operator',
+    max: 2,
+    onError,
+  })
+  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError })
+  const limitStore = await openLimitStore({
+    databaseUrl: urls.fd_app,
+    redisUrl: config.REDIS_URL,
+    onError: (error) => logger.warn({ err: error }, 'the limiter store was lost'),
+  })
+  return {
+    config,
+    secrets,
+    logger,
+    clock,
+    database,
+    operatorDatabase,
+    workerDatabase,
+    limits: openLimits(config, limitStore, clock),
+    key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
+    async close() {
+      const pools = [database, operatorDatabase, workerDatabase, limitStore]
+      await Promise.all(pools.map((each) => each.close()))
+    },
+  }
+}
+
+function openLimits(config: Config, store: LimitStore, clock: Clock): Limits {
+  const perMinute = {
+    my: config.RATE_LIMIT_MY_PER_MINUTE,
+    failed: config.RATE_LIMIT_FAILED_PER_MINUTE,
+  }
+  return createLimits({ store, clock, perMinute })
+}
+
+function loginUrls(config: Config, url: string, secretKey: string): Record<LoginRole, string> {
+  return {
+    fd_app: config.DATABASE_APP_URL ?? roleUrl(url, 'fd_app', secretKey),
+    fd_worker: config.DATABASE_WORKER_URL ?? roleUrl(url, 'fd_worker', secretKey),
+    fd_operator: config.DATABASE_OPERATOR_URL ?? roleUrl(url, 'fd_operator', secretKey),
+  }
+}

@@ -1,0 +1,46 @@
+import type { Logger } from 'pino'
+import * as identity from './modules/identity/jobs.ts'
+import { forgetOld } from './platform/idempotency-upkeep.ts'
+import { forgetOldCounters } from './platform/limits-postgres.ts'
+import { type Loop, startLoop } from './platform/loop.ts'
+import { createTransport, sendDue } from './platform/mail.ts'
+import { deliverDue, forgetHandled, type Handler } from './platform/outbox.ts'
+import type { Runtime } from './runtime.ts'
+
+const SECOND = 1_000
+const HOUR = 3_600 * SECOND
+
+/** Who acts on an internal event. A type that nobody handles is simply done. */
+const handlers: Record<string, Handler> = {}
+
+/** Every background loop of the platform. Each takes its work by lease, so that many may run. */
+export function startWorker({ workerDatabase: database, config, logger }: Runtime): Worker {
+  const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
+  const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
+    startLoop({ name, everyMs, step, logger })
+  const loops = [
+    loop('outbox', SECOND, (signal) => deliverDue(database, handlers, { slots: 20, signal })),
+    loop('outbox upkeep', HOUR, () => forgetHandled(database)),
+    loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
+    loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
+  ]
+  if (transport !== null) {
+    loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
+  }
+  return stopTogether(loops, logger)
+}
+
+export interface Worker {
+  /** Lets every running step finish, and gives back what it holds. */
+  stop(): Promise<void>
+}
+
+function stopTogether(loops: Loop[], logger: Logger): Worker {
+  return {
+    async stop() {
+      await Promise.all(loops.map((each) => each.stop()))
+      logger.info('the worker has stopped')
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Caller, TestApp } from '../harness/app.ts'
+
+/**
+ * How to call each merchant route that names something by id: makes that thing in the caller's own
+ * store and answers its path parameters. The generated tests fail for a route that is missing here,
+ * so that none is ever left out.
+ */
+export type Fixture = (merchant: Caller, app: TestApp) => Promise<Record<string, string>>
+
+export const FIXTURES: Record<string, Fixture> = {
+  'POST /v1/my/credentials/:id/revoke': async (merchant) => {
+    const body = { label: 'a canary', scopes: ['read:own_store'] }
+    const made = await merchant.post('/v1/my/credentials', body)
+    return { id: made.body.credential.id }
+  },
+  'POST /v1/merchant/entitlements/requests/:id/withdraw': async (merchant) => {
+    const body = { feature_key: 'advanced_fraud', note: 'a canary' }
+    const made = await merchant.post('/v1/merchant/entitlements/requests', body)
+    assert.ok(made.body.request, made.text)
+    return { id: made.body.request.id }
+  },
+}
+
+/** Writes a mark into every place of the store that takes free text. */
+export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
+  const plants: [string, string, unknown][] = [
+    ['PATCH', '/v1/my/store', { display_name: canary }],
+    ['POST', '/v1/my/credentials', { label: canary, scopes: ['read:own_store'] }],
+    [
+      'POST',
+      '/v1/merchant/entitlements/requests',
+      { feature_key: 'dedicated_gateway', note: canary },
+    ],
+  ]
+  for (const [method, url, body] of plants) {
+    const answer = await merchant.send(method, url, body)
+    assert.ok(answer.status < 300, `${method} ${url}: ${answer.text}`)
+  }
+}
+
+/** A path with its parameters filled in; what is not given is an id that nothing has. */
+export const fillPath = (url: string, params: Record<string, string> = {}): string =>
+  url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? randomUUID()))

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { RouteEntry } from '../../src/http/route.ts'
+import { SCOPES, satisfies } from '../../src/kernel/scopes.ts'
+import { type Answer, openTestApp, type TestApp } from '../harness/app.ts'
+import { FIXTURES, fillPath, plantCanary } from './fixtures.ts'
+
+/** Made from the route table: a new route is tested here without a line being added. */
+
+const nameOf = ({ method, url }: RouteEntry) => `${method} ${url}`
+
+const routesOf = ({ app }: TestApp, plane: RouteEntry['plane']) =>
+  app.routeTable.filter((route) => route.plane === plane)
+
+/** Everything but what must differ from one request to the next. */
+function essence({ status, headers, text }: Answer) {
+  const { date, 'x-correlation-id': _, ...rest } = headers
+  return { status, headers: rest, text }
+}
+
+const UNAUTHORIZED =
+  '{"error":{"code":"unauthorized","message":"The credential is missing, invalid or revoked."}}'
+
+async function wrongCredentials(app: TestApp) {
+  const bearer = (token: string) => app.as({ authorization: `Bearer ${token}` })
+  const key = await app.key('acme')
+  const owner = await app.owner('someone@else.example')
+  return {
+    'no credential': app.anyone,
+    'an unknown key': bearer('fdk_00000000_0000000000000000000000000000000000000000000'),
+    'a malformed key': bearer('fdk_nonsense'),
+    'a merchant key': bearer(key),
+    'a session': owner,
+    'the storefront token': app.storefront,
+    'the operator token': app.operator,
+    'the operator token as a key': bearer('the operator token of every test app'),
+    'a key as the operator token': app.as({ 'x-operator-token': key }),
+    'a key as the storefront token': app.as({ 'x-storefront-token': key }),
+  }
+}
+
+const RIGHT: Record<string, readonly string[]> = {
+  merchant: ['a merchant key'],
+  operator: ['the operator token'],
+  storefront: ['the storefront token'],
+  owner: ['a session'],
+}
+
+describe('a credential on the wrong plane', () => {
+  for (const plane of ['merchant', 'operator', 'owner', 'storefront'] as const) {
+    test(`gets the same plain 401 on every ${plane} route`, async (t) => {
+      const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
+      const callers = Object.entries(await wrongCredentials(app))
+      for (const route of routesOf(app, plane)) {
+        const allowed = [...(RIGHT[plane] ?? []), ...(route.orOwner ? ['a session'] : [])]
+        for (const [who, caller] of callers) {
+          if (allowed.includes(who)) continue
+          const answer = await caller.send(route.method, fillPath(route.url))
+          assert.equal(answer.status, 401, `${nameOf(route)} with ${who}: ${answer.text}`)
+          assert.equal(answer.text, UNAUTHORIZED, `${nameOf(route)} with ${who}`)
+          assert.equal(answer.headers['www-authenticate'], 'Bearer')
+        }
+      }
+    })
+  }
+})
+
+test('a key without the scope gets 403 on every merchant route, whatever else it may do', async (t) => {
+  const app = await openTestApp(t)
+  for (const scope of SCOPES) {
+    const caller = await app.merchant('acme', scope)
+    for (const route of routesOf(app, 'merchant')) {
+      if (route.scope === undefined || route.scope === 'any') continue
+      const answer = await caller.send(route.method, fillPath(route.url))
+      const what = `${nameOf(route)} with ${scope}: ${answer.text}`
+      if (satisfies([scope], route.scope)) assert.notEqual(answer.status, 403, what)
+      else assert.deepEqual([answer.status, answer.body.error.code], [403, 'forbidden'], what)
+    }
+  }
+})
+
+test("another store's ids answer like ids that do not exist, to the byte", async (t) => {
+  const app = await openTestApp(t)
+  const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  for (const route of routesOf(app, 'merchant').filter(({ url }) => url.includes(':'))) {
+    const fixture = FIXTURES[nameOf(route)]
+    assert.ok(fixture, `${nameOf(route)} needs a line in test/contract/fixtures.ts`)
+    const params = await fixture(acme, app)
+    const foreign = await globex.send(route.method, fillPath(route.url, params))
+    const random = await globex.send(route.method, fillPath(route.url))
+    const malformed = await globex.send(route.method, fillPath(route.url, { id: 'no-id' }))
+    assert.equal(foreign.status, 404, `${nameOf(route)}: ${foreign.text}`)
+    assert.deepEqual(essence(foreign), essence(random), nameOf(route))
+    assert.deepEqual(essence(malformed), essence(random), nameOf(route))
+    const own = await acme.send(route.method, fillPath(route.url, params))
+    assert.ok(own.status < 300, `${nameOf(route)} on the caller's own: ${own.text}`)
+  }
+})
+
+test('no list shows a byte of another store', async (t) => {
+  const app = await openTestApp(t)
+  const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  const canary = `canary-${randomUUID()}`
+  await plantCanary(acme, canary)
+  let seen = 0
+  for (const route of routesOf(app, 'merchant')) {
+    if (route.method !== 'GET' || route.url.includes(':')) continue
+    const [own, foreign] = await Promise.all([acme.get(route.url), globex.get(route.url)])
+    assert.equal(own.status, 200, `${nameOf(route)}: ${own.text}`)
+    assert.equal(foreign.status, 200, `${nameOf(route)}: ${foreign.text}`)
+    assert.ok(!foreign.text.includes(canary), `${nameOf(route)} shows another store's data`)
+    if (own.text.includes(canary)) seen++
+  }
+  assert.ok(seen >= 3, 'the canary must be where it could be seen')
+})
+
+test('every route says who may call it, what it answers and how it fails', async (t) => {
+  const app = await openTestApp(t)
+  assert.ok(app.app.routeTable.length > 20)
+  for (const route of app.app.routeTable) {
+    assert.ok(route.plane, nameOf(route))
+    if (route.plane === 'merchant') assert.ok(route.scope, nameOf(route))
+    assert.ok(route.failures.includes('service_unavailable'), nameOf(route))
+  }
+})

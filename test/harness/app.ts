@@ -1,0 +1,156 @@
+import type { TestContext } from 'node:test'
+import { pino } from 'pino'
+import { buildApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import type { TenantDb } from '../../src/db/database.ts'
+import type { App } from '../../src/http/route.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
+import * as credentials from '../../src/modules/credentials/service.ts'
+import * as stores from '../../src/modules/stores/service.ts'
+import { SYSTEM } from '../../src/platform/audit.ts'
+import { openRuntime, type Runtime } from '../../src/runtime.ts'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+
+export const OPERATOR_TOKEN = 'the operator token of every test app'
+export const STOREFRONT_TOKEN = 'the storefront token of every test app'
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects by looking
+  body: any
+  text: string
+}
+
+/** Speaks HTTP to the app with fixed headers. */
+export interface Caller {
+  get(url: string): Promise<Answer>
+  post(url: string, body?: unknown): Promise<Answer>
+  put(url: string, body?: unknown): Promise<Answer>
+  patch(url: string, body?: unknown): Promise<Answer>
+  send(method: string, url: string, body?: unknown): Promise<Answer>
+}
+
+export interface TestApp {
+  app: App
+  url: string
+  runtime: Runtime
+  database: TestDatabase
+  anyone: Caller
+  operator: Caller
+  storefront: Caller
+  as(headers: Record<string, string>): Caller
+  /** A key of the store with just these scopes; the store is made at the first mention. */
+  merchant(tenant: string, ...scopes: Scope[]): Promise<Caller>
+  key(tenant: string, ...scopes: Scope[]): Promise<string>
+  /** Somebody with an account and a session, who owns the stores that name this address. */
+  owner(email: string): Promise<Caller>
+  store(tenant: string): Promise<TenantDb>
+}
+
+interface TestAppOptions {
+  env?: Record<string, string>
+  clock?: Clock
+  /** Adds routes before the app is ready. */
+  extend?: (app: App, runtime: Runtime) => Promise<void>
+  /** An answer whose code its route did not declare fails the test, unless it is meant to. */
+  allowUndeclared?: boolean
+}
+
+/** The whole application on a database of its own. */
+export async function openTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
+  const database = await openTestDatabase(t)
+  const runtime = await openTestRuntime(t, database, options)
+  const undeclared: string[] = []
+  const app = await buildApp(runtime, {
+    onUndeclared: (route, code) => undeclared.push(`${route} answered ${code}`),
+  })
+  await options.extend?.(app, runtime)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  t.after(async () => {
+    await app.close()
+    if (undeclared.length > 0 && !options.allowUndeclared) throw new Error(undeclared.join('\n'))
+  })
+  const as = (headers: Record<string, string>) => callerOf(url, headers)
+  const { store, key } = openSeeds(runtime)
+  return {
+    app,
+    url,
+    runtime,
+    database,
+    as,
+    anyone: as({}),
+    operator: as({ 'x-operator-token': OPERATOR_TOKEN }),
+    storefront: as({ 'x-storefront-token': STOREFRONT_TOKEN }),
+    store,
+    key,
+    owner: async (email) => {
+      const account = { email, password: 'a password for tests', name: 'Somebody' }
+      const { body } = await as({}).post('/v1/identity/signup', account)
+      return as({ authorization: `Bearer ${body.session.token}` })
+    },
+    merchant: async (tenant, ...scopes) =>
+      as({ authorization: `Bearer ${await key(tenant, ...scopes)}` }),
+  }
+}
+
+async function openTestRuntime(
+  t: TestContext,
+  database: TestDatabase,
+  { env, clock }: TestAppOptions,
+) {
+  const runtime = await openRuntime({
+    config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...env }),
+    secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
+    logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    databaseUrl: database.url,
+    ...(clock === undefined ? {} : { clock }),
+  })
+  t.after(() => runtime.close())
+  return runtime
+}
+
+function openSeeds({ database }: Runtime) {
+  const made = new Map<string, Promise<unknown>>()
+  const store = async (tenant: string) => {
+    if (!made.has(tenant)) {
+      const wanted = { tenant_ref: tenant, display_name: `The ${tenant} store` }
+      made.set(tenant, stores.create(database, SYSTEM, wanted))
+    }
+    await made.get(tenant)
+    return database.tenant(tenant)
+  }
+  const key = async (tenant: string, ...scopes: Scope[]) => {
+    const issuer = { actor: SYSTEM, scopes: SCOPES }
+    const wanted = { label: 'test', scopes: scopes.length === 0 ? [...SCOPES] : scopes }
+    return (await credentials.issue(await store(tenant), issuer, wanted)).credential.key
+  }
+  return { store, key }
+}
+
+function callerOf(url: string, headers: Record<string, string>): Caller {
+  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+    const answer = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: isJson && text !== '' ? JSON.parse(text) : text,
+      text,
+    }
+  }
+  return {
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body) => send('POST', path, body),
+    put: (path, body) => send('PUT', path, body),
+    patch: (path, body) => send('PATCH', path, body),
+  }
+}

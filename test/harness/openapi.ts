@@ -1,0 +1,42 @@
+import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
+
+/** All that a document leaves unsaid, or says twice. Empty is good. */
+export function listUndescribed(document: ApiDocument): string[] {
+  const faults: string[] = []
+  const ids = new Map<string, string>()
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item)) {
+      const where = `${method.toUpperCase()} ${path}`
+      faults.push(...faultsOf(path, operation).map((fault) => `${where} ${fault}`))
+      const { operationId } = operation
+      if (operationId === undefined) continue
+      const other = ids.get(operationId)
+      if (other !== undefined) faults.push(`${where} has the operationId of ${other}`)
+      ids.set(operationId, where)
+    }
+  }
+  return [...faults, ...listDangling(document)]
+}
+
+function faultsOf(path: string, operation: Operation): string[] {
+  const { operationId = '', tags = [], summary = '', parameters = [] } = operation
+  const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
+  const described = parameters.filter((each) => each.in === 'path').map(({ name }) => name)
+  return [
+    ...(/^[a-z][A-Za-z0-9]+$/.test(operationId) ? [] : ['has no operationId in camel case']),
+    ...(tags.length === 1 ? [] : ['has not exactly one tag']),
+    ...(/^[A-Z].*\.$/.test(summary) ? [] : ['has no summary that is a sentence']),
+    ...(named.sort().join() === described.sort().join() ? [] : ['does not describe its path']),
+  ]
+}
+
+/** References that lead nowhere. */
+function listDangling(document: ApiDocument): string[] {
+  const refs = new Set(
+    [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? ''),
+  )
+  const known = new Set(
+    Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`),
+  )
+  return [...refs].filter((ref) => !known.has(ref)).map((ref) => `${ref} leads nowhere`)
+}

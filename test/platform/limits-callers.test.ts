@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { LimitStore } from '../../src/platform/limit-store.ts'
+import { callerOf, createLimits, type Limits } from '../../src/platform/limits.ts'
+
+const perMinute = { my: 20, failed: 5 }
+const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
+
+describe('what a process remembers of callers', () => {
+  /** Counts in memory, and how often it was asked. */
+  function countingStore() {
+    const hits = new Map<string, number>()
+    const asked: string[] = []
+    const store: LimitStore = {
+      hit: async (bucket) => {
+        hits.set(bucket, (hits.get(bucket) ?? 0) + 1)
+        return hits.get(bucket) ?? 0
+      },
+      peek: async (bucket) => {
+        asked.push(bucket)
+        return hits.get(bucket) ?? 0
+      },
+      ping: async () => {},
+      close: async () => {},
+    }
+    return { store, asked }
+  }
+
+  test('spares the store: one question a second, also of many at a time', async () => {
+    const { store, asked } = countingStore()
+    let time = 0
+    const limits = createLimits({ store, perMinute, clock: { now: () => time } })
+    await Promise.all(Array.from({ length: 50 }, () => limits.gate('a')))
+    assert.deepEqual(asked, ['failed:a'])
+    time = 1_000
+    await limits.gate('a')
+    assert.equal(asked.length, 2)
+    time = 500
+    await limits.gate('a')
+    assert.equal(asked.length, 3, 'a clock set back does not lengthen the trust')
+  })
+
+  test('is bounded: the oldest caller is asked for again', async () => {
+    const { store, asked } = countingStore()
+    const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
+    for (let n = 0; n <= 10_000; n++) await limits.gate(`caller ${n}`)
+    asked.length = 0
+    await limits.gate('caller 1')
+    await limits.gate('caller 0')
+    assert.deepEqual(asked, ['failed:caller 0'])
+  })
+
+  test('an overtaken answer does not hide a failure', async () => {
+    const { store } = countingStore()
+    const late = Promise.withResolvers<number>()
+    const limits = createLimits({
+      store: { ...store, peek: () => late.promise },
+      perMinute: { ...perMinute, failed: 1 },
+      clock: { now: () => 0 },
+    })
+    const waiting = limits.gate('a')
+    await limits.failure('a')
+    late.resolve(0)
+    await assert.rejects(waiting, { code: 'rate_limited' })
+    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+  })
+
+  for (const answer of [Number.NaN, -1, 0.5]) {
+    test(`refuses when the store answers ${answer}`, async () => {
+      const store = { ...countingStore().store, hit: async () => answer, peek: async () => answer }
+      await refusesAll(createLimits({ store, perMinute }))
+    })
+  }
+
+  async function refusesAll(limits: Limits) {
+    await assert.rejects(limits.attempt('a'), UNAVAILABLE)
+    await assert.rejects(limits.gate('a'), UNAVAILABLE)
+    await assert.rejects(limits.failure('a'), UNAVAILABLE)
+    await assert.rejects(limits.velocity('a', 9), UNAVAILABLE)
+  }
+})
+
+describe('who is counted together', () => {
+  const callers = [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::ffff:c000:207', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+    ['fe80::1%eth0', 'fe80::/64'],
+    ['::1', '::/64'],
+    ['', 'unknown'],
+    ['192.0.2', 'unknown'],
+    ['0x7f.1', 'unknown'],
+    ['192.0.2.7, 192.0.2.8', 'unknown'],
+  ] as const
+  for (const [ip, caller] of callers) {
+    test(`${ip || 'no address'} counts as ${caller}`, () => assert.equal(callerOf(ip), caller))
+  }
+})

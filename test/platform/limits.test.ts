@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import type { ApiError } from '../../src/errors.ts'
+import type { LimitStore } from '../../src/platform/limit-store.ts'
+import { createLimits, type Limits, openLimitStore } from '../../src/platform/limits.ts'
+import { forgetOldCounters } from '../../src/platform/limits-postgres.ts'
+import { openTestDatabase } from '../harness/database.ts'
+import { eventually } from '../harness/embedded.ts'
+import { openProxy } from '../harness/proxy.ts'
+import { findRedisServer, startRedis } from '../harness/redis.ts'
+
+/** A place to count in, and what can happen to it. */
+interface Place {
+  /** Another process's store, unless through a port in between. */
+  open(port?: number): Promise<LimitStore>
+  port: number
+  /** Makes every window older, as time would. */
+  age(seconds: number): Promise<void>
+  faults: Record<string, () => Promise<() => Promise<unknown>>>
+}
+
+const withPort = (url: string, port: number) => Object.assign(new URL(url), { port }).href
+
+async function openAdmin(t: TestContext, url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  // The test's database is dropped first, and its connections with it.
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+async function postgres(t: TestContext): Promise<Place> {
+  const database = await openTestDatabase(t)
+  const url = database.roleUrl('fd_app')
+  const port = Number(new URL(url).port)
+  const admin = await openAdmin(t, database.url)
+  return {
+    port,
+    open: (through = port) => openLimitStore({ databaseUrl: withPort(url, through) }),
+    age: async (seconds) => {
+      const text =
+        'update limit_counters set window_start = window_start - make_interval(secs => $1)'
+      await admin.query(text, [seconds])
+    },
+    faults: {
+      'has its table locked': async () => {
+        await admin.query('begin')
+        await admin.query('lock table limit_counters in access exclusive mode')
+        return () => admin.query('rollback')
+      },
+      'ends every connection and takes no new one': async () => {
+        const name = new URL(url).pathname.slice(1)
+        await admin.query(`alter database ${name} connection limit 0`)
+        await admin.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'fd_app'" +
+            ' and datname = current_database()',
+        )
+        return () => admin.query(`alter database ${name} connection limit -1`)
+      },
+    },
+  }
+}
+
+const redisIn = (program: string) =>
+  async function redis(t: TestContext): Promise<Place> {
+    const server = await startRedis(t, program)
+    const open = async (port = server.port) => {
+      const redisUrl = withPort(server.url, port)
+      return openLimitStore({ databaseUrl: 'postgres://nowhere.invalid/none', redisUrl })
+    }
+    return {
+      port: server.port,
+      open,
+      age: async (seconds) => {
+        const client = new Redis(server.url)
+        for (const key of await client.keys('fd:limit:*')) {
+          await client.pexpire(key, (await client.pttl(key)) - seconds * 1_000)
+        }
+        await client.quit()
+      },
+      faults: {
+        'is stopped': async () => {
+          await server.stop()
+          return () => server.restart()
+        },
+      },
+    }
+  }
+
+const perMinute = { my: 20, failed: 5 }
+const LIMITED = {
+  code: 'rate_limited',
+  status: 429,
+  message: 'Too many attempts: at most 20 per minute.',
+  headers: { 'retry-after': '60' },
+}
+const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
+
+/** A process's limits over a store of its own, and a clock that only the test moves. */
+async function openLimits(t: TestContext, place: Place, port?: number) {
+  const store = await place.open(port)
+  t.after(() => store.close())
+  let time = 1_700_000_000_000
+  const limits = createLimits({ store, perMinute, clock: { now: () => time } })
+  const pass = (ms: number) => {
+    time += ms
+  }
+  return { limits, store, pass }
+}
+
+async function admitted(attempts: Promise<void>[]): Promise<number> {
+  const settled = await Promise.allSettled(attempts)
+  for (const each of settled) {
+    if (each.status === 'rejected') assert.equal((each.reason as ApiError).code, 'rate_limited')
+  }
+  return settled.filter(({ status }) => status === 'fulfilled').length
+}
+
+async function refusesEverybody(limits: Limits): Promise<void> {
+  const started = performance.now()
+  const calls = [
+    () => limits.attempt('a'),
+    () => limits.gate('a'),
+    () => limits.failure('a'),
+    () => limits.velocity('a', 1_000),
+    () => limits.ping(),
+  ]
+  await Promise.all(
+    calls.map((call) =>
+      assert.rejects(call, (error: ApiError) => {
+        const { code, status, message, cause } = error
+        assert.deepEqual({ code, status, message }, UNAVAILABLE)
+        return cause instanceof Error
+      }),
+    ),
+  )
+  const took = performance.now() - started
+  assert.ok(took < 1_000, `refused after ${took} ms`)
+}
+
+const redisServer = await findRedisServer()
+const places: (readonly [string, (t: TestContext) => Promise<Place>])[] = [['PostgreSQL', postgres]]
+if (redisServer === null) {
+  test('limits in Redis', { skip: 'the Redis half was not run: no redis-server' })
+} else {
+  places.push(['Redis', redisIn(redisServer)])
+}
+
+for (const [name, openPlace] of places) {
+  describe(`limits in ${name}`, () => {
+    test('admit exactly the limit of one more at a time, over two processes', async (t) => {
+      const place = await openPlace(t)
+      const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
+      const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
+        (i % 2 === 0 ? one : other).limits.attempt('192.0.2.1'),
+      )
+      assert.equal(await admitted(attempts), perMinute.my)
+      await assert.rejects(other.limits.attempt('192.0.2.1'), LIMITED)
+      await other.limits.attempt('192.0.2.2')
+    })
+
+    test('admit again once the minute has passed, and no sooner', async (t) => {
+      const place = await openPlace(t)
+      const { limits, store } = await openLimits(t, place)
+      const burst = () =>
+        admitted(Array.from({ length: perMinute.my + 1 }, () => limits.attempt('a')))
+      assert.equal(await burst(), perMinute.my)
+      await place.age(50)
+      assert.equal(await burst(), 0)
+      assert.equal(await store.peek('my:a'), 2 * (perMinute.my + 1))
+      await place.age(10)
+      assert.equal(await store.peek('my:a'), 0)
+      assert.equal(await burst(), perMinute.my)
+    })
+
+    test('refuse who has failed too often, and nobody else', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      for (let n = 0; n < perMinute.failed; n++) {
+        await limits.gate('a')
+        await limits.failure('a')
+      }
+      await assert.rejects(limits.gate('a'), {
+        ...LIMITED,
+        message: 'Too many attempts: at most 5 per minute.',
+      })
+      await limits.gate('b')
+      await limits.attempt('a')
+    })
+
+    test('learn within a second what another process has seen', async (t) => {
+      const place = await openPlace(t)
+      const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
+      await one.limits.gate('a')
+      for (let n = 0; n < perMinute.failed; n++) await other.limits.failure('a')
+      one.pass(999)
+      await one.limits.gate('a')
+      one.pass(1)
+      await assert.rejects(one.limits.gate('a'), { code: 'rate_limited' })
+      await place.age(60)
+      one.pass(1_000)
+      await one.limits.gate('a')
+    })
+
+    test('say when a bucket has exceeded its velocity', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      const answers = []
+      for (let n = 0; n < 4; n++) answers.push(await limits.velocity('acme:card', 3))
+      assert.deepEqual(answers, [true, true, true, false])
+    })
+
+    test('refuse everybody while the store is silent, and recover by themselves', async (t) => {
+      const place = await openPlace(t)
+      const proxy = await openProxy(t, place.port)
+      const { limits } = await openLimits(t, place, proxy.port)
+      await limits.attempt('a')
+      proxy.silence()
+      await refusesEverybody(limits)
+      proxy.speak()
+      await eventually(() => limits.attempt('a'))
+      await limits.ping()
+    })
+
+    test('open while the store is away, and recover by themselves', async (t) => {
+      const place = await openPlace(t)
+      const proxy = await openProxy(t, place.port)
+      proxy.silence()
+      const { limits } = await openLimits(t, place, proxy.port)
+      await refusesEverybody(limits)
+      proxy.speak()
+      await eventually(() => limits.attempt('a'))
+    })
+
+    test('fail closed and recover by themselves, whatever happens to the store', async (t) => {
+      const place = await openPlace(t)
+      for (const [what, strike] of Object.entries(place.faults)) {
+        await t.test(`when it ${what}`, async (t) => {
+          const { limits, pass } = await openLimits(t, place)
+          await limits.gate('a')
+          const heal = await strike()
+          try {
+            // What was heard before the fault is trusted for a second, and no longer.
+            await limits.gate('a')
+            pass(1_000)
+            await refusesEverybody(limits)
+          } finally {
+            await heal()
+          }
+          await eventually(() => limits.attempt('a'))
+          await limits.gate('a')
+          await limits.failure('a')
+        })
+      }
+    })
+  })
+}
+
+describe('counters in PostgreSQL', () => {
+  test('never use more than two connections, however long the table is locked', async (t) => {
+    const database = await openTestDatabase(t)
+    const admin = await openAdmin(t, database.url)
+    const store = await openLimitStore({ databaseUrl: database.roleUrl('fd_app') })
+    t.after(() => store.close())
+    await admin.query('begin')
+    await admin.query('lock table limit_counters in access exclusive mode')
+    for (let round = 0; round < 2; round++) {
+      const calls = Array.from({ length: 1_200 }, () => store.hit('a'))
+      const settled = await Promise.allSettled(calls)
+      assert.ok(settled.every(({ status }) => status === 'rejected'))
+    }
+    const { rows } = await admin.query(
+      "select count(*)::int as open, count(*) filter (where state <> 'idle')::int as busy" +
+        "  from pg_stat_activity where datname = current_database() and usename = 'fd_app'",
+    )
+    await admin.query('rollback')
+    assert.ok(rows[0].open <= 2, `${rows[0].open} connections`)
+    assert.equal(rows[0].busy, 0)
+    assert.equal(await store.hit('a'), 1)
+  })
+
+  test('are forgotten by the worker an hour after their window, some at a time', async (t) => {
+    const database = await openTestDatabase(t)
+    const admin = await openAdmin(t, database.url)
+    await admin.query(`
+      insert into limit_counters
+      select 'old:' || n, now() - interval '61 min', 1 from generate_series(1, 1500) n
+       union all
+      select 'new', now() - interval '59 min', 1`)
+    const worker = database.open('fd_worker').global
+    assert.equal(await forgetOldCounters(worker), 1_000)
+    assert.equal(await forgetOldCounters(worker), 500)
+    assert.equal(await forgetOldCounters(worker), 0)
+    const { rows } = await admin.query('select bucket from limit_counters')
+    assert.deepEqual(rows, [{ bucket: 'new' }])
+    await assert.rejects(forgetOldCounters(database.open('fd_app').global), { code: '42501' })
+  })
+})
