@@ -1,6 +1,8 @@
 import { healthRoutes } from './health.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { measureRequests } from './http/metrics.ts'
+import { describeApi } from './http/openapi.ts'
+import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
@@ -26,6 +28,8 @@ export async function buildApp(
   const app = createServer({ ...options, logger, trustProxy: config.TRUST_PROXY })
   decorateRequests(app)
   measureRequests(app)
+  await describeApi(app)
+  describePages(app)
 
   const guards = createGuards({
     limits: runtime.limits,
@@ -70,7 +74,7 @@ export async function buildApp(
   return app
 }
 
-export function openIdentity({ config, database, clock, key }: Runtime): identity.Identity {
+export function openIdentity({ config, database, clock, limits, key }: Runtime): identity.Identity {
   const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
   const provider =
     IDENTITY_JWKS_URL && IDENTITY_ISSUER && IDENTITY_AUDIENCE
@@ -82,5 +86,6 @@ export function openIdentity({ config, database, clock, key }: Runtime): identit
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
     checkVouched: provider && createVouchedCheck(provider),
+    limits,
   }
 }

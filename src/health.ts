@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { findPending, readMigrations } from './db/migrate.ts'
-import { sql } from './db/sql.ts'
+import { isMigrated } from './db/migrate.ts'
 import { ApiError } from './errors.ts'
 import type { Routes } from './http/route.ts'
 import type { Runtime } from './runtime.ts'
@@ -47,13 +46,9 @@ const CHECK_MS = 2_000
 
 async function listFailing({ database, limits }: Runtime): Promise<string[]> {
   const checks: Record<string, () => Promise<unknown>> = {
-    database: () => database.global.run(sql`select 1`),
+    database: () => database.ping(),
     migrations: async () => {
-      const applied = await database.global.many(
-        Type.Object({ version: Type.Integer(), name: Type.String(), checksum: Type.String() }),
-        sql`select version, name, checksum from schema_migrations order by version`,
-      )
-      if (findPending(await readMigrations(), applied).length > 0) throw new Error('pending')
+      if (!(await isMigrated(database.global))) throw new Error('migrations are pending')
     },
     limiter: () => limits.ping(),
   }

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import { isRetryable } from './constraints.ts'
 import { openPool, type PoolOptions } from './pool.ts'
-import { prepare, Runner, type Send, sql } from './sql.ts'
+import { Runner, type Send, sql } from './sql.ts'
+import { enterTenant, runAsTenant } from './tenant-query.ts'
 
 /** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
 export class Db extends Runner {
@@ -26,7 +27,7 @@ export class TenantDb extends Db {
   }
 
   transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return inTransaction(this.#pool, name, [setTenant(this.tenant)], (send) =>
+    return inTransaction(this.#pool, name, [enterTenant(this.tenant)], (send) =>
       work(new Tx(this.tenant, send)),
     )
   }
@@ -58,6 +59,11 @@ export class Database {
     return new TenantDb(this.#pool, ref)
   }
 
+  /** Throws unless the server answers. */
+  async ping(): Promise<void> {
+    await this.global.run(sql`select 1`)
+  }
+
   /** Connections in use and requests waiting for one. Both are 0 at rest. */
   get load() {
     return { busy: this.#pool.totalCount - this.#pool.idleCount, waiting: this.#pool.waitingCount }
@@ -72,24 +78,20 @@ const BEGIN = { text: 'begin' }
 const COMMIT = { text: 'commit' }
 const ROLLBACK = { text: 'rollback' }
 
-const setTenant = (tenant: string) => prepare(sql`select set_config('app.tenant', ${tenant}, true)`)
+/** Connections that have parsed the statement which sets the tenant. */
+const entered = new WeakSet<pg.PoolClient>()
 
-/**
- * One statement under a tenant, in one write: begin, tenant, statement, commit.
- *
- * Should `begin` fail alone, the statement runs without a tenant, and `fd_tenant()` refuses it.
- */
+/** One statement under a tenant, in one write. */
 async function readAlone(pool: pg.Pool, tenant: string, query: pg.QueryConfig) {
   const client = await pool.connect()
   try {
-    const sent = [BEGIN, setTenant(tenant), query, COMMIT].map((each) => client.query(each))
-    const [begun, set, result, committed] = await Promise.allSettled(sent)
-    // The statement's own error says most; the others only follow from it.
-    for (const leg of [result, begun, set, committed]) {
-      if (leg?.status === 'rejected') throw leg.reason
+    if (!entered.has(client)) {
+      await client.query(enterTenant(tenant))
+      entered.add(client)
     }
+    const result = await runAsTenant(client, tenant, query)
     client.release()
-    return (result as PromiseFulfilledResult<pg.QueryResult>).value
+    return result
   } catch (error) {
     await giveBack(client)
     throw error

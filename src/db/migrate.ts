@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import { Type } from 'typebox'
 import { ensureRoles } from './roles.ts'
+import { type Runner, sql } from './sql.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
@@ -90,6 +92,21 @@ export async function listApplied(client: pg.Client): Promise<Applied[]> {
     'select version, name, checksum from schema_migrations order by version',
   )
   return rows
+}
+
+const AppliedRow = Type.Object({
+  version: Type.Integer(),
+  name: Type.String(),
+  checksum: Type.String(),
+})
+
+/** Whether the database is just as far as this program. Asked by a process that may not migrate. */
+export async function isMigrated(db: Runner): Promise<boolean> {
+  const applied = await db.many(
+    AppliedRow,
+    sql`select version, name, checksum from schema_migrations order by version`,
+  )
+  return findPending(await readMigrations(), applied).length === 0
 }
 
 /** What is still to do. Refuses a database that was migrated by other files than these. */

@@ -6,7 +6,7 @@ export const LOGIN_ROLES = ['fd_app', 'fd_worker', 'fd_operator'] as const
 export type LoginRole = (typeof LOGIN_ROLES)[number]
 
 /** Who owns things: tables, the search function, the functions that run before a tenant is known. */
-const NOLOGIN_ROLES = ['fd_owner', 'fd_search', 'fd_gate'] as const
+export const NOLOGIN_ROLES = ['fd_owner', 'fd_search', 'fd_gate'] as const
 
 /** Statements end by themselves, so that one bad plan or lost client cannot hold a lock for long. */
 const ROLE_SETTINGS: Record<LoginRole, Record<string, string>> = {
@@ -44,11 +44,18 @@ export async function ensureRoles(client: pg.Client, databaseUrl: string, secret
     ...(await schemaStatements(client)),
   ]
   if (statements.length === 0) return
+  const missing = (cause?: unknown) =>
+    new RolesMissingError(statements.map((each) => `${each};`).join('\n'), cause)
   try {
+    // All or nothing, so that what the administrator is given fits what is there.
+    await client.query('begin')
     for (const statement of statements) await client.query(statement)
+    // A grant that the user may not give can be a mere warning.
+    if ((await schemaStatements(client)).length > 0) throw missing()
+    await client.query('commit')
   } catch (error) {
-    if ((error as { code?: string }).code !== '42501') throw error
-    throw new RolesMissingError(statements.map((each) => `${each};`).join('\n'), error)
+    await client.query('rollback').catch(() => {})
+    throw (error as { code?: string }).code === '42501' ? missing(error) : error
   }
 }
 
@@ -87,8 +94,10 @@ async function membershipStatements(client: pg.Client) {
   ]
   if (!me.may_set) wanted.push(['fd_owner', me.name])
   const statements: string[] = []
+  // Whoever makes a role there may grant it, yet not act as it.
+  const right = me.version >= 160_000 ? 'set' : 'member'
   for (const [role, member] of wanted) {
-    if (!(await isMember(client, role, member))) {
+    if (!(await holds(client, role, member, right))) {
       statements.push(`grant ${role} to ${pg.escapeIdentifier(member)}${option}`)
     }
   }
@@ -107,12 +116,12 @@ async function schemaStatements(client: pg.Client) {
   ]
 }
 
-async function isMember(client: pg.Client, role: string, member: string): Promise<boolean> {
+async function holds(client: pg.Client, role: string, member: string, right: string) {
   const { rows } = await client.query<{ held: boolean }>(
-    `select coalesce((select pg_has_role(m.oid, r.oid, 'member')
+    `select coalesce((select pg_has_role(m.oid, r.oid, $3)
                         from pg_roles m, pg_roles r
                        where m.rolname = $1 and r.rolname = $2), false) as held`,
-    [member, role],
+    [member, role, right],
   )
   return rows[0]?.held ?? false
 }

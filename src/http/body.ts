@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { IJsonError, parseIJson } from '../kernel/i-json.ts'
+import { quotable } from './errors.ts'
 import type { App } from './route.ts'
 
 /** JSON is the only body, read by our own strict parser. Anything else is 415. */
@@ -28,6 +29,3 @@ function readJson(request: FastifyRequest, bytes: Buffer): unknown {
     throw new ApiError('invalid_body', { body: { issues: [{ path, message: error.message }] } })
   }
 }
-
-/** Names of ours may be shown in an answer; any other text a caller sent may be a card number. */
-const quotable = (segment: string) => (/^([a-z_]{1,40}|\d{1,5})$/i.test(segment) ? segment : '*')

@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 
 /** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
 export function errorBody(error: ApiError, correlationId?: string): string {
@@ -31,21 +32,28 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
 }
 
 /** What any thrown thing means to the caller. What we did not foresee is our fault, never theirs. */
-export function toApiError(thrown: unknown): ApiError {
+export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError {
   if (thrown instanceof ApiError) return thrown
-  const error = thrown as Partial<FastifyError>
+  // Nobody waits for this answer, but it is counted, and it is the caller who went away.
+  if (request?.destroyed && !request.complete) return new ApiError('invalid_body')
+  // Anything can be thrown, also nothing.
+  const error = Object(thrown) as Partial<FastifyError>
   if (error.validation !== undefined) return validationError(error as FastifyError)
   const code = FRAMEWORK_CODES[error.code ?? '']
   if (code !== undefined) return new ApiError(code, { cause: thrown })
   return new ApiError('service_unavailable', { cause: thrown })
 }
 
+/** Names of ours may be shown in an answer; any other text a caller sent may be a card number. */
+export const quotable = (segment: string): string =>
+  /^([a-z_]{1,40}|\d{1,5})$/i.test(segment) ? segment : '*'
+
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */
 function validationError(error: FastifyError): ApiError {
   const issues = (error.validation ?? []).map(({ instancePath, params, message }) => {
     const missing = (params as { missingProperty?: unknown }).missingProperty
     const path = [...instancePath.split('/').slice(1), ...(missing ? [String(missing)] : [])]
-    return { path: path.join('.'), message: message ?? 'is not valid' }
+    return { path: path.map(quotable).join('.'), message: message ?? 'is not valid' }
   })
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }
@@ -60,19 +68,4 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
     .type('application/json; charset=utf-8')
     .serializer((text: string) => text)
     .send(errorBody(error, correlationId))
-}
-
-/** A whole HTTP answer, for a socket on which no request could be read. */
-export function rawErrorResponse(code: ErrorCode, correlationId: string): string {
-  const [status] = ERRORS[code]
-  const body = errorBody(new ApiError(code))
-  return [
-    `HTTP/1.1 ${status} ${code}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-correlation-id: ${correlationId}`,
-    'connection: close',
-    '',
-    body,
-  ].join('\r\n')
 }

@@ -18,7 +18,7 @@ export const trusted = (text: string): Html => new Html(text)
 function write(part: Part): string {
   if (part === null || part === undefined || part === false) return ''
   if (part instanceof Html) return part.text
-  return typeof part === 'object' ? part.map(write).join('') : escaped(String(part))
+  return Array.isArray(part) ? part.map(write).join('') : escaped(String(part))
 }
 
 const ENTITIES: Record<string, string> = {

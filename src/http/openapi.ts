@@ -2,53 +2,9 @@ import swagger from '@fastify/swagger'
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { type ApiDocument, arrange, type SecurityScheme, type Shape } from './api-document.ts'
 import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
-
-/** The parts of an OpenAPI document that we write and read. */
-export interface ApiDocument {
-  openapi: string
-  info: { title: string; version: string; description?: string }
-  tags: { name: string; description?: string }[]
-  paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Shape>; securitySchemes: Record<string, SecurityScheme> }
-}
-
-export interface Operation {
-  operationId?: string
-  tags?: string[]
-  summary?: string
-  description?: string
-  deprecated?: boolean
-  security?: Record<string, string[]>[]
-  'x-plane'?: Plane
-  'x-scope'?: string
-  parameters?: Parameter[]
-  requestBody?: { content: Content }
-  responses: Record<string, { description: string; content?: Content }>
-}
-
-export interface Parameter {
-  name: string
-  in: string
-  required?: boolean
-  description?: string
-  schema: Shape
-}
-
-export type Content = Record<string, { schema: Shape }>
-
-/** A JSON Schema, as far as one is looked into. */
-export type Shape = { [keyword: string]: unknown }
-
-interface SecurityScheme {
-  type: 'http' | 'apiKey'
-  scheme?: 'bearer'
-  bearerFormat?: string
-  in?: 'header' | 'cookie'
-  name?: string
-  description: string
-}
 
 export interface DescribeOptions {
   /** What each tag is about, in a sentence. */
@@ -135,7 +91,9 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
     convertConstToEnum: false,
     transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
     transformObject: (made) =>
-      'openapiObject' in made ? arrange(made.openapiObject as never, options) : made.swaggerObject,
+      'openapiObject' in made
+        ? (arrange(made.openapiObject as unknown as ApiDocument, options.tags ?? {}) as never)
+        : made.swaggerObject,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `Shape${i}`),
     },
@@ -155,7 +113,7 @@ export const readDocument = (app: App) => app.swagger() as unknown as ApiDocumen
 /** As it is served and committed: the same routes give the same bytes. */
 export const documentText = (app: App) => `${JSON.stringify(readDocument(app), null, 2)}\n`
 
-type Route = Pick<RouteOptions, 'config' | 'schema'>
+type Route = Pick<RouteOptions, 'config' | 'method' | 'schema'>
 
 function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
   const { hidden, plane = 'public', scope, query, idempotent } = route.config ?? {}
@@ -231,39 +189,3 @@ const failureShape = (codes: readonly ErrorCode[]) => ({
     },
   ],
 })
-
-const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete']
-
-/** Sorts what has no order of its own, so that documents can be compared. */
-function arrange(document: ApiDocument, { tags = {} }: DescribeOptions): never {
-  const { paths, components } = document
-  const used = Object.values(paths).flatMap((path) =>
-    Object.values(path).flatMap((operation) => operation.tags ?? []),
-  )
-  const names = [...new Set(used)].sort()
-  return {
-    openapi: document.openapi,
-    info: document.info,
-    servers: [{ url: '/' }],
-    tags: names.map((name) => ({
-      name,
-      ...(tags[name] === undefined ? {} : { description: tags[name] }),
-    })),
-    paths: sorted(
-      Object.fromEntries(
-        Object.entries(paths).map(([path, item]) => [
-          path,
-          sorted(item, (a, b) => METHODS.indexOf(a) - METHODS.indexOf(b)),
-        ]),
-      ),
-    ),
-    components: { schemas: sorted(components.schemas), securitySchemes: SECURITY },
-  } as never
-}
-
-const sorted = <T>(record: Record<string, T>, compare?: (a: string, b: string) => number) =>
-  Object.fromEntries(
-    Object.keys(record)
-      .sort(compare)
-      .map((key) => [key, record[key] as T]),
-  )

@@ -29,7 +29,9 @@ export const INTRODUCTION = html`
     "message": "The request body is not valid.",
     "correlationId": "5f0c8a1e-6d0b-4c1f-9a53-0a1f6f6f2b11"
   },
-  "issues": [{ "path": "label", "message": "must NOT have fewer than 1 characters" }]
+  "issues": [
+    { "path": "label", "message": "must be string" }
+  ]
 }</code></pre>
   <p>A thing that does not exist and a thing of another store answer alike, and so do a missing and a
     wrong credential. After a 429, wait as <code>retry-after</code> says. A 503 is ours: try again.</p>

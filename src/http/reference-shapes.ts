@@ -1,5 +1,5 @@
+import type { Shape } from './api-document.ts'
 import { type Html, html } from './html.ts'
-import type { Shape } from './openapi.ts'
 
 const isShape = (value: unknown): value is Shape =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -10,36 +10,39 @@ const shapesOf = (value: unknown): Shape[] => (Array.isArray(value) ? value.filt
 export const prose = (text: string): Html[] =>
   text.split('`').map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
 
+/** What is sent must have what is required; of what is answered only the optional is worth a word. */
+export type Side = 'request' | 'answer'
+
 /** A shape as a tree: what it is, and below it what it is made of. */
-export function shapeTree(shape: Shape): Html {
-  return html`<ul class="tree"><li>${typeLine(shape)}${below(shape)}</li></ul>`
+export function shapeTree(shape: Shape, side: Side): Html {
+  const members = memberItems(shape, side)
+  if (members.length > 0) return html`<ul class="tree">${members}</ul>`
+  return html`<ul class="tree"><li>${typeLine(shape)}${below(shape, side)}</li></ul>`
 }
 
-/** The members of an object, or of the rows of a list. */
-function below(shape: Shape): Html | null {
-  const inner = isShape(shape.items) ? shape.items : shape
-  if (isShape(inner.items)) return below(inner)
-  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => shapesOf(inner[word]))
+/** The members of an object, of the rows of a list, or of each of several choices. */
+function below(shape: Shape, side: Side): Html | null {
+  if (isShape(shape.items)) return below(shape.items, side)
+  const members = memberItems(shape, side)
+  if (members.length > 0) return html`<ul>${members}</ul>`
+  const parts = ['anyOf', 'oneOf', 'allOf'].flatMap((word) => shapesOf(shape[word]))
   const nested = parts.filter((part) => isShape(part.properties))
-  if (isShape(inner.properties)) return memberList(inner)
   if (nested.length === 0) return null
-  return html`<ul>${nested.map((part) => html`<li>${typeLine(part)}${below(part)}</li>`)}</ul>`
+  return html`<ul>${nested.map((part) => html`<li>${typeLine(part)}${below(part, side)}</li>`)}</ul>`
 }
 
-function memberList({ properties, required }: Shape): Html | null {
-  if (!isShape(properties)) return null
+function memberItems({ properties, required }: Shape, side: Side): Html[] {
+  if (!isShape(properties)) return []
   const needed = Array.isArray(required) ? required : []
-  const members = Object.entries(properties).filter(([, member]) => isShape(member))
-  if (members.length === 0) return null
-  return html`<ul>${members.map(([name, member]) =>
-    memberItem(name, member as Shape, needed.includes(name)),
-  )}</ul>`
+  return Object.entries(properties).flatMap(([name, member]) =>
+    isShape(member) ? [memberItem(name, member, side, needed.includes(name))] : [],
+  )
 }
 
-function memberItem(name: string, shape: Shape, needed: boolean): Html {
-  return html`<li><code class="name">${name}</code> ${typeLine(shape)}${
-    needed ? html` <span class="need">required</span>` : null
-  }${description(shape)}${below(shape)}</li>`
+function memberItem(name: string, shape: Shape, side: Side, needed: boolean): Html {
+  const required = side === 'request' && needed && html` <span class="need">required</span>`
+  const optional = side === 'answer' && !needed && html` <span class="limits">· optional</span>`
+  return html`<li><code class="name">${name}</code> ${typeLine(shape)}${required}${optional}${description(shape)}${below(shape, side)}</li>`
 }
 
 const description = ({ description: text }: Shape) =>
@@ -67,7 +70,7 @@ function typeOf(shape: Shape): Html {
   if ('const' in shape) return literal(shape.const)
   const types = Array.isArray(shape.type) ? shape.type : [shape.type ?? 'any value']
   const format = typeof shape.format === 'string' ? ` (${shape.format})` : ''
-  return html`${types.join(' or ')}${format}`
+  return html`${types.map((type) => (type === 'string' ? type + format : type)).join(' or ')}`
 }
 
 const literal = (value: unknown) => html`<code>${JSON.stringify(value)}</code>`
@@ -80,15 +83,17 @@ function referenceTo(pointer: string): Html {
   return html`<a href="#shape-${name}">${name}</a>`
 }
 
+const count = (value: unknown, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`
+
 /** How each keyword reads. Those that say nothing to a reader are left out. */
 const LIMITS: Record<string, (value: unknown) => string> = {
-  minLength: (value) => `at least ${value} characters`,
-  maxLength: (value) => `at most ${value} characters`,
+  minLength: (value) => `at least ${count(value, 'character')}`,
+  maxLength: (value) => `at most ${count(value, 'character')}`,
   pattern: (value) => `matches ${value}`,
   minimum: (value) => `at least ${value}`,
   maximum: (value) => (value === Number.MAX_SAFE_INTEGER ? '' : `at most ${value}`),
-  minItems: (value) => `at least ${value} items`,
-  maxItems: (value) => `at most ${value} items`,
+  minItems: (value) => `at least ${count(value, 'item')}`,
+  maxItems: (value) => `at most ${count(value, 'item')}`,
   uniqueItems: (value) => (value ? 'no item twice' : ''),
   default: (value) => `default ${JSON.stringify(value)}`,
   additionalProperties: (value) => (value === false ? 'nothing else' : ''),

@@ -51,6 +51,7 @@ article:target { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th { text-align: left; font-size: .78rem; color: var(--quiet); font-weight: 600; }
 th, td { padding: .38rem .9rem .38rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td code { white-space: nowrap; }
 tr:last-child td { border-bottom: 0; }
 pre { background: var(--wash); border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; overflow-x: auto; max-width: 44rem; }
 @media (min-width: 62rem) {

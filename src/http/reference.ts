@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import {
+  type Answer,
+  type ApiDocument,
+  type Content,
+  findAnswer,
+  type Operation,
+  type Shape,
+} from './api-document.ts'
 import { type Html, html, trusted } from './html.ts'
-import { type ApiDocument, type Operation, readDocument, type Shape } from './openapi.ts'
+import { readDocument } from './openapi.ts'
 import { INTRODUCTION } from './reference-intro.ts'
-import { prose, shapeTree, typeLine } from './reference-shapes.ts'
+import { prose, type Side, shapeTree, typeLine } from './reference-shapes.ts'
 import { REFERENCE_STYLE } from './reference-style.ts'
 import type { App, Plane } from './route.ts'
 
@@ -37,6 +45,7 @@ interface Entry {
   method: string
   path: string
   operation: Operation
+  answers: [status: string, answer: Answer][]
 }
 
 export function renderReference(document: ApiDocument): string {
@@ -74,16 +83,20 @@ ${shapes.map(([name, shape]) => shapeArticle(name, shape))}
   return page.text
 }
 
-function groupByTag({ tags, paths }: ApiDocument) {
-  const entries: Entry[] = Object.entries(paths).flatMap(([path, item]) =>
+function groupByTag(document: ApiDocument) {
+  const entries: Entry[] = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       id: operation.operationId ?? `${method}-${path}`,
       method,
       path,
       operation,
+      answers: Object.entries(operation.responses).map(([status, response]) => [
+        status,
+        findAnswer(document, response),
+      ]),
     })),
   )
-  return tags.map(({ name, description }) => ({
+  return document.tags.map(({ name, description }) => ({
     tag: name,
     text: description,
     entries: entries.filter(({ operation }) => operation.tags?.includes(name)),
@@ -107,7 +120,7 @@ ${groups.map(
 <ul>${entries.map(({ id, method, operation }) =>
     link(
       id,
-      html`<span class="method ${method}">${method}</span><span>${withoutStop(operation.summary ?? id)}</span>`,
+      html`<span class="method ${method}">${method}</span><span>${headline(operation.summary ?? id)}</span>`,
     ),
   )}</ul>`,
 )}
@@ -124,7 +137,8 @@ const title = (tag: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const withoutStop = (sentence: string) => sentence.replace(/\.$/, '').split('. ')[0] ?? sentence
+/** The first sentence of a summary, as a heading has it. */
+const headline = (summary: string) => (summary.split('. ')[0] ?? summary).replace(/\.$/, '')
 
 const section = (tag: string, text: string | undefined, entries: Entry[]) => html`
 <section id="tag-${tag}" aria-labelledby="tag-${tag}-title">
@@ -133,24 +147,25 @@ ${text === undefined ? null : html`<p>${prose(text)}</p>`}
 ${entries.map(article)}
 </section>`
 
-function article({ id, method, path, operation }: Entry): Html {
-  const { summary = id, description, parameters = [], requestBody, responses } = operation
-  const statuses = Object.entries(responses)
+function article({ id, method, path, operation, answers }: Entry): Html {
+  const { summary = id, description, parameters = [], requestBody } = operation
+  const heading = headline(summary)
+  const rest = summary.slice(heading.length).replace(/^\.\s*/, '')
   return html`
 <article id="${id}" aria-labelledby="${id}-title">
-<h3 id="${id}-title">${prose(summary)}</h3>
+<h3 id="${id}-title">${prose(heading)}</h3>
 <p class="endpoint"><span class="method ${method}">${method}</span><code>${path}</code></p>
 <p class="who">${callers(operation)}</p>
-${description === undefined ? null : html`<p>${prose(description)}</p>`}
+${[rest, description ?? ''].filter((text) => text !== '').map((text) => html`<p>${prose(text)}</p>`)}
 ${parameters.length > 0 && html`<h4>Parameters</h4>${parameterTree(parameters)}`}
-${requestBody && html`<h4>Request body</h4>${shapeOf(requestBody.content)}`}
-${statuses
+${requestBody && html`<h4>Request body</h4>${shapeOf(requestBody.content, 'request')}`}
+${answers
   .filter(([status]) => Number(status) < 400)
   .map(
     ([status, { description: said, content }]) =>
-      html`<h4>Answer ${status}</h4>${content ? shapeOf(content) : html`<p>${prose(said)}</p>`}`,
+      html`<h4>Answer ${status}</h4>${content ? shapeOf(content, 'answer') : html`<p>${prose(said)}</p>`}`,
   )}
-${errorTable(statuses.filter(([status]) => Number(status) >= 400))}
+${errorTable(answers.filter(([status]) => Number(status) >= 400))}
 </article>`
 }
 
@@ -180,16 +195,16 @@ const parameterTree = (parameters: NonNullable<Operation['parameters']>) =>
       }${description !== undefined && html`<div class="note">${prose(description)}</div>`}</li>`,
   )}</ul>`
 
-function shapeOf(content: Record<string, { schema: Shape }>): Html {
+function shapeOf(content: Content, side: Side): Html {
   return html`${Object.entries(content).map(([type, { schema }]) =>
     type === 'application/json'
-      ? shapeTree(schema)
-      : html`<p class="type">${type}</p>${shapeTree(schema)}`,
+      ? shapeTree(schema, side)
+      : html`<p class="type">${type}</p>${shapeTree(schema, side)}`,
   )}`
 }
 
-function errorTable(responses: [string, Operation['responses'][string]][]): Html {
-  const rows = responses.flatMap(([status, { content }]) =>
+function errorTable(answers: Entry['answers']): Html {
+  const rows = answers.flatMap(([status, { content }]) =>
     codesOf(content?.['application/json']?.schema).map(
       (code) =>
         html`<tr><td>${status}</td><td><code>${code}</code></td><td>${meaning(code)}</td></tr>`,
@@ -213,5 +228,5 @@ const shapeArticle = (name: string, shape: Shape) => html`
 <article id="shape-${name}" aria-labelledby="shape-${name}-title">
 <h3 id="shape-${name}-title"><code>${name}</code></h3>
 ${typeof shape.description === 'string' && html`<p>${prose(shape.description)}</p>`}
-${shapeTree(shape)}
+${shapeTree(shape, 'answer')}
 </article>`

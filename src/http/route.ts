@@ -115,15 +115,18 @@ const KEY: readonly ErrorCode[] = [
   'idempotency_in_progress',
 ]
 
+/** A body is read and held to the profile also where a route has no use for one. */
+const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
+
 /** Every code a route can answer with: its own, its plane's, and those that follow from its shape. */
-export function allFailures({ config = {}, schema }: Pick<RouteOptions, 'config' | 'schema'>) {
+export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config' | 'method'>) {
   const { plane = 'public', failures = [], idempotent, orOwner } = config
   return [
     ...new Set([
       ...failures,
       ...PLANE_FAILURES[plane],
       ...(orOwner ? PLANE_FAILURES.owner : []),
-      ...(schema?.body === undefined ? [] : BODY),
+      ...(BODYLESS.includes(method) ? [] : BODY),
       ...(idempotent ? KEY : []),
       'service_unavailable' as const,
     ]),

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, {
   type FastifyBaseLogger,
@@ -12,25 +10,44 @@ import type { Logger } from 'pino'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
-import { rawErrorResponse, sendError, toApiError } from './errors.ts'
+import { sendError, toApiError } from './errors.ts'
 import { type App, allFailures, keepRouteTable } from './route.ts'
+import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
 
 /** A request line, with its path and query. Node's own bound on all headers together is 16 KiB. */
 const URL_LENGTH_MAX = 8_000
 
+/** A slow client may not hold a socket. Each is in milliseconds. */
+const TIMEOUTS = {
+  /** From the first byte, or from the connection, to the end of the headers. */
+  headers: 5 * SECOND,
+  /** From there to the end of the body. */
+  request: 10 * SECOND,
+  /** How often the two are looked at. */
+  check: SECOND,
+  /** Between two requests. */
+  keepAlive: 30 * SECOND,
+  /** Without a byte in either direction: a client that does not take its answer. */
+  stall: 60 * SECOND,
+  /** What is in flight has this long to finish when the server closes. */
+  drain: 10 * SECOND,
+}
+
 export interface ServerOptions {
   logger: Logger
   /** Proxies whose x-forwarded-for is believed. None: the peer's own address counts. */
   trustProxy: readonly string[]
   bodyLimitBytes?: number
+  timeouts?: Partial<typeof TIMEOUTS>
   /** Told of a code that the route did not declare. Tests make it a failure. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
 
 /** A bare server: timeouts, strict bodies, one error shape at every door, and no route yet. */
 export function createServer(options: ServerOptions): App {
+  const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const app = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
     // Each answer is logged once, by its route's pattern; see metrics.ts.
@@ -38,13 +55,13 @@ export function createServer(options: ServerOptions): App {
     genReqId: () => randomUUID(),
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
-    // A slow client may not hold a socket: its whole request has to arrive within these.
-    requestTimeout: 10 * SECOND,
-    keepAliveTimeout: 30 * SECOND,
+    requestTimeout: timeouts.request,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionTimeout: timeouts.stall,
     maxRequestsPerSocket: 1_000,
     http: {
-      headersTimeout: 5 * SECOND,
-      connectionsCheckingInterval: SECOND,
+      headersTimeout: timeouts.headers,
+      connectionsCheckingInterval: timeouts.check,
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
@@ -70,20 +87,22 @@ export function createServer(options: ServerOptions): App {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = 10_000
-  app.server.on('checkExpectation', answerExpectation)
+  watchSockets(app.server)
+  drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
   keepRouteTable(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   app.addHook('onRequest', async (request, reply) => {
     nameCorrelation(request, reply)
     refuseOddRequest(request)
+    // Here, because the framework reads a body even where there is no route to take it.
+    if (request.is404) throw whatIsMissing(app, request)
   })
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toApiError(thrown)
+    const error = toApiError(thrown, request.raw)
     report(request, error, options)
     return sendError(request, reply, error)
   })
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, whatIsMissing(app, request)))
   return app
 }
 
@@ -92,7 +111,11 @@ function nameCorrelation(request: FastifyRequest, reply: FastifyReply) {
 }
 
 function refuseOddRequest({ raw }: FastifyRequest) {
-  if (raw.httpVersion !== '1.0' && !raw.headers.host) throw new ApiError('invalid_request')
+  // Of two hosts Node keeps the first and a proxy before us may take the other.
+  const hosts = raw.headersDistinct.host?.length ?? 0
+  if (hosts > 1 || (raw.httpVersion !== '1.0' && !raw.headers.host)) {
+    throw new ApiError('invalid_request')
+  }
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
   // PostgreSQL has no text with U+0000 in it, so nothing can ever be found by one.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
@@ -100,33 +123,15 @@ function refuseOddRequest({ raw }: FastifyRequest) {
 
 /** Our own failures are logged with their cause; a refusal is only counted. */
 function report(request: FastifyRequest, error: ApiError, { onUndeclared }: ServerOptions) {
-  const { config, schema, url, method } = request.routeOptions
-  if (error.code === 'service_unavailable') {
-    request.log.error({ err: error.cause, route: url }, 'a request failed')
+  const { config, url, method } = request.routeOptions
+  if (error.status >= 500) {
+    request.log.error({ err: error.cause, code: error.code, route: url }, 'a request failed')
   }
   if (!onUndeclared || url === undefined) return
-  const declared = allFailures({ config, ...(schema === undefined ? {} : { schema }) })
+  const declared = allFailures({ config, method: request.method })
   const beforeRoute: ErrorCode[] = ['invalid_request', 'uri_too_long']
   if ([...declared, ...beforeRoute].includes(error.code)) return
   onUndeclared(`${method} ${url}`, error.code)
-}
-
-const BROKEN: Record<string, ErrorCode> = {
-  HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-}
-
-/** What came was no HTTP, or took too long. There is no request to answer, only a socket. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  socket.end(rawErrorResponse(BROKEN[error.code ?? ''] ?? 'invalid_request', randomUUID()))
-  // Whoever sent garbage may not read either; the socket goes in any case.
-  setTimeout(() => socket.destroy(), SECOND).unref()
-  return socket
-}
-
-function answerExpectation(this: Server, _request: IncomingMessage, response: ServerResponse) {
-  response.socket?.end(rawErrorResponse('expectation_failed', randomUUID()))
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']

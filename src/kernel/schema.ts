@@ -13,6 +13,9 @@ export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER
 /** A store's slug: what stands in addresses and before every row of its data. */
 export const TenantRef = Type.String({ pattern: '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$' })
 
+/** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
+export const Email = Type.String({ format: 'email', maxLength: 254, pattern: '^[^@]{1,64}@' })
+
 const shared: TSchema[] = []
 
 /** A shape with a name of its own: one component in OpenAPI, used by `ref`. */

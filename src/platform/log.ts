@@ -1,14 +1,53 @@
 import { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
-/** Digits as a person may type a card number: 13 to 19 of them, spaced or dashed. */
-const CARD_LIKE = /\d(?:[ -]?\d){12,18}/g
+/** What people and programs write between the digits of a card number, the escapes of JSON too. */
+const BETWEEN = '(?:[\\s._/+-]|\\\\[nrt])'
+
+/** Ids of ours are full of digits and dashes, and must stay whole to be of use. */
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+
+/** At least as many digits as the shortest card number has. */
+const CANDIDATE = new RegExp(`\\b${UUID}\\b|\\d(?:${BETWEEN}{0,3}\\d){12,}`, 'gi')
+const IS_UUID = new RegExp(`^${UUID}$`, 'i')
+
+const DIGITS_MIN = 13
+const DIGITS_MAX = 19
 
 /** The second net: whatever slips into a log line, no card number leaves the process. */
 export function scrub(line: string): string {
-  return line.replace(CARD_LIKE, (digits) =>
-    passesLuhn(digits.replace(/\D/g, '')) ? '[card number]' : digits,
-  )
+  return line.replace(CANDIDATE, (run) => (IS_UUID.test(run) ? run : hideCards(run)))
+}
+
+/**
+ * A card number may have other digits before and behind it: an amount, its expiry, its CVV. So every
+ * part of the run is looked at, the longest first, and what is left goes on behind the one found.
+ */
+function hideCards(run: string): string {
+  const places = [...run.matchAll(/\d/g)].map(({ index }) => index)
+  const digits = run.replace(/\\[nrt]|\D/g, '')
+  let shown = ''
+  let from = 0
+  for (let at = 0; at + DIGITS_MIN <= digits.length; at++) {
+    const length = cardLength(digits, at)
+    if (length === 0) continue
+    shown += `${run.slice(from, places[at])}[card number]`
+    at += length - 1
+    from = (places[at] ?? 0) + 1
+  }
+  return shown + run.slice(from)
+}
+
+/** How many digits from here on are a card number; 0 when none are. */
+function cardLength(digits: string, at: number): number {
+  const isWhole = at === 0 && digits.length <= DIGITS_MAX
+  if (isWhole && passesLuhn(digits)) return digits.length
+  // Inside a run only what networks issue counts, else every tenth number would be one.
+  if (!/[2-6]/.test(digits[at] ?? '')) return 0
+  for (let length = DIGITS_MAX; length >= DIGITS_MIN; length--) {
+    if (at + length <= digits.length && passesLuhn(digits.slice(at, at + length))) return length
+  }
+  return 0
 }
 
 function passesLuhn(digits: string): boolean {
@@ -42,10 +81,27 @@ export function createLogger(
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError, req: () => undefined, res: () => undefined },
+      formatters: { log: keepPlain },
     },
     scrubbed,
   )
 }
+
+/** Only plain values pass. A body, a row or a buffer would be written out whole. */
+function keepPlain(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (name === 'err') return [name, value]
+      if (value instanceof Error) return [name, describeError(value)]
+      return [name, isPlain(value) ? value : undefined]
+    }),
+  )
+}
+
+const isPlain = (value: unknown): boolean =>
+  value === null ||
+  ['string', 'number', 'boolean', 'undefined'].includes(typeof value) ||
+  (Array.isArray(value) && value.every((each) => !Array.isArray(each) && isPlain(each)))
 
 interface ErrorFields {
   type: string
@@ -55,15 +111,24 @@ interface ErrorFields {
   cause?: ErrorFields
 }
 
+/** An error may quote what it was given, and its causes may go round in a circle. */
+const MESSAGE_MAX = 2_000
+const STACK_MAX = 8_000
+const CAUSES_MAX = 5
+
 /** PostgreSQL's `detail` quotes rows and its `parameters` our values, so neither is kept. */
-function describeError(thrown: unknown): ErrorFields {
+function describeError(thrown: unknown, depth = 0): ErrorFields {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: 'not an Error' }
   const { code } = thrown as { code?: unknown }
+  // A bundle of errors says nothing itself; the first says what all of them are about.
+  const cause = thrown instanceof AggregateError ? thrown.errors[0] : thrown.cause
   return {
     type: thrown.name,
-    message: thrown.message,
+    message: thrown.message.slice(0, MESSAGE_MAX),
     ...(typeof code === 'string' ? { code } : {}),
-    ...(thrown.stack === undefined ? {} : { stack: thrown.stack }),
-    ...(thrown.cause === undefined ? {} : { cause: describeError(thrown.cause) }),
+    ...(thrown.stack === undefined ? {} : { stack: thrown.stack.slice(0, STACK_MAX) }),
+    ...(cause === undefined || depth === CAUSES_MAX
+      ? {}
+      : { cause: describeError(cause, depth + 1) }),
   }
 }

@@ -15,12 +15,15 @@ export const FIXTURES: Record<string, Fixture> = {
     const made = await merchant.post('/v1/my/credentials', body)
     return { id: made.body.credential.id }
   },
-  'POST /v1/merchant/entitlements/requests/:id/withdraw': async (merchant) => {
-    const body = { feature_key: 'advanced_fraud', note: 'a canary' }
-    const made = await merchant.post('/v1/merchant/entitlements/requests', body)
-    assert.ok(made.body.request, made.text)
-    return { id: made.body.request.id }
-  },
+  'GET /v1/merchant/entitlements/requests/:id': requestFeature,
+  'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+}
+
+async function requestFeature(merchant: Caller) {
+  const body = { feature_key: 'advanced_fraud', note: 'a canary' }
+  const made = await merchant.post('/v1/merchant/entitlements/requests', body)
+  assert.ok(made.body.request, made.text)
+  return { id: made.body.request.id }
 }
 
 /** Writes a mark into every place of the store that takes free text. */

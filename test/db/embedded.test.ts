@@ -18,13 +18,12 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { startEmbedded } from '../../src/db/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import {
   announced,
   defer,
   emptyFolder,
   end,
-  eventually,
   isOpen,
   PASSWORD,
   postmasterPid,
@@ -33,6 +32,7 @@ import {
   spawnStarter,
   start,
 } from '../harness/embedded.ts'
+import { eventually } from '../harness/eventually.ts'
 
 let ready = ''
 

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import type { TenantDb } from '../../src/db/database.ts'
@@ -54,6 +54,9 @@ interface TestAppOptions {
   clock?: Clock
   /** Adds routes before the app is ready. */
   extend?: (app: App, runtime: Runtime) => Promise<void>
+  /** Where the processes find the database, when that is not the database itself. */
+  databaseUrl?: (url: string) => string
+  logger?: Logger
   /** An answer whose code its route did not declare fails the test, unless it is meant to. */
   allowUndeclared?: boolean
 }
@@ -98,13 +101,13 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 async function openTestRuntime(
   t: TestContext,
   database: TestDatabase,
-  { env, clock }: TestAppOptions,
+  { env, clock, logger, databaseUrl }: TestAppOptions,
 ) {
   const runtime = await openRuntime({
     config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
-    logger: pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    databaseUrl: database.url,
+    logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
+    databaseUrl: databaseUrl?.(database.url) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
   })
   t.after(() => runtime.close())

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { Database } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
@@ -29,8 +29,9 @@ export const startTestServer = () =>
   startEmbedded({ dataDir: DATA_DIR, password: 'a password for tests only', settings: FAST })
 
 export interface TestDatabase {
-  /** As the superuser: for looking behind the curtain, and for faults. */
   url: string
+  /** As the superuser: for looking behind the curtain, and for faults. */
+  openAdmin(): Promise<pg.Client>
   secretKey: string
   open(role: LoginRole, max?: number): Database
   roleUrl(role: LoginRole): string
@@ -46,8 +47,9 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
   await admin.query(`create database ${name} template ${template}`)
   const url = withDatabase(server.url, name)
   const opened: Database[] = []
+  const admins: pg.Client[] = []
   t.after(async () => {
-    await Promise.all(opened.map((database) => database.close()))
+    await Promise.all([...opened.map((each) => each.close()), ...admins.map((each) => each.end())])
     await admin.query(`drop database ${name} with (force)`)
     await admin.end()
     await server.stop()
@@ -57,6 +59,12 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
     url,
     secretKey: TEST_SECRET_KEY,
     roleUrl: urlOf,
+    openAdmin: async () => {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      admins.push(client)
+      return client
+    },
     open: (role, max = 5) => {
       const database = new Database({ url: urlOf(role), name: role, max })
       opened.push(database)

@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test'
 import pino from 'pino'
 import { Type } from 'typebox'
 import { type DescribeOptions, describeApi } from '../../src/http/openapi.ts'
@@ -72,4 +73,16 @@ export async function buildDescribedApp(options: DescribeOptions = {}): Promise<
   }
   app.get('/secret-page', { config: { ...on('public'), hidden: true } }, async () => 'x')
   return app
+}
+
+/** The same, listening: asks it for a path. */
+export async function serveDescribedApp(t: TestContext, options: DescribeOptions = {}) {
+  const app = await buildDescribedApp(options)
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  t.after(() => app.close())
+  const ask = async (path: string) => {
+    const answer = await fetch(`${address}${path}`)
+    return { status: answer.status, headers: answer.headers, body: await answer.text() }
+  }
+  return { app, ask }
 }

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type EmbeddedOptions, startEmbedded } from '../../src/db/embedded.ts'
+import { type EmbeddedOptions, startEmbedded } from '../../src/db/embedded/embedded.ts'
 
 export const PASSWORD = 'correct horse/battery'
 /** What is tried here is processes, not disks. */
@@ -16,7 +15,7 @@ export const settings = { fsync: 'off', shared_buffers: '8MB' }
 
 /** A process of its own that starts the server, says where, and stops it on SIGTERM. */
 const STARTER = `
-  import { startEmbedded } from ${JSON.stringify(import.meta.resolve('../../src/db/embedded.ts'))}
+  import { startEmbedded } from ${JSON.stringify(import.meta.resolve('../../src/db/embedded/embedded.ts'))}
   const server = await startEmbedded(JSON.parse(process.argv[1]))
   process.once('SIGTERM', () => server.stop().then(() => process.exit(0)))
   console.log(JSON.stringify(server))
@@ -101,15 +100,3 @@ export const isOpen = (port: number, host = '127.0.0.1') =>
     socket.once('error', () => settle(false))
     socket.once('timeout', () => settle(false))
   })
-
-export async function eventually<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + 4_000
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (Date.now() > deadline) throw error
-      await sleep(20)
-    }
-  }
-}

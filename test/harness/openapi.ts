@@ -1,4 +1,4 @@
-import type { ApiDocument, Operation } from '../../src/http/openapi.ts'
+import type { ApiDocument, Operation } from '../../src/http/api-document.ts'
 
 /** All that a document leaves unsaid, or says twice. Empty is good. */
 export function listUndescribed(document: ApiDocument): string[] {
@@ -36,7 +36,11 @@ function listDangling(document: ApiDocument): string[] {
     [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? ''),
   )
   const known = new Set(
-    Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`),
+    ['schemas', 'responses'].flatMap((kind) =>
+      Object.keys(document.components[kind as 'schemas' | 'responses']).map(
+        (name) => `#/components/${kind}/${name}`,
+      ),
+    ),
   )
   return [...refs].filter((ref) => !known.has(ref)).map((ref) => `${ref} leads nowhere`)
 }

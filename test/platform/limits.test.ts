@@ -7,7 +7,7 @@ import type { LimitStore } from '../../src/platform/limit-store.ts'
 import { createLimits, type Limits, openLimitStore } from '../../src/platform/limits.ts'
 import { forgetOldCounters } from '../../src/platform/limits-postgres.ts'
 import { openTestDatabase } from '../harness/database.ts'
-import { eventually } from '../harness/embedded.ts'
+import { eventually } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 

@@ -26,6 +26,10 @@ export const ownerRoutes =
           body: InitialCredential,
           response: { 201: ref(IssuedCredential) },
         },
+        // Every member may be left out, so the whole body may be.
+        preValidation: async (request) => {
+          if (request.body === undefined) request.body = {}
+        },
       },
       async (request, reply) => {
         const { actor, body } = request
@@ -69,7 +73,7 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, merchant, body }, reply) => {
-        const issued = await credentials.issue(db, { actor, scopes: merchant.scopes }, body)
+        const issued = await credentials.issue(db, { actor, ...merchant }, body)
         return reply.code(201).send(issued)
       },
     )

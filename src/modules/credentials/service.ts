@@ -35,19 +35,31 @@ export async function check(db: Runner, key: string) {
 interface Issuer {
   actor: audit.Actor
   scopes: readonly Scope[]
+  /** The issuing key; absent when the platform itself issues. */
+  credentialId?: string
 }
 
 /** Issues a key with no more than its issuer may do. */
 export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential) {
   const scopes = checkScopes(wanted.scopes, issuer.scopes)
   const expiresAt = checkExpiry(wanted.expires_at ?? null)
-  return db.transaction('credentials: issue', (tx) =>
-    mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null }),
-  )
+  return db.transaction('credentials: issue', async (tx) => {
+    await holdIssuer(tx, issuer)
+    return mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null })
+  })
+}
+
+/**
+ * A request may take seconds to arrive after its key was checked. Were that check enough, a stolen
+ * key could outlive its revocation by having a slow request issue another.
+ */
+async function holdIssuer(tx: Tx, { credentialId }: Issuer) {
+  if (credentialId === undefined) return
+  if ((await queries.holdActive(tx, credentialId)) === null) throw new ApiError('unauthorized')
 }
 
 function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
-  const unknown = wanted.filter((scope) => !isScope(scope))
+  const unknown = [...new Set(wanted.filter((scope) => !isScope(scope)))]
   if (unknown.length > 0) {
     throw new ApiError('unknown_scope', { message: `There is no scope ${quote(unknown)}.` })
   }
@@ -64,10 +76,13 @@ function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[]
 
 /** The contract wants the scopes named; a name that cannot be one is not repeated. */
 const quote = (scopes: readonly string[]) =>
-  scopes.map((scope) => (/^[a-z:_]{1,60}$/.test(scope) ? scope : '(unreadable)')).join(', ')
+  scopes.map((scope) => (/^[a-z:_*.-]{1,60}$/i.test(scope) ? scope : '(unreadable)')).join(', ')
 
+/** Comes back in UTC: PostgreSQL does not read every offset that a timestamp may have. */
 function checkExpiry(expiresAt: string | null): string | null {
-  if (expiresAt === null || Date.parse(expiresAt) > Date.now()) return expiresAt
+  if (expiresAt === null) return null
+  const time = Date.parse(expiresAt)
+  if (time > Date.now()) return new Date(time).toISOString()
   throw new ApiError('invalid_body', {
     body: { issues: [{ path: 'expires_at', message: 'must be in the future' }] },
   })

@@ -69,6 +69,15 @@ export const findOpenRequest = (db: Db, key: string) =>
      where tenant_ref = ${db.tenant} and feature_key = ${key} and status = 'pending'`,
   )
 
+export const findRequest = (db: Db, id: string) =>
+  db.maybe(
+    EntitlementRequest,
+    sql`
+    select ${requestColumns}
+      from entitlement_requests
+     where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
 export const lockRequest = (db: Db, id: string) =>
   db.maybe(
     EntitlementRequest,

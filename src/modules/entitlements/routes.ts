@@ -118,6 +118,21 @@ export const merchantRoutes: Routes = async (app) => {
     (request) => entitlements.listRequests(request.db, readPage(request.query)),
   )
 
+  app.get(
+    '/v1/merchant/entitlements/requests/:id',
+    {
+      config: { scope: 'read:own_store', failures: ['request_not_found'] },
+      schema: {
+        operationId: 'readEntitlementRequest',
+        tags: ['merchant-ops'],
+        summary: 'One request, and what became of it.',
+        params: Params('id'),
+        response: { 200: OneRequest },
+      },
+    },
+    (request) => entitlements.getRequest(request.db, request.params.id),
+  )
+
   app.post(
     '/v1/merchant/entitlements/requests/:id/withdraw',
     {

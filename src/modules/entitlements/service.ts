@@ -147,6 +147,12 @@ export async function listRequests(db: Db, page: Page) {
   return { requests, total, ...page }
 }
 
+export async function getRequest(db: Db, id: string) {
+  const request = isUuid(id) ? await queries.findRequest(db, id) : null
+  if (request === null) throw new ApiError('request_not_found')
+  return { request }
+}
+
 export const countOpenRequests = async (db: Db) => (await queries.countOpenRequests(db)).total
 
 export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {

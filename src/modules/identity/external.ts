@@ -36,9 +36,12 @@ export function createVouchedCheck({ jwksUrl, issuer, audience }: Provider): Vou
   }
 }
 
+/** ASCII only: `toLowerCase` turns the Kelvin sign into a k, and so one address into another's. */
+const ADDRESS = /^[\x21-\x3f\x41-\x7e]{1,64}@[\x21-\x3f\x41-\x7e]{1,189}$/
+
 /** An address the provider has not proven is nobody's. */
 function readClaims({ email, email_verified, name }: JWTPayload): Vouched | null {
-  if (typeof email !== 'string' || email.length > 254 || email_verified !== true) return null
+  if (typeof email !== 'string' || !ADDRESS.test(email) || email_verified !== true) return null
   const shown = typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : email
   return { email: email.toLowerCase(), name: shown.slice(0, 200) }
 }

@@ -23,14 +23,19 @@ export const insertOwner = (db: Runner, owner: NewOwner) =>
     returning ${columns}`,
   )
 
-/** Whom an external provider vouches for: known by address, made at the first visit. */
+/**
+ * Whom an external provider vouches for: known by address, made at the first visit. A password set
+ * before the address was proven may be a stranger's, who waited for this moment: it goes.
+ */
 export const upsertVouchedOwner = (db: Runner, email: string, name: string) =>
   db.one(
     OwnerRow,
     sql`
     insert into owners as o (email, name, email_verified_at)
     values (${email}, ${name}, now())
-    on conflict (email) do update set email_verified_at = coalesce(o.email_verified_at, now())
+    on conflict (email) do update
+       set password_hash = case when o.email_verified_at is not null then o.password_hash end,
+           email_verified_at = coalesce(o.email_verified_at, now())
     returning ${columns}`,
   )
 
@@ -44,12 +49,16 @@ export const markVerified = (db: Runner, id: string, email: string) =>
 
 const Session = Type.Object({ expires_at: Timestamp })
 
-export const insertSession = (db: Runner, tokenHash: Buffer, ownerId: string, seconds: number) =>
-  db.one(
+/** Null when the password was changed or taken away since it was checked. */
+export const insertSession = (db: Runner, tokenHash: Buffer, owner: OwnerRow, seconds: number) =>
+  db.maybe(
     Session,
     sql`
     insert into owner_sessions (token_hash, owner_id, expires_at)
-    values (${tokenHash}, ${ownerId}, now() + make_interval(secs => ${seconds}))
+    select ${tokenHash}, o.id, now() + make_interval(secs => ${seconds})
+      from owners o
+     where o.id = ${owner.id} and o.password_hash = ${owner.password_hash}
+       for share
     returning expires_at`,
   )
 
@@ -77,6 +86,9 @@ export const extendSession = (
 
 export const deleteSession = (db: Runner, tokenHash: Buffer) =>
   db.run(sql`delete from owner_sessions where token_hash = ${tokenHash}`)
+
+export const deleteSessionsOf = (db: Runner, ownerId: string) =>
+  db.run(sql`delete from owner_sessions where owner_id = ${ownerId}`)
 
 export const deleteExpiredSessions = (db: Runner, limit: number) =>
   db.run(sql`

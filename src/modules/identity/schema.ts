@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Email, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** A person who owns stores, as the guards and other modules know them. */
 export interface Owner {
@@ -35,8 +35,6 @@ export const OwnedStore = Type.Object({
   status: Type.String(),
 })
 export type OwnedStore = Static<typeof OwnedStore>
-
-const Email = Type.String({ format: 'email', maxLength: 254 })
 
 /** The upper bound keeps the hashing of a password from being an attack. */
 const Password = Type.String({ minLength: 8, maxLength: 200 })

@@ -5,8 +5,10 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as tokens from '../../kernel/tokens.ts'
+import { WINDOW_SECONDS } from '../../platform/limit-store.ts'
+import type { Limits } from '../../platform/limits.ts'
 import * as mail from '../../platform/mail.ts'
-import type { VouchedCheck } from './external.ts'
+import type { Vouched, VouchedCheck } from './external.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, Owner, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
@@ -19,6 +21,7 @@ export interface Identity {
   verificationKey: Buffer
   verification: 'off' | 'required'
   checkVouched: VouchedCheck | null
+  limits: Pick<Limits, 'velocity'>
 }
 
 const HOUR = 3_600
@@ -28,6 +31,9 @@ const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
 const SESSION_MOVE_SECONDS = SESSION.slidingSeconds - HOUR
 
 const VERIFICATION_SECONDS = 24 * HOUR
+
+/** Letters that one account can have mailed in a minute: anybody's address may be on it. */
+const RESENDS_PER_MINUTE = 3
 
 /** OWASP's choice for argon2id: 19 MiB, two passes, one lane. */
 const ARGON2 = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -58,14 +64,11 @@ export async function logIn({ db }: Identity, { email, password }: LogIn) {
 
 async function startSession(db: Runner, owner: OwnerRow): Promise<SessionStarted> {
   const token = `fds_${tokens.randomBase62(32)}`
-  const { expires_at } = await queries.insertSession(
-    db,
-    tokens.sha256(token),
-    owner.id,
-    SESSION.slidingSeconds,
-  )
+  const tokenHash = tokens.sha256(token)
+  const session = await queries.insertSession(db, tokenHash, owner, SESSION.slidingSeconds)
+  if (session === null) throw new ApiError('unauthorized')
   const { id, email, name, email_verified } = owner
-  return { owner: { id, email, name, email_verified }, session: { token, expires_at } }
+  return { owner: { id, email, name, email_verified }, session: { token, ...session } }
 }
 
 export async function logOut({ db }: Identity, { token }: Owner): Promise<void> {
@@ -76,8 +79,7 @@ export async function logOut({ db }: Identity, { token }: Owner): Promise<void> 
 export async function check(identity: Identity, token: string): Promise<Owner | null> {
   if (identity.checkVouched !== null && token.split('.').length === 3) {
     const vouched = await identity.checkVouched(token)
-    if (vouched === null) return null
-    return toOwner(await queries.upsertVouchedOwner(identity.db, vouched.email, vouched.name))
+    return vouched === null ? null : toOwner(await welcomeVouched(identity, vouched))
   }
   const tokenHash = tokens.sha256(token)
   const found = await queries.findSession(identity.db, tokenHash)
@@ -86,6 +88,17 @@ export async function check(identity: Identity, token: string): Promise<Owner | 
     await queries.extendSession(identity.db, tokenHash, SESSION)
   }
   return { ...toOwner(found), token }
+}
+
+/** Whoever had a session of this account before its address was proven may be somebody else. */
+async function welcomeVouched({ db }: Identity, { email, name }: Vouched): Promise<OwnerRow> {
+  const known = await queries.findOwnerByEmail(db, email)
+  if (known?.email_verified) return known
+  return db.transaction('identity: welcome a vouched owner', async (tx) => {
+    const owner = await queries.upsertVouchedOwner(tx, email, name)
+    await queries.deleteSessionsOf(tx, owner.id)
+    return owner
+  })
 }
 
 const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
@@ -97,6 +110,12 @@ const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
 
 /** Mails a link's token again. Says nothing about an address that is proven already. */
 export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
+  if (!(await identity.limits.velocity(`verify:${owner.id}`, RESENDS_PER_MINUTE))) {
+    throw new ApiError('rate_limited', {
+      message: `Too many letters: at most ${RESENDS_PER_MINUTE} per minute.`,
+      headers: { 'retry-after': String(WINDOW_SECONDS) },
+    })
+  }
   if (!owner.emailVerified) await sendVerification(identity, identity.db, owner)
 }
 
@@ -110,7 +129,7 @@ async function sendVerification(
   await mail.send(db, {
     to: email,
     subject: 'Confirm your e-mail address',
-    text: `Confirm that this address is yours by sending this token to POST /v1/identity/verify within a day:\n\n${token}\n`,
+    text: `Confirm that this address is yours by sending this token to POST /v1/identity/verify within a day:\n\n${token}\n\nIf you did not sign up, ignore this letter.\n`,
   })
 }
 

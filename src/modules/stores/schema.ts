@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
+import { Email, Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
 
 export const StoreStatus = Type.Enum(['draft', 'live', 'suspended'])
 export type StoreStatus = Static<typeof StoreStatus>
@@ -25,7 +25,6 @@ export const Store = Shared(
 export type Store = Static<typeof Store>
 
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 })
-const Email = Type.String({ format: 'email', maxLength: 254 })
 
 const settings = {
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),

@@ -14,8 +14,8 @@ import {
 } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { exists, type Home, runAs, serverEnv } from './embedded-home.ts'
-import { readPidFile } from './embedded-postmaster.ts'
+import { exists, type Home, runAs, serverEnv } from './home.ts'
+import { readPidFile } from './postmaster.ts'
 
 /** A server we have just started, which may still fail. */
 export interface Launch {

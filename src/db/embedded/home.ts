@@ -13,8 +13,8 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { withLock } from './embedded-lock.ts'
-import { findPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { withLock } from './lock.ts'
+import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
 /** Who the server runs as. Null means: as ourselves. */
 export type ServerUser = { uid: number; gid: number } | null

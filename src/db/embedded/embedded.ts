@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { exists, findHome, type Home } from './embedded-home.ts'
-import { withLock } from './embedded-lock.ts'
-import { findPostmaster, type Postmaster, stopPostmaster } from './embedded-postmaster.ts'
-import { ensureCluster, hasFailed, judgeFailure, launch, SUPERUSER } from './embedded-server.ts'
+import { exists, findHome, type Home } from './home.ts'
+import { withLock } from './lock.ts'
+import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
+import { ensureCluster, hasFailed, judgeFailure, launch, SUPERUSER } from './server.ts'
 
 export interface EmbeddedOptions {
   dataDir: string

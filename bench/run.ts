@@ -1,0 +1,48 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keyCheck } from './key-check.ts'
+import { idleMemory, startToReady } from './start.ts'
+
+/** One figure: what we measured, what bounds it, and whether it holds. */
+export interface Figure {
+  name: string
+  ours: string
+  floor: string
+  ratio?: number
+  atLeast?: number
+  /** For figures that are bounds and no ratios. */
+  holds?: boolean
+}
+
+const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
+  'key-check': keyCheck,
+  start: startToReady,
+  memory: idleMemory,
+}
+
+async function main(names: readonly string[]) {
+  let held = true
+  for (const [name, bench] of Object.entries(BENCHES)) {
+    if (names.length > 0 && !names.includes(name)) continue
+    const dataDir = await mkdtemp(join(tmpdir(), 'bench-'))
+    // Root starts the database as another user, who has to pass through.
+    await chmod(dataDir, 0o711)
+    try {
+      for (const figure of [await bench(dataDir)].flat()) held = print(figure) && held
+    } finally {
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
+    }
+  }
+  process.exitCode = held ? 0 : 1
+}
+
+function print({ name, ours, floor, ratio, atLeast, holds }: Figure): boolean {
+  const good = holds ?? (ratio ?? 0) >= (atLeast ?? 0)
+  const share = ratio === undefined ? '' : ` = ${(ratio * 100).toFixed(0)} %`
+  const bound = atLeast === undefined ? '' : ` (at least ${atLeast * 100} %)`
+  process.stdout.write(`${good ? 'ok  ' : 'LOW '} ${name}: ${ours} of ${floor}${share}${bound}\n`)
+  return good
+}
+
+if (import.meta.main) await main(process.argv.slice(2))

@@ -1,0 +1,439 @@
+-- The migrated database, written from its catalogs. The migrations are what is run.
+
+create role fd_app login;
+alter role fd_app set TimeZone=UTC;
+alter role fd_app set idle_in_transaction_session_timeout=15s;
+alter role fd_app set statement_timeout=10s;
+
+create role fd_gate nologin;
+
+create role fd_operator login;
+alter role fd_operator set TimeZone=UTC;
+alter role fd_operator set idle_in_transaction_session_timeout=15s;
+alter role fd_operator set statement_timeout=30s;
+
+create role fd_owner nologin;
+grant fd_gate to fd_owner;
+grant fd_search to fd_owner;
+
+create role fd_search nologin;
+
+create role fd_worker login;
+alter role fd_worker set TimeZone=UTC;
+alter role fd_worker set idle_in_transaction_session_timeout=30s;
+alter role fd_worker set statement_timeout=30s;
+
+create sequence store_numbers as bigint start 1 increment 1;
+alter sequence store_numbers owner to fd_owner;
+grant usage on sequence store_numbers to fd_app;
+
+create table audit_log (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  actor text not null,
+  action text not null,
+  entity text not null,
+  before jsonb,
+  after jsonb,
+  reason text,
+  correlation_id uuid,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint audit_log_action_check CHECK ((length(action) <= 100)),
+  constraint audit_log_actor_check CHECK ((length(actor) <= 200)),
+  constraint audit_log_entity_check CHECK ((length(entity) <= 300)),
+  constraint audit_log_pkey PRIMARY KEY (tenant_ref, id),
+  constraint audit_log_reason_check CHECK ((length(reason) <= 2000)),
+  constraint audit_log_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table audit_log owner to fd_owner;
+alter table audit_log enable row level security;
+alter table audit_log force row level security;
+CREATE INDEX audit_log_newest ON audit_log USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on audit_log for select to fd_operator using true;
+create policy owner on audit_log for all to fd_owner using true with check true;
+create policy tenant on audit_log for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on audit_log to fd_app;
+grant insert, select on audit_log to fd_worker;
+grant select on audit_log to fd_operator;
+
+create table credentials (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  public_id text not null,
+  secret_hash bytea not null,
+  label text not null,
+  scopes text[] not null,
+  initial_stage text,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint credentials_initial_stage_check CHECK ((initial_stage = ANY (ARRAY['pre_live'::text, 'live'::text]))),
+  constraint credentials_label_check CHECK (((length(label) >= 1) AND (length(label) <= 80))),
+  constraint credentials_pkey PRIMARY KEY (tenant_ref, id),
+  constraint credentials_public_id_check CHECK ((public_id ~ '^[0-9A-Za-z]{8}$'::text)),
+  constraint credentials_scopes_check CHECK ((cardinality(scopes) > 0)),
+  constraint credentials_secret_hash_check CHECK ((length(secret_hash) = 32)),
+  constraint credentials_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table credentials owner to fd_owner;
+alter table credentials enable row level security;
+alter table credentials force row level security;
+CREATE INDEX credentials_gate ON credentials USING btree (public_id);
+CREATE UNIQUE INDEX credentials_initial ON credentials USING btree (tenant_ref, initial_stage) WHERE ((initial_stage IS NOT NULL) AND (revoked_at IS NULL));
+create policy gate on credentials for select to fd_gate using true;
+create policy operator on credentials for select to fd_operator using true;
+create policy owner on credentials for all to fd_owner using true with check true;
+create policy tenant on credentials for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on credentials to fd_app;
+grant select on credentials to fd_gate;
+grant select on credentials to fd_operator;
+grant select on credentials to fd_worker;
+
+create table entitlement_requests (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  feature_key text not null,
+  status text not null default 'pending'::text,
+  note text,
+  requested_by text not null,
+  created_at timestamp with time zone not null default now(),
+  decided_at timestamp with time zone,
+  decision_note text,
+  constraint entitlement_requests_check CHECK (((status = ANY (ARRAY['approved'::text, 'declined'::text])) = (decided_at IS NOT NULL))),
+  constraint entitlement_requests_decision_note_check CHECK ((length(decision_note) <= 2000)),
+  constraint entitlement_requests_feature_key_check CHECK ((length(feature_key) <= 60)),
+  constraint entitlement_requests_note_check CHECK ((length(note) <= 2000)),
+  constraint entitlement_requests_pkey PRIMARY KEY (tenant_ref, id),
+  constraint entitlement_requests_requested_by_check CHECK ((length(requested_by) <= 200)),
+  constraint entitlement_requests_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'declined'::text, 'withdrawn'::text]))),
+  constraint entitlement_requests_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table entitlement_requests owner to fd_owner;
+alter table entitlement_requests enable row level security;
+alter table entitlement_requests force row level security;
+CREATE UNIQUE INDEX entitlement_requests_open ON entitlement_requests USING btree (tenant_ref, feature_key) WHERE (status = 'pending'::text);
+create policy operator on entitlement_requests for select to fd_operator using true;
+create policy owner on entitlement_requests for all to fd_owner using true with check true;
+create policy tenant on entitlement_requests for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on entitlement_requests to fd_app;
+grant select on entitlement_requests to fd_operator;
+grant select on entitlement_requests to fd_worker;
+
+create table entitlement_tiers (
+  tenant_ref text not null,
+  tier text not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint entitlement_tiers_pkey PRIMARY KEY (tenant_ref),
+  constraint entitlement_tiers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint entitlement_tiers_tier_check CHECK ((length(tier) <= 40))
+);
+alter table entitlement_tiers owner to fd_owner;
+alter table entitlement_tiers enable row level security;
+alter table entitlement_tiers force row level security;
+create policy operator on entitlement_tiers for select to fd_operator using true;
+create policy owner on entitlement_tiers for all to fd_owner using true with check true;
+create policy tenant on entitlement_tiers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on entitlement_tiers to fd_app;
+grant select on entitlement_tiers to fd_operator;
+grant select on entitlement_tiers to fd_worker;
+
+create table entitlements (
+  tenant_ref text not null,
+  feature_key text not null,
+  source text not null,
+  state text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint entitlements_check CHECK (((source = 'operator'::text) OR (state = 'allow'::text))),
+  constraint entitlements_feature_key_check CHECK ((length(feature_key) <= 60)),
+  constraint entitlements_pkey PRIMARY KEY (tenant_ref, feature_key, source),
+  constraint entitlements_source_check CHECK ((source = ANY (ARRAY['self_serve'::text, 'operator'::text]))),
+  constraint entitlements_state_check CHECK ((state = ANY (ARRAY['allow'::text, 'deny'::text]))),
+  constraint entitlements_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table entitlements owner to fd_owner;
+alter table entitlements enable row level security;
+alter table entitlements force row level security;
+create policy operator on entitlements for select to fd_operator using true;
+create policy owner on entitlements for all to fd_owner using true with check true;
+create policy tenant on entitlements for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on entitlements to fd_app;
+grant select on entitlements to fd_operator;
+grant select on entitlements to fd_worker;
+
+create table idempotency_keys (
+  tenant_ref text not null,
+  operation text not null,
+  key text not null,
+  fingerprint bytea not null,
+  state text not null default 'running'::text,
+  recovery_point text not null default 'started'::text,
+  resource_id uuid,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  response_status integer,
+  response_body text,
+  created_at timestamp with time zone not null default now(),
+  answered_at timestamp with time zone,
+  constraint idempotency_keys_check CHECK (((state = 'answered'::text) = ((answered_at IS NOT NULL) AND (response_status IS NOT NULL)))),
+  constraint idempotency_keys_check1 CHECK (((state = 'answered'::text) OR (lease_until IS NOT NULL))),
+  constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
+  constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+  constraint idempotency_keys_operation_check CHECK ((length(operation) <= 40)),
+  constraint idempotency_keys_pkey PRIMARY KEY (tenant_ref, operation, key),
+  constraint idempotency_keys_recovery_point_check CHECK ((length(recovery_point) <= 40)),
+  constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
+  constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text]))),
+  constraint idempotency_keys_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table idempotency_keys owner to fd_owner;
+alter table idempotency_keys enable row level security;
+alter table idempotency_keys force row level security;
+CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
+CREATE INDEX idempotency_keys_stale ON idempotency_keys USING btree (lease_until) WHERE (state = 'running'::text);
+create policy due on idempotency_keys for select to fd_worker using true;
+create policy operator on idempotency_keys for select to fd_operator using true;
+create policy owner on idempotency_keys for all to fd_owner using true with check true;
+create policy tenant on idempotency_keys for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on idempotency_keys to fd_app;
+grant delete, insert, select, update on idempotency_keys to fd_worker;
+grant select on idempotency_keys to fd_operator;
+
+create unlogged table limit_counters (
+  bucket text not null,
+  window_start timestamp with time zone not null,
+  hits integer not null,
+  constraint limit_counters_bucket_check CHECK ((length(bucket) <= 300)),
+  constraint limit_counters_hits_check CHECK ((hits > 0)),
+  constraint limit_counters_pkey PRIMARY KEY (bucket)
+) with (fillfactor=50);
+alter table limit_counters owner to fd_owner;
+grant delete, insert, select, update on limit_counters to fd_worker;
+grant insert, select, update on limit_counters to fd_app;
+
+create table mails (
+  id uuid not null default gen_random_uuid(),
+  tenant_ref text,
+  recipient text not null,
+  subject text not null,
+  body text not null,
+  attempt_count integer not null default 0,
+  next_attempt_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_error text,
+  created_at timestamp with time zone not null default now(),
+  sent_at timestamp with time zone,
+  constraint mails_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint mails_body_check CHECK ((length(body) <= 20000)),
+  constraint mails_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
+  constraint mails_subject_check CHECK ((length(subject) <= 200))
+);
+alter table mails owner to fd_owner;
+CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+grant delete, insert, select, update on mails to fd_worker;
+grant insert on mails to fd_app;
+grant select on mails to fd_operator;
+
+create table outbox (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  type text not null,
+  payload jsonb not null,
+  attempt_count integer not null default 0,
+  next_attempt_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_error text,
+  created_at timestamp with time zone not null default now(),
+  handled_at timestamp with time zone,
+  constraint outbox_attempt_count_check CHECK ((attempt_count >= 0)),
+  constraint outbox_check CHECK (((handled_at IS NULL) = (next_attempt_at IS NOT NULL))),
+  constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
+  constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
+  constraint outbox_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint outbox_type_check CHECK ((length(type) <= 100))
+);
+alter table outbox owner to fd_owner;
+alter table outbox enable row level security;
+alter table outbox force row level security;
+CREATE INDEX outbox_due ON outbox USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX outbox_due_of_tenant ON outbox USING btree (tenant_ref, next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX outbox_handled ON outbox USING btree (handled_at) WHERE (handled_at IS NOT NULL);
+create policy due on outbox for select to fd_worker using true;
+create policy operator on outbox for select to fd_operator using true;
+create policy owner on outbox for all to fd_owner using true with check true;
+create policy tenant on outbox for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on outbox to fd_worker;
+grant insert, select on outbox to fd_app;
+grant select on outbox to fd_operator;
+
+create table owner_sessions (
+  token_hash bytea not null,
+  owner_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint owner_sessions_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners(id) ON DELETE CASCADE,
+  constraint owner_sessions_pkey PRIMARY KEY (token_hash),
+  constraint owner_sessions_token_hash_check CHECK ((length(token_hash) = 32))
+);
+alter table owner_sessions owner to fd_owner;
+CREATE INDEX owner_sessions_by_owner ON owner_sessions USING btree (owner_id);
+CREATE INDEX owner_sessions_expired ON owner_sessions USING btree (expires_at);
+grant delete, insert, select, update on owner_sessions to fd_app;
+grant delete, select on owner_sessions to fd_worker;
+
+create table owners (
+  id uuid not null default gen_random_uuid(),
+  email text not null,
+  name text not null,
+  password_hash text,
+  email_verified_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint owners_email_check CHECK ((length(email) <= 254)),
+  constraint owners_email_key UNIQUE (email),
+  constraint owners_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint owners_pkey PRIMARY KEY (id)
+);
+alter table owners owner to fd_owner;
+grant insert, select, update on owners to fd_app;
+grant select (created_at) on owners to fd_operator;
+grant select (email) on owners to fd_operator;
+grant select (email_verified_at) on owners to fd_operator;
+grant select (id) on owners to fd_operator;
+grant select (name) on owners to fd_operator;
+
+create table schema_migrations (
+  version integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+alter table schema_migrations owner to fd_owner;
+grant select on schema_migrations to fd_app;
+grant select on schema_migrations to fd_operator;
+grant select on schema_migrations to fd_worker;
+
+create table stores (
+  tenant_ref text not null,
+  store_number bigint not null default nextval('store_numbers'::regclass),
+  display_name text not null,
+  status text not null default 'draft'::text,
+  owner_email text,
+  currency text not null default 'USD'::text,
+  language text not null default 'en'::text,
+  time_zone text not null default 'UTC'::text,
+  active_version integer,
+  primary_hostname text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint stores_active_version_check CHECK ((active_version > 0)),
+  constraint stores_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint stores_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
+  constraint stores_language_check CHECK ((length(language) <= 35)),
+  constraint stores_owner_email_check CHECK ((length(owner_email) <= 254)),
+  constraint stores_pkey PRIMARY KEY (tenant_ref),
+  constraint stores_primary_hostname_check CHECK ((length(primary_hostname) <= 253)),
+  constraint stores_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'live'::text, 'suspended'::text]))),
+  constraint stores_tenant_ref_check CHECK ((tenant_ref ~ '^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$'::text)),
+  constraint stores_time_zone_check CHECK ((length(time_zone) <= 64))
+);
+alter table stores owner to fd_owner;
+alter table stores enable row level security;
+alter table stores force row level security;
+CREATE INDEX stores_by_owner ON stores USING btree (owner_email) WHERE (owner_email IS NOT NULL);
+create policy gate on stores for select to fd_gate using true;
+create policy operator on stores for select to fd_operator using true;
+create policy owner on stores for all to fd_owner using true with check true;
+create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on stores to fd_app;
+grant select on stores to fd_gate;
+grant select on stores to fd_operator;
+grant select, update on stores to fd_worker;
+
+create procedure fd_fence(IN target regclass, IN app text, IN worker text)
+language plpgsql volatile as
+$$
+begin
+  execute format('alter table %s enable row level security, force row level security', target);
+  execute format('create policy tenant on %s to fd_app, fd_worker
+                  using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant())', target);
+  execute format('create policy owner on %s to fd_owner using (true) with check (true)', target);
+  execute format('create policy operator on %s for select to fd_operator using (true)', target);
+  execute format('grant select on %s to fd_operator', target);
+  execute format('grant %s on %s to fd_app', app, target);
+  execute format('grant %s on %s to fd_worker', worker, target);
+end $$;
+alter routine fd_fence(regclass,text,text) owner to fd_owner;
+
+create function fd_find_credential(wanted text)
+returns TABLE(tenant_ref text, id uuid, scopes text[], secret_hash bytea, active boolean)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select c.tenant_ref, c.id, c.scopes, c.secret_hash,
+         c.revoked_at is null and (c.expires_at is null or c.expires_at > now())
+    from credentials c
+   where c.public_id = wanted
+   limit 1
+$$;
+alter routine fd_find_credential(text) owner to fd_gate;
+grant execute on routine fd_find_credential(text) to fd_app;
+
+create procedure fd_freeze(IN target regclass)
+language plpgsql volatile as
+$$
+begin
+  execute format('create trigger frozen before update or delete or truncate on %s
+                  for each statement execute function fd_refuse_change()', target);
+end $$;
+alter routine fd_freeze(regclass) owner to fd_owner;
+
+create function fd_no_tenant()
+returns text
+language plpgsql stable as
+$$
+begin
+  raise exception 'no tenant is set' using errcode = 'FD001';
+end $$;
+alter routine fd_no_tenant() owner to fd_owner;
+grant execute on routine fd_no_tenant() to fd_app;
+grant execute on routine fd_no_tenant() to fd_operator;
+grant execute on routine fd_no_tenant() to fd_search;
+grant execute on routine fd_no_tenant() to fd_worker;
+
+create function fd_owned_stores(owner text)
+returns TABLE(tenant_ref text, display_name text, status text)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select s.tenant_ref, s.display_name, s.status
+    from stores s
+   where s.owner_email = owner
+   order by s.tenant_ref
+   limit 1000
+$$;
+alter routine fd_owned_stores(text) owner to fd_gate;
+grant execute on routine fd_owned_stores(text) to fd_app;
+
+create function fd_refuse_change()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  raise exception '% is append-only', tg_table_name using errcode = 'FD002';
+end $$;
+alter routine fd_refuse_change() owner to fd_owner;
+
+create function fd_tenant()
+returns text
+language sql stable as
+$$
+  select coalesce(nullif(current_setting('app.tenant', true), ''), fd_no_tenant())
+$$;
+alter routine fd_tenant() owner to fd_owner;
+grant execute on routine fd_tenant() to fd_app;
+grant execute on routine fd_tenant() to fd_operator;
+grant execute on routine fd_tenant() to fd_search;
+grant execute on routine fd_tenant() to fd_worker;

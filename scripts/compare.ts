@@ -1,0 +1,36 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { diff } from 'node:util'
+
+const SHOWN_MAX = 40
+/** Its time grows with the square of what differs; the first lines say enough. */
+const COMPARED_MAX = 500
+
+/** Writes a generated file, or with `--check` holds it against what is committed. */
+export async function writeOrCheck(path: string, text: string, args: readonly string[]) {
+  if (!args.includes('--check')) return writeFile(path, text)
+  const committed = await readFile(path, 'utf8').catch(() => '')
+  if (committed === text) return
+  process.stderr.write(
+    `${path} differs from what it is made from:\n${shortDiff(committed, text)}\n`,
+  )
+  process.exitCode = 1
+}
+
+/** The first lines that went and came. */
+export function shortDiff(before: string, after: string): string {
+  const [old, now] = trimCommon(before.split('\n'), after.split('\n'))
+  const changes = diff(old.slice(0, COMPARED_MAX), now.slice(0, COMPARED_MAX))
+    .filter(([kind]) => kind !== 0)
+    .map(([kind, line]) => `${kind === -1 ? '+' : '-'} ${line}`)
+  if (changes.length <= SHOWN_MAX) return changes.join('\n')
+  return [...changes.slice(0, SHOWN_MAX), '... and more'].join('\n')
+}
+
+function trimCommon(before: string[], after: string[]): [string[], string[]] {
+  let start = 0
+  while (start < before.length && before[start] === after[start]) start += 1
+  let end = 0
+  const room = Math.min(before.length, after.length) - start
+  while (end < room && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  return [before.slice(start, before.length - end), after.slice(start, after.length - end)]
+}

@@ -1,0 +1,75 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** What is no import rule, and still has one place only. */
+interface Rule {
+  name: string
+  /** What must not be written ... */
+  forbidden: RegExp
+  /** ... except here, each place with its reason. */
+  allowed: readonly (readonly [path: RegExp, why: string])[]
+}
+
+export const RULES: readonly Rule[] = [
+  {
+    name: 'only config.ts reads the environment',
+    forbidden: /process\.env/,
+    allowed: [
+      [/^src\/config\.ts$/, 'that is what it is for'],
+      [/^src\/db\/embedded\/home\.ts$/, 'hands PATH on to the server; reads no setting of ours'],
+    ],
+  },
+  {
+    name: 'only queries.ts, platform/ and db/ write SQL',
+    forbidden: /\bsql`/,
+    allowed: [
+      [/^src\/modules\/[^/]+\/queries\.ts$/, "a module's statements"],
+      [/^src\/(platform|db)\//, 'what all modules stand on'],
+    ],
+  },
+  {
+    name: 'the ledger is posted to only from money.ts',
+    forbidden: /\bledger\.post\b/,
+    allowed: [[/^src\/modules\/[^/]+\/money\.ts$/, 'where money moves']],
+  },
+  {
+    name: 'no statement sets anything for a whole session',
+    forbidden: /sql`\s*set (?!local)/i,
+    allowed: [],
+  },
+]
+
+const LINES_MAX = 300
+
+export interface Source {
+  path: string
+  text: string
+}
+
+/** Each breach as one line: where, and which rule. */
+export function findBreaches(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.split('\n')
+    const broken = RULES.filter(({ allowed }) => !allowed.some(([where]) => where.test(path)))
+    const breaches = broken.flatMap(({ name, forbidden }) =>
+      lines.flatMap((line, i) => (forbidden.test(line) ? [`${path}:${i + 1}: ${name}`] : [])),
+    )
+    if (lines.length > LINES_MAX + 1) breaches.push(`${path}: longer than ${LINES_MAX} lines`)
+    return breaches
+  })
+}
+
+function readSources(root: string): Source[] {
+  return globSync('src/**/*.ts', { cwd: root }).map((path) => ({
+    path: path.replaceAll('\\', '/'),
+    text: readFileSync(`${root}/${path}`, 'utf8'),
+  }))
+}
+
+if (import.meta.main) {
+  const sources = readSources(fileURLToPath(new URL('..', import.meta.url)))
+  const breaches = findBreaches(sources)
+  for (const breach of breaches) process.stderr.write(`${breach}\n`)
+  process.stdout.write(`house rules: ${sources.length} files, ${breaches.length} breaches\n`)
+  process.exitCode = breaches.length > 0 || sources.length < 20 ? 1 : 0
+}

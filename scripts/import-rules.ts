@@ -1,0 +1,121 @@
+import type { IForbiddenRuleType } from 'dependency-cruiser'
+
+/**
+ * The one import rule, as data: an import points to the right, never back.
+ *
+ *   main > app, worker > modules > http > platform > db > errors > kernel     (folders)
+ *   routes > jobs > money > service > queries > schema                        (files of one module)
+ *
+ * A module may enter another only if that stands on a lower tier.
+ */
+
+const LAYERS = ['kernel', 'errors', 'db', 'platform', 'http', 'modules']
+
+const TIERS = [
+  ['ledger', 'claims', 'entitlements'],
+  ['stores'],
+  ['identity', 'customers', 'media', 'domains', 'webhooks', 'gateway'],
+  ['credentials', 'sites', 'payments', 'gift-cards', 'store-credit', 'fraud', 'affiliates'],
+  ['catalog'],
+  ['inventory', 'marketing'],
+  ['pricing'],
+  ['orders'],
+  ['subscriptions', 'fulfillment', 'returns', 'purchasing'],
+  ['checkout'],
+  ['views', 'analytics', 'billing'],
+]
+
+const FILES = ['schema', 'queries', 'service', 'money', 'jobs', 'routes']
+
+const any = (names: readonly string[]) => `(${names.join('|')})`
+
+/** The files of a layer: a folder, or for `errors` a file. */
+const layer = (name: string) => `^src/${name}(/|\\.ts$)`
+
+const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
+  name: `${name} imports only what is below it`,
+  severity: 'error',
+  from: { path: layer(name) },
+  to: {
+    path: '^src/',
+    pathNot: LAYERS.slice(0, index + 1).map(layer),
+  },
+}))
+
+const fileRules: IForbiddenRuleType[] = FILES.map((name, index) => ({
+  name: `${name}.ts imports only what is below it in its module`,
+  severity: 'error',
+  from: { path: `^src/modules/([^/]+)/${name}\\.ts$` },
+  to: { path: `^src/modules/$1/${any(FILES.slice(index + 1).concat('none'))}\\.ts$` },
+}))
+
+const tierRules: IForbiddenRuleType[] = TIERS.map((modules, index) => ({
+  name: `modules of tier ${index + 1} enter only lower tiers`,
+  severity: 'error',
+  from: { path: `^src/modules/${any(modules)}/` },
+  to: {
+    path: '^src/modules/([^/]+)/',
+    pathNot: [
+      '^src/modules/$1/',
+      ...(index === 0 ? [] : [`^src/modules/${any(TIERS.slice(0, index).flat())}/`]),
+    ],
+  },
+}))
+
+export const FORBIDDEN: IForbiddenRuleType[] = [
+  ...layerRules,
+  ...fileRules,
+  ...tierRules,
+  {
+    name: 'a module stands on a tier',
+    severity: 'error',
+    from: { path: '^src/modules/', pathNot: `^src/modules/${any(TIERS.flat())}/` },
+    to: {},
+  },
+  {
+    name: 'only routes.ts knows HTTP',
+    severity: 'error',
+    from: { path: '^src/modules/', pathNot: '/routes\\.ts$' },
+    to: { path: ['^src/http/', '^fastify$', 'node_modules/fastify/'] },
+  },
+  {
+    name: 'another module is entered by its schema or service',
+    severity: 'error',
+    from: { path: '^src/modules/([^/]+)/', pathNot: '/money\\.ts$' },
+    to: {
+      path: '^src/modules/([^/]+)/',
+      pathNot: ['^src/modules/$1/', '/(schema|service)\\.ts$'],
+    },
+  },
+  {
+    name: 'money enters another module by its schema, service or money',
+    severity: 'error',
+    from: { path: '^src/modules/([^/]+)/money\\.ts$' },
+    to: {
+      path: '^src/modules/([^/]+)/',
+      pathNot: ['^src/modules/$1/', '/(schema|service|money)\\.ts$'],
+    },
+  },
+  { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
+  {
+    name: 'nothing imports a test',
+    severity: 'error',
+    from: { path: '^src/' },
+    to: { path: '^(test|bench|scripts)/' },
+  },
+  {
+    name: 'every import is found',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'src runs on dependencies alone',
+    severity: 'error',
+    from: { path: '^src/' },
+    to: {
+      dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+]

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { startTestServer } from '../test/harness/database.ts'
+
+/**
+ * The whole truth about the tree: format, lint, types, import and house rules, the generated files,
+ * then every test. `npm test -- test/db` runs the tests below a path alone.
+ */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const BIN = `${ROOT}node_modules/`
+const node = process.execPath
+
+const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
+  ['types', node, `${BIN}typescript7/bin/tsc`, '--noEmit'],
+  ['imports', node, 'scripts/imports.ts'],
+  ['house rules', node, 'scripts/house-rules.ts'],
+  ['openapi.json', node, 'scripts/openapi.ts', '--check'],
+  ['schema.sql', node, 'scripts/schema.ts', '--check'],
+  ['docs/configuration.md', node, 'scripts/configuration.ts', '--check'],
+]
+
+/** Tests wait for a database more than they compute, so more files than cores run at once. */
+const CONCURRENCY = 4
+
+const TEST_TIMEOUT_MS = 120_000
+
+function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.on('error', (error) => resolve({ code: 1, output: error.message }))
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+async function check(): Promise<boolean> {
+  let passed = true
+  for (const [name, command, ...args] of CHECKS) {
+    const started = performance.now()
+    const { code, output } = await run(command, args)
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+    process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
+    if (code !== 0) process.stdout.write(`${output}\n`)
+    passed &&= code === 0
+  }
+  return passed
+}
+
+function listTests(paths: readonly string[]): string[] {
+  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  return files.filter(
+    (file) =>
+      !file.startsWith('test/torture/') &&
+      (paths.length === 0 || paths.some((path) => file.startsWith(path))),
+  )
+}
+
+/** One server for the whole run, so that no test file has to start its own. */
+async function test(paths: readonly string[]): Promise<boolean> {
+  const files = listTests(paths)
+  if (files.length === 0) throw new Error('no test file matches')
+  const server = await startTestServer()
+  const args = [
+    '--test',
+    `--test-concurrency=${CONCURRENCY}`,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    '--test-reporter=spec',
+    ...files,
+  ]
+  const code = await new Promise<number>((resolve) => {
+    spawn(node, args, { cwd: ROOT, stdio: 'inherit' }).on('close', (code) => resolve(code ?? 1))
+  })
+  await server.stop()
+  return code === 0
+}
+
+const paths = process.argv.slice(2)
+const checked = paths.length > 0 || (await check())
+const tested = await test(paths)
+process.exitCode = checked && tested ? 0 : 1

@@ -1,0 +1,22 @@
+import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** The drills that take minutes: the same tests as ever, driven much longer, and those of their own. */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+const LONG = { KILL_SECONDS: '120', FUZZ_RUNS: '100000' }
+
+const FILES = [
+  'test/db/backend-kills.test.ts',
+  'test/http/fuzz.test.ts',
+  ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),
+]
+
+const { status } = spawnSync(
+  process.execPath,
+  ['--test', '--test-concurrency=1', '--test-reporter=spec', ...FILES],
+  { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...LONG } },
+)
+process.exitCode = status ?? 1

@@ -1,0 +1,234 @@
+import type pg from 'pg'
+
+/** Something about the database that would let one tenant's rows reach another. */
+export interface Breach {
+  rule: string
+  /** The table, index, role or function it is about. */
+  object: string
+  detail: string
+}
+
+/** What may differ from the rules, each by name and with its reason. */
+export interface Exceptions {
+  /** Tables without a tenant. */
+  globalTables: Readonly<Record<string, string>>
+  /** Indexes, constraints and foreign keys that need not start with `tenant_ref`. */
+  keys: Readonly<Record<string, string>>
+  /** Tenant tables whose `tenant_ref` points at no store. */
+  storeless: Readonly<Record<string, string>>
+}
+
+type Rule = (client: pg.Client, exceptions: Exceptions) => Promise<Breach[]>
+
+/** Everything that is wrong with the fences of this database. Empty is good. */
+export async function listBreaches(client: pg.Client, exceptions: Exceptions): Promise<Breach[]> {
+  const rules = [listOpenTables, listOpenPolicies, listLooseKeys, listUnlisted, listStoreless]
+  const found: Breach[] = []
+  for (const rule of [...rules, listOpenViews, listUnsafeRoles, listUnsafeFunctions]) {
+    found.push(...(await rule(client, exceptions)))
+  }
+  return found
+}
+
+/** The tables of ours: all of `public`, and whatever our roles own, but for those of extensions. */
+const OURS = `
+  ours as (
+    select c.oid, c.relname, c.relkind, c.relowner, c.reloptions,
+           c.relrowsecurity, c.relforcerowsecurity,
+           case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name,
+           (select a.attnum from pg_attribute a
+             where a.attrelid = c.oid and a.attname = 'tenant_ref' and not a.attisdropped) as tenant
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+      join pg_roles o on o.oid = c.relowner
+     where c.relpersistence <> 't'
+       and (n.nspname = 'public' or o.rolname like 'fd\\_%')
+       and not exists (select from pg_depend d
+                        where d.objid = c.oid and d.classid = 'pg_class'::regclass
+                          and d.deptype = 'e')
+  ),
+  tables as (select * from ours where relkind in ('r', 'p')),
+  fenced as (select * from tables where tenant is not null and name <> all ($1))`
+
+const ask = async (client: pg.Client, { globalTables }: Exceptions, text: string) => {
+  const { rows } = await client.query<Breach>(`with ${OURS} ${text}`, [Object.keys(globalTables)])
+  return rows
+}
+
+/** Row level security must be on, and bind the owner of the table too. */
+export const listOpenTables: Rule = (client, exceptions) =>
+  ask(
+    client,
+    exceptions,
+    `select 'row level security' as rule, name as object,
+            case when relrowsecurity then 'is not forced' else 'is not enabled' end as detail
+       from fenced
+      where not (relrowsecurity and relforcerowsecurity)
+      order by name`,
+  )
+
+/**
+ * The processes reach a row by the tenant's policy alone. The worker may also look over all tenants
+ * for what is due, but only look.
+ */
+export const listOpenPolicies: Rule = (client, exceptions) =>
+  ask(
+    client,
+    exceptions,
+    `, policies as (
+       select p.polrelid, p.polname, p.polcmd, p.polpermissive,
+              coalesce(r.rolname, 'public') as role,
+              coalesce(pg_get_expr(p.polqual, p.polrelid), '') as "using",
+              coalesce(pg_get_expr(p.polwithcheck, p.polrelid), '') as "check"
+         from pg_policy p
+        cross join unnest(p.polroles) as role_oid
+         left join pg_roles r on r.oid = role_oid
+     ),
+     judged as (
+       select *, polcmd = '*' and polpermissive
+                 and "using" ~ '^\\(tenant_ref = (public\\.)?fd_tenant\\(\\)\\)$'
+                 and "check" = "using" as fences
+         from policies
+     )
+     select 'tenant policy' as rule, f.name as object,
+            wanted || ' has no policy that limits reads and writes to its tenant' as detail
+       from fenced f
+      cross join unnest(array['fd_app', 'fd_worker']) as wanted
+      where not exists (select from judged j
+                         where j.polrelid = f.oid and j.role = wanted and j.fences)
+      union all
+     select 'tenant policy', f.name,
+            format('policy %s lets %s past its tenant', j.polname, j.role)
+       from fenced f
+       join judged j on j.polrelid = f.oid
+      where j.role in ('fd_app', 'fd_worker', 'public') and j.polpermissive and not j.fences
+        and not (j.role = 'fd_worker' and j.polcmd = 'r')
+      order by 2, 3`,
+  )
+
+/** A key that does not start with the tenant reaches over tenants: as an oracle, or as a link. */
+export const listLooseKeys: Rule = async (client, exceptions) => {
+  const found = await ask(
+    client,
+    exceptions,
+    `, stray as (
+       select f.name, i.relname as key,
+              case when x.indisprimary then 'primary key' when x.indisunique then 'unique index'
+                   else 'index' end as kind
+         from fenced f
+         join pg_index x on x.indrelid = f.oid
+         join pg_class i on i.oid = x.indexrelid
+        where x.indkey[0] <> f.tenant
+        union all
+       select f.name, k.conname, 'foreign key'
+         from fenced f
+         join pg_constraint k on k.conrelid = f.oid and k.contype = 'f'
+         left join fenced target on target.oid = k.confrelid
+        where k.conkey[1] <> f.tenant
+           or (target.oid is not null and k.confkey[1] <> target.tenant)
+        union all
+       select f.name, f.name, 'table without a primary key, which'
+         from fenced f
+        where not exists (select from pg_index x where x.indrelid = f.oid and x.indisprimary)
+     )
+     select 'key' as rule, name || '.' || key as object,
+            kind || ' does not start with tenant_ref' as detail
+       from stray order by 2`,
+  )
+  return found.filter(({ object }) => !(keyName(object) in exceptions.keys))
+}
+
+const keyName = (object: string) => object.slice(object.lastIndexOf('.') + 1)
+
+/** A table without a tenant is one of the listed; what is listed exists. */
+export const listUnlisted: Rule = (client, exceptions) =>
+  ask(
+    client,
+    exceptions,
+    `select 'global table' as rule, name as object,
+            'has no tenant_ref and is not listed as global' as detail
+       from tables
+      where tenant is null and name <> all ($1)
+      union all
+     select 'global table', listed, 'is listed as global and does not exist'
+       from unnest($1::text[]) as listed
+      where not exists (select from tables where name = listed)
+      order by 2`,
+  )
+
+/** A tenant is a store: nothing outlives it or names one that never was. */
+export const listStoreless: Rule = async (client, exceptions) => {
+  const found = await ask(
+    client,
+    exceptions,
+    `select 'store' as rule, f.name as object,
+            'tenant_ref has no foreign key to stores' as detail
+       from fenced f
+      where f.name <> 'stores'
+        and not exists (select from pg_constraint k
+                          join fenced s on s.oid = k.confrelid and s.name = 'stores'
+                         where k.conrelid = f.oid and k.contype = 'f' and k.convalidated
+                           and k.conkey = array[f.tenant] and k.confkey = array[s.tenant])
+      order by 2`,
+  )
+  return found.filter(({ object }) => !(object in exceptions.storeless))
+}
+
+/** A view reads with its owner's rights, past the fence, unless it says otherwise. */
+export const listOpenViews: Rule = (client, exceptions) =>
+  ask(
+    client,
+    exceptions,
+    `select 'view' as rule, name as object, 'reads past row level security' as detail
+       from ours
+      where relkind in ('v', 'm') and name <> all ($1)
+        and not (relkind = 'v'
+                 and coalesce(reloptions, '{}') && '{security_invoker=true,security_invoker=on}')
+      order by 2`,
+  )
+
+/** No role of ours stands above row level security, and those who log in own nothing. */
+export const listUnsafeRoles = async (client: pg.Client): Promise<Breach[]> => {
+  const { rows } = await client.query<Breach>(`
+    select 'role' as rule, r.rolname as object, power as detail
+      from pg_roles r
+     cross join lateral (values
+       (r.rolsuper, 'is a superuser'), (r.rolbypassrls, 'bypasses row level security'),
+       (r.rolcreaterole, 'may create roles'), (r.rolreplication, 'may replicate everything')
+     ) as powers (held, power)
+     where r.rolname like 'fd\\_%' and held
+     union all
+    select 'role', r.rolname,
+           'owns ' || pg_describe_object(d.classid, d.objid, d.objsubid)
+      from pg_shdepend d
+      join pg_roles r on r.oid = d.refobjid and d.refclassid = 'pg_authid'::regclass
+     where d.deptype = 'o'
+       and r.rolname in ('fd_app', 'fd_worker', 'fd_operator')
+       and d.dbid in (0, (select oid from pg_database where datname = current_database()))
+     order by 2, 3`)
+  return rows
+}
+
+/** What runs with another's rights is owned by a role that has few, and cannot be led astray. */
+export const listUnsafeFunctions = async (client: pg.Client): Promise<Breach[]> => {
+  const { rows } = await client.query<Breach>(`
+    select 'definer function' as rule, p.oid::regprocedure::text as object, fault as detail
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+      join pg_roles o on o.oid = p.proowner
+     cross join lateral (values
+       (o.rolname not in ('fd_gate', 'fd_search'), 'is owned by ' || o.rolname),
+       (not exists (select from unnest(p.proconfig) as s where s like 'search\\_path=%'),
+        'has no fixed search_path'),
+       (exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as g
+                 where g.grantee = 0 and g.privilege_type = 'EXECUTE'),
+        'may be called by everyone')
+     ) as faults (found, fault)
+     where p.prosecdef and found
+       and (n.nspname = 'public' or o.rolname like 'fd\\_%')
+       and not exists (select from pg_depend d
+                        where d.objid = p.oid and d.classid = 'pg_proc'::regclass
+                          and d.deptype = 'e')
+     order by 2, 3`)
+  return rows
+}

@@ -1,0 +1,11 @@
+/**
+ * Tables that belong to no tenant, and why. Any other table must have a `tenant_ref` and its fence;
+ * a test fails on one that has neither that nor a line here.
+ */
+export const GLOBAL_TABLES: Readonly<Record<string, string>> = {
+  limit_counters: 'Counts attempts by callers, before it is known whose store they want.',
+  mails: 'Goes to people. Its tenant_ref only says which store a mail is about, if any.',
+  owner_sessions: 'Belongs to an owner, who may have stores in many tenants.',
+  owners: 'A person who may own stores in many tenants.',
+  schema_migrations: 'Says what the database as a whole looks like.',
+}

@@ -1,0 +1,216 @@
+import { stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Breach, listOpenPolicies, listOpenTables, listUnsafeRoles } from './db/fences.ts'
+import { GLOBAL_TABLES } from './db/global-tables.ts'
+import { findPending, listApplied, readMigrations } from './db/migrate.ts'
+import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'
+import { listRoles, readClock, readVersion } from './db/server-facts.ts'
+
+export interface Finding {
+  check: string
+  ok: boolean
+  detail: string
+  /** What to do about it. Empty when all is well. */
+  advice: string
+}
+
+export interface DoctorOptions {
+  /** The database, as the user who migrates it. */
+  url: string
+  dataDir: string
+  /** Asks the store of the rate limiters for a sign of life. */
+  pingLimiter?: () => Promise<unknown>
+  /** Less free space than this is too little. */
+  diskMinBytes?: number
+  /** The time of this process in milliseconds. */
+  now?: () => number
+}
+
+const CLOCK_MAX_MS = 2_000
+const GIB = 1_073_741_824
+const VERSION_MIN = 150_000
+/** Longer than this is as good as no answer. */
+const ANSWER_MS = 5_000
+
+const well = (check: string, detail: string): Finding => ({ check, ok: true, detail, advice: '' })
+const ill = (check: string, detail: string, advice: string): Finding => ({
+  check,
+  ok: false,
+  detail,
+  advice,
+})
+
+/** Looks at all that an installation stands on. Changes nothing, and never throws. */
+export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
+  const findings = [
+    ...(await examineDatabase(options)),
+    await guarded('disk', () => examineDisk(options)),
+    await guarded('data folder', () => examineFolder(options.dataDir)),
+    await guarded('secrets', () => examineSecrets(options.dataDir)),
+  ]
+  const { pingLimiter } = options
+  if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
+  return findings
+}
+
+/** One line for each finding. Answers the exit code: 1 when something is not well. */
+export function printDoctor(
+  findings: readonly Finding[],
+  write: (line: string) => void = (line) => void process.stdout.write(line),
+): 0 | 1 {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  for (const { check, ok, detail, advice } of findings) {
+    const rest = advice === '' ? detail : `${detail}. ${advice}`
+    write(`${ok ? 'ok  ' : 'FAIL'}  ${check.padEnd(width)}  ${rest}\n`)
+  }
+  return findings.every(({ ok }) => ok) ? 0 : 1
+}
+
+async function examineDatabase({ url, now = Date.now }: DoctorOptions): Promise<Finding[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `fairdock:${process.pid}:doctor`,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+  })
+  // A connection that dies is reported by the check it interrupts.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    return [ill('server', say(error), 'See that PostgreSQL runs and DATABASE_URL is right')]
+  }
+  try {
+    return [
+      well('server', 'answers'),
+      await guarded('version', () => examineVersion(client)),
+      await guarded('roles', () => examineRoles(client)),
+      await guarded('row level security', () => examineFences(client)),
+      await guarded('migrations', () => examineMigrations(client)),
+      await guarded('clock', () => examineClock(client, now)),
+    ]
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** A check that cannot be made is a finding too. */
+async function guarded(check: string, examine: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await examine()
+  } catch (error) {
+    return ill(check, say(error), 'This could not be examined')
+  }
+}
+
+/** Connection errors come in bundles whose own message is empty. */
+function say(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return say(error.errors[0])
+  return error instanceof Error ? error.message : String(error)
+}
+
+async function examineVersion(client: pg.Client): Promise<Finding> {
+  const { number, text } = await readVersion(client)
+  if (number >= VERSION_MIN) return well('version', `PostgreSQL ${text}`)
+  return ill('version', `PostgreSQL ${text}`, 'Move to PostgreSQL 15 or newer')
+}
+
+async function examineRoles(client: pg.Client): Promise<Finding> {
+  const roles = await listRoles(client)
+  const found = new Map(roles.map(({ name, may_log_in }) => [name, may_log_in]))
+  const missing = [...LOGIN_ROLES, ...NOLOGIN_ROLES].filter((role) => !found.has(role))
+  if (missing.length > 0) {
+    return ill('roles', `missing: ${missing.join(', ')}`, 'Run the migration, which makes them')
+  }
+  const faults = [
+    ...LOGIN_ROLES.filter((role) => !found.get(role)).map((role) => `${role} may not log in`),
+    ...NOLOGIN_ROLES.filter((role) => found.get(role)).map((role) => `${role} may log in`),
+    ...(await listUnsafeRoles(client)).map(({ object, detail }) => `${object} ${detail}`),
+  ]
+  if (faults.length === 0) return well('roles', `${found.size} roles, none above the rules`)
+  return ill('roles', faults.join(', '), 'Take that right away: alter role, or reassign owned')
+}
+
+async function examineFences(client: pg.Client): Promise<Finding> {
+  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, storeless: {} }
+  const breaches: Breach[] = [
+    ...(await listOpenTables(client, exceptions)),
+    ...(await listOpenPolicies(client, exceptions)),
+  ]
+  if (breaches.length === 0) return well('row level security', 'on for every table of a tenant')
+  const detail = breaches.map((breach) => `${breach.object}: ${breach.detail}`).join(', ')
+  return ill(
+    'row level security',
+    detail,
+    'Stop serving, then put it back as schema.sql has it: tenants can see each other',
+  )
+}
+
+async function examineMigrations(client: pg.Client): Promise<Finding> {
+  const migrations = await readMigrations()
+  try {
+    const pending = findPending(migrations, await listApplied(client))
+    if (pending.length === 0) return well('migrations', `all ${migrations.length} applied`)
+    const names = pending.map(({ version, name }) => `${version} ${name}`).join(', ')
+    return ill('migrations', `pending: ${names}`, 'Run the migration')
+  } catch (error) {
+    // 42P01: there is no table of migrations.
+    if ((error as { code?: string }).code === '42P01') {
+      return ill('migrations', 'none was ever applied', 'Run the migration')
+    }
+    return ill('migrations', say(error), 'Run the release that fits this database')
+  }
+}
+
+/** Compared with the middle of the question, so that a slow network is not taken for a wrong clock. */
+async function examineClock(client: pg.Client, now: () => number): Promise<Finding> {
+  const asked = now()
+  const told = await readClock(client)
+  const apart = Math.round(Math.abs(told - (asked + now()) / 2))
+  const detail = `database and process are ${apart} ms apart`
+  if (apart <= CLOCK_MAX_MS) return well('clock', detail)
+  return ill('clock', detail, 'Keep both machines on network time')
+}
+
+async function examineDisk({ dataDir, diskMinBytes = GIB }: DoctorOptions): Promise<Finding> {
+  const { bavail, bsize } = await statfs(dataDir)
+  const free = bavail * bsize
+  const detail = `${(free / GIB).toFixed(1)} GiB free in ${dataDir}`
+  if (free >= diskMinBytes) return well('disk', detail)
+  return ill('disk', detail, 'Make room: the database stops when the disk is full')
+}
+
+const octal = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
+
+async function examineFolder(dataDir: string): Promise<Finding> {
+  const { mode } = await stat(dataDir)
+  const detail = `${dataDir} has mode ${octal(mode)}`
+  if ((mode & 0o022) === 0) return well('data folder', detail)
+  return ill('data folder', detail, `Others can put files there: chmod go-w ${dataDir}`)
+}
+
+async function examineSecrets(dataDir: string): Promise<Finding> {
+  const path = join(dataDir, 'secrets.json')
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (found === null) return well('secrets', 'no file; they come from the environment')
+  const detail = `${path} has mode ${octal(found.mode)}`
+  if ((found.mode & 0o077) === 0) return well('secrets', detail)
+  return ill('secrets', detail, `Others can read it: chmod 600 ${path}, then change the secrets`)
+}
+
+async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS)
+  try {
+    await Promise.race([ping(), late.promise])
+    return well('limiter', 'answers')
+  } catch (error) {
+    return ill('limiter', say(error), 'Without it every guarded route answers 503: see REDIS_URL')
+  } finally {
+    clearTimeout(timer)
+  }
+}

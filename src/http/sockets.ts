@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
+import { errorBody } from './errors.ts'
+import type { App } from './route.ts'
+
+/** The answer to the request that came last on a socket. */
+const latest = new WeakMap<Duplex, ServerResponse>()
+/** Sockets on which something was not HTTP. Whatever else arrives there is not looked at. */
+const broken = new WeakSet<Duplex>()
+
+/** The doors that are not routes: what Node would answer by itself, in another shape than ours. */
+export function watchSockets(server: Server): void {
+  server.on('request', (request, response) => latest.set(request.socket, response))
+  server.on('checkExpectation', answerExpectation)
+  // A tunnel's target is no path of ours.
+  server.on('connect', (_request, socket) => endWith(socket, 'invalid_request'))
+}
+
+const BROKEN: Record<string, ErrorCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/** What came was no HTTP, or took too long. There is no request to answer, only a socket. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (broken.has(socket)) return
+  broken.add(socket)
+  const answer = latest.get(socket)
+  const code = BROKEN[error.code ?? ''] ?? 'invalid_request'
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else if (answer === undefined || answer.writableFinished) endWith(socket, code)
+  // A good request came before. Its answer must not be mistaken for this one, nor this one for it.
+  else if (answer.req.complete) answer.once('close', () => endWith(socket, code))
+  // It is the body of the latest request that is broken: it was answered early, or is not yet first.
+  else if (answer.headersSent || answer.socket === null) socket.destroy()
+  else endWith(socket, code)
+}
+
+/** How long a caller that sent no HTTP has to take its answer. */
+const FAREWELL_MS = 1_000
+
+function endWith(socket: Duplex, code: ErrorCode): void {
+  if (socket.writable) socket.end(rawErrorResponse(code))
+  // Whoever sent garbage may not read either; the socket goes in any case.
+  setTimeout(() => socket.destroy(), FAREWELL_MS).unref()
+}
+
+/** A whole HTTP answer, for a socket on which no request could be read. */
+function rawErrorResponse(code: ErrorCode): string {
+  const [status] = ERRORS[code]
+  const body = errorBody(new ApiError(code))
+  const headers = Object.entries(headersOf(body)).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${status} ${code}`, ...headers, '', body].join('\r\n')
+}
+
+const headersOf = (body: string) => ({
+  'content-type': 'application/json; charset=utf-8',
+  'content-length': Buffer.byteLength(body),
+  'x-correlation-id': randomUUID(),
+  connection: 'close',
+})
+
+function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const error = new ApiError('expectation_failed')
+  const body = errorBody(error)
+  response.writeHead(error.status, headersOf(body)).end(body)
+}
+
+/** A connection that has become idle since the close began would hold it up until it times out. */
+const IDLE_CHECK_MS = 100
+
+/**
+ * Ends connections while the server closes: the idle ones at once, all others when `drainMs` are
+ * over. Node stops looking for slow clients then, so that one of them could hold up the close.
+ */
+export function drainOnClose(app: App, drainMs: number): void {
+  const timers: NodeJS.Timeout[] = []
+  app.addHook('preClose', async () => {
+    const { server } = app
+    timers.push(setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS))
+    timers.push(setTimeout(() => server.closeAllConnections(), drainMs))
+    for (const timer of timers) timer.unref()
+  })
+  app.addHook('onClose', async () => {
+    for (const timer of timers) clearTimeout(timer)
+  })
+}

@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto'
+import { ApiError } from '../errors.ts'
+import { canonicalJson } from '../kernel/canonical-json.ts'
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** Renewals make their own keys; a caller with such a key could answer for one. */
+const RESERVED = 'sub:'
+
+interface ReadKeyOptions {
+  /** For looking a key up, never for claiming one. */
+  allowReserved?: boolean
+}
+
+/** The Idempotency-Key of a request, or the refusal that its lack or form deserves. */
+export function readKey(
+  header: string | string[] | undefined,
+  { allowReserved = false }: ReadKeyOptions = {},
+): string {
+  if (header === undefined) throw new ApiError('idempotency_key_required')
+  if (typeof header !== 'string' || !KEY.test(header)) {
+    throw new ApiError('idempotency_key_invalid')
+  }
+  if (!allowReserved && header.startsWith(RESERVED)) {
+    throw new ApiError('idempotency_key_invalid', {
+      message: `An Idempotency-Key that starts with ${RESERVED} is reserved.`,
+    })
+  }
+  return header
+}
+
+/**
+ * What tells one request from another under the same key: a keyed hash of the canonical body.
+ *
+ * A retry may come from another address and without the code on the card, and may space the card
+ * number differently: `ip` and `card.cvv` are left out, `card.ccnumber` counts by its digits. Never
+ * a plain hash, because there are few enough card numbers to try them all.
+ *
+ * `target` is what of the path belongs to the request, e.g. the id of the order to refund.
+ */
+export function fingerprint(secret: Buffer, body: unknown, target?: string): Buffer {
+  // No raw line feed stands in canonical JSON, so the two parts cannot be mistaken for one.
+  const text = canonicalJson(withoutVolatile(secret, body ?? null))
+  return hmac(secret, target === undefined ? text : `${text}\n${target}`)
+}
+
+function withoutVolatile(secret: Buffer, body: unknown): unknown {
+  if (!isObject(body)) return body
+  const { ip, ...kept } = body
+  return isObject(kept.card) ? { ...kept, card: withoutSecrets(secret, kept.card) } : kept
+}
+
+function withoutSecrets(secret: Buffer, card: Record<string, unknown>) {
+  const { cvv, ...kept } = card
+  const { ccnumber } = kept
+  if (typeof ccnumber !== 'string' && typeof ccnumber !== 'number') return kept
+  const digits = String(ccnumber).replace(/\D/g, '')
+  return { ...kept, ccnumber: hmac(panKey(secret), digits).toString('hex') }
+}
+
+/** A key of its own, so that a card's hash is of no use beside a fingerprint. */
+const panKey = (secret: Buffer): Buffer => hmac(secret, 'card number')
+
+const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

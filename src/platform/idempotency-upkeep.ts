@@ -1,0 +1,113 @@
+import { Type } from 'typebox'
+import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { Id, Nullable } from '../kernel/schema.ts'
+import { CLAIM_LEASE_SECONDS, type WonClaim } from './idempotency.ts'
+
+/** Retries come within minutes, disputes within weeks. */
+const KEPT_DAYS = 30
+
+/** One delete of so many rows takes some milliseconds and holds its locks no longer. */
+const BATCH_ROWS = 1_000
+
+const TENANTS_MAX = 1_000
+
+const TenantOnly = Type.Object({ tenant_ref: Type.String() })
+
+/** Tenants with work that somebody began and left, the longest abandoned first. */
+export async function listStale(worker: GlobalDb, limit = TENANTS_MAX): Promise<string[]> {
+  const rows = await worker.many(
+    TenantOnly,
+    sql`
+    select tenant_ref
+      from idempotency_keys
+     where state = 'running' and lease_until <= now()
+     group by tenant_ref
+     order by min(lease_until)
+     limit ${limit}`,
+  )
+  return rows.map((row) => row.tenant_ref)
+}
+
+interface TakeStaleOptions {
+  operations: readonly string[]
+  limit: number
+  leaseSeconds?: number
+}
+
+const Stale = Type.Object({
+  operation: Type.String(),
+  key: Type.String(),
+  lease_token: Id,
+  recovery_point: Type.String(),
+  resource_id: Nullable(Id),
+})
+
+/** Takes over abandoned claims of one tenant, to finish them without the caller. */
+export async function takeStale(db: TenantDb, options: TakeStaleOptions): Promise<WonClaim[]> {
+  const { operations, limit, leaseSeconds = CLAIM_LEASE_SECONDS } = options
+  const rows = await db.many(
+    Stale,
+    sql`
+    with stale as (
+      select operation as stale_operation, key as stale_key
+        from idempotency_keys
+       where tenant_ref = ${db.tenant} and operation = any(${operations})
+         and state = 'running' and lease_until <= now()
+       order by lease_until
+       limit ${limit}
+         for update skip locked
+    )
+    update idempotency_keys
+       set lease_until = now() + make_interval(secs => ${leaseSeconds}),
+           lease_token = gen_random_uuid()
+      from stale
+     where tenant_ref = ${db.tenant} and operation = stale_operation and key = stale_key
+    returning operation, key, lease_token, recovery_point, resource_id`,
+  )
+  return rows.map(({ operation, key, lease_token, recovery_point, resource_id }) => ({
+    state: 'won',
+    operation,
+    key,
+    token: lease_token,
+    recoveryPoint: recovery_point,
+    resourceId: resource_id,
+    leaseSeconds,
+  }))
+}
+
+/** Deletes answers older than 30 days, in batches. Answers how many rows went. */
+export async function forgetOld(database: Database): Promise<number> {
+  let forgotten = 0
+  for (const tenant of await listWithOld(database.global)) {
+    forgotten += await deleteOld(database.tenant(tenant))
+  }
+  return forgotten
+}
+
+const old = sql`state = 'answered' and answered_at < now() - make_interval(days => ${KEPT_DAYS})`
+
+async function listWithOld(worker: GlobalDb): Promise<string[]> {
+  const rows = await worker.many(
+    TenantOnly,
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref
+              from idempotency_keys
+             where ${old}
+             order by answered_at
+             limit ${BATCH_ROWS}) as oldest`,
+  )
+  return rows.map((row) => row.tenant_ref)
+}
+
+const deleteOld = (db: Db) =>
+  db.run(sql`
+    delete from idempotency_keys
+     where tenant_ref = ${db.tenant}
+       and (operation, key) in (select operation, key
+                                  from idempotency_keys
+                                 where tenant_ref = ${db.tenant} and ${old}
+                                 order by answered_at
+                                 limit ${BATCH_ROWS}
+                                   for update skip locked)`)

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { Socket } from 'node:net'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Database } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import type { Clock } from '../kernel/clock.ts'
+
+/** The one channel on which processes tell each other that a tenant's public answers changed. */
+export const CHANNEL = 'fd_live'
+
+/** No tenant's name begins like this. */
+const PROBE_MARK = ':'
+
+const PROBE_EVERY_MS = 1_000
+const PROBE_WITHIN_MS = 2_000
+
+/** A listener that proved nothing for so long is replaced: its connection may be dead unnoticed. */
+const LISTENER_GRACE_MS = 5_000
+
+const CONNECT_MS = 5_000
+const GOODBYE_MS = 1_000
+
+export interface LiveChannelOptions {
+  /** Past any pooler: a listener needs a connection of its own. */
+  listenUrl: string
+  database: Database
+  logger: Logger
+  clock: Clock
+  onChange(subject: string): void
+  /** Notifications may have been missed: nothing that was kept may be used any more. */
+  onDistrust(): void
+}
+
+interface Listener {
+  client: pg.Client
+  socket: Socket
+  since: number
+}
+
+/**
+ * Hears of changes, and knows whether it still would: a probe sent through the pool every second
+ * must come back on the listener within two.
+ */
+export function createLiveChannel(options: LiveChannelOptions) {
+  const { database, logger, clock } = options
+  const probePrefix = `${PROBE_MARK}${randomUUID()}:`
+  const probes = new Map<string, number>()
+  let listener: Listener | null = null
+  let connecting: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+  let probeCount = 0
+  let trusting = false
+  let trustedUntil = 0
+
+  function distrust(reason: string) {
+    probes.clear()
+    if (!trusting) return
+    trusting = false
+    logger.warn({ reason }, 'public answers are no longer kept')
+    options.onDistrust()
+  }
+
+  // Asked at every read and not only by the timer, which a busy process may run late.
+  function isTrusted(): boolean {
+    if (trusting && clock.now() >= trustedUntil) distrust('no probe came back in time')
+    return trusting
+  }
+
+  function hear(from: pg.Client, payload: string) {
+    if (listener?.client !== from) return
+    if (!payload.startsWith(PROBE_MARK)) return options.onChange(payload)
+    const sentAt = probes.get(payload)
+    if (sentAt === undefined || !probes.delete(payload)) return
+    if (clock.now() - sentAt > PROBE_WITHIN_MS) return
+    // A lapse that nobody noticed must empty the cache before trust returns.
+    isTrusted()
+    // The next probe leaves an interval after this one, and has its own time to come back.
+    trustedUntil = Math.max(trustedUntil, sentAt + PROBE_EVERY_MS + PROBE_WITHIN_MS)
+    if (trusting) return
+    trusting = true
+    logger.info('public answers are kept')
+  }
+
+  function probe() {
+    const now = clock.now()
+    for (const [token, sentAt] of probes) if (now - sentAt > PROBE_WITHIN_MS) probes.delete(token)
+    probeCount += 1
+    const token = probePrefix + probeCount
+    probes.set(token, now)
+    database.global
+      .run(sql`select pg_notify(${CHANNEL}, ${token})`)
+      .catch((error: unknown) => logger.debug({ err: error }, 'a probe could not be sent'))
+  }
+
+  function lose(client: pg.Client, reason: string) {
+    if (listener?.client !== client) return
+    // Not asked politely: on a dead connection the goodbye would never be answered.
+    listener.socket.destroy()
+    listener = null
+    distrust(reason)
+  }
+
+  async function connect() {
+    const socket = new Socket()
+    const client = new pg.Client({
+      connectionString: options.listenUrl,
+      application_name: `fairdock:${process.pid}:live`,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
+      keepAlive: true,
+      stream: () => socket,
+    })
+    client.on('error', () => lose(client, 'the listener failed'))
+    client.on('end', () => lose(client, 'the listener was closed'))
+    client.on('notification', ({ payload = '' }) => hear(client, payload))
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+      if (timer === null) throw new Error('stopped while connecting')
+      // Only probes sent from here on prove that this listener hears.
+      probes.clear()
+      listener = { client, socket, since: clock.now() }
+      probe()
+    } catch (error) {
+      socket.destroy()
+      logger.debug({ err: error }, 'no listener could be opened')
+    }
+  }
+
+  function tick() {
+    const trusted = isTrusted()
+    if (listener !== null && !trusted && clock.now() - listener.since > LISTENER_GRACE_MS) {
+      lose(listener.client, 'the listener hears nothing')
+    }
+    if (listener !== null) return probe()
+    connecting ??= connect().finally(() => {
+      connecting = null
+    })
+  }
+
+  return {
+    isTrusted,
+    start() {
+      timer ??= setInterval(tick, PROBE_EVERY_MS)
+      tick()
+    },
+    async stop() {
+      if (timer !== null) clearInterval(timer)
+      timer = null
+      await connecting
+      const last = listener
+      listener = null
+      distrust('stopped')
+      // A dead connection answers no goodbye.
+      last?.socket.setTimeout(GOODBYE_MS, () => last.socket.destroy())
+      await last?.client.end()
+    },
+  }
+}

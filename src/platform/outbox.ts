@@ -1,0 +1,169 @@
+import { type Static, Type } from 'typebox'
+import type { Database, Db, GlobalDb, TenantDb, Tx } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { Id, Timestamp } from '../kernel/schema.ts'
+import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
+import { scrub } from './log.ts'
+
+/** News are small: they name rows, they do not carry them. */
+const PAYLOAD_LENGTH_MAX = 65_536
+
+const ERROR_LENGTH_MAX = 500
+
+/** A passing fault is over in seconds; what lasts longer is tried once an hour until it is mended. */
+const RETRY_AFTER_SECONDS: readonly number[] = [1, 5, 30, 300]
+const THEN_EVERY_SECONDS = 3_600
+
+/** Long enough to see, a week later, what was told to whom. */
+const KEPT_DAYS = 7
+
+/** One delete of so many rows takes some milliseconds and holds its locks no longer. */
+const BATCH_ROWS = 1_000
+
+const OutboxRow = Type.Object({
+  type: Type.String(),
+  payload: Type.Unknown(),
+  created_at: Timestamp,
+  attempt_count: Type.Integer(),
+})
+
+export interface OutboxEvent {
+  tenant_ref: string
+  id: string
+  type: string
+  payload: unknown
+  created_at: string
+}
+
+/**
+ * Acts on an event. It may see one twice, and events in any order: after a crash between its own
+ * commit and ours, the event comes again. The signal fires when the lease was lost.
+ */
+export type Handler = (event: OutboxEvent, db: TenantDb, signal: AbortSignal) => Promise<void>
+
+const queue = defineQueue({
+  table: sql`outbox`,
+  columns: sql`type, payload, created_at, attempt_count`,
+  shape: OutboxRow,
+})
+
+type Claimed = Static<typeof OutboxRow> & Lease
+
+/** Tells the rest of the platform, if and only if the caller's transaction commits. */
+export async function publish(tx: Tx, type: string, payload: unknown): Promise<string> {
+  const text = JSON.stringify(payload)
+  if (text === undefined) throw new TypeError(`the payload of ${type} has no JSON form`)
+  if (text.length > PAYLOAD_LENGTH_MAX) throw new RangeError(`the payload of ${type} is too large`)
+  const { id } = await tx.one(
+    Type.Object({ id: Id }),
+    sql`
+    insert into outbox (tenant_ref, type, payload)
+    values (${tx.tenant}, ${type}, ${text}::jsonb)
+    returning id`,
+  )
+  return id
+}
+
+export interface DeliverOptions {
+  slots: number
+  perTenant?: number
+  leaseSeconds?: number
+  /** Once it fires, nothing new is begun. */
+  signal?: AbortSignal
+}
+
+/** One step of the loop, as fd_worker: hands out what is due. Answers how many events were tried. */
+export async function deliverDue(
+  database: Database,
+  handlers: Readonly<Record<string, Handler>>,
+  { signal, leaseSeconds = LEASE_SECONDS, ...take }: DeliverOptions,
+): Promise<number> {
+  const events = await queue.takeFair(database, { ...take, leaseSeconds })
+  const deliveries = await Promise.allSettled(
+    events.map((event) => {
+      const db = database.tenant(event.tenant_ref)
+      if (signal?.aborted) return queue.giveBack(db, event)
+      return deliver(db, event, handlers[event.type], leaseSeconds)
+    }),
+  )
+  for (const each of deliveries) {
+    // Whoever took the event over writes its result.
+    if (each.status === 'rejected' && !(each.reason instanceof LeaseLostError)) throw each.reason
+  }
+  return events.length
+}
+
+async function deliver(
+  db: TenantDb,
+  event: Claimed,
+  handler: Handler | undefined,
+  leaseSeconds: number,
+): Promise<void> {
+  const { attempt_count, lease_token, ...shown } = event
+  try {
+    // Nobody needs to know of it: that is no failure.
+    if (handler) await queue.hold(db, event, (lost) => handler(shown, db, lost), leaseSeconds)
+  } catch (error) {
+    return markFailed(db, event, error)
+  }
+  return markHandled(db, event)
+}
+
+const markHandled = (db: Db, event: Claimed) =>
+  queue.settle(
+    db,
+    event,
+    sql`attempt_count = attempt_count + 1, next_attempt_at = null, handled_at = now(), last_error = null`,
+  )
+
+const markFailed = (db: Db, event: Claimed, error: unknown) =>
+  queue.settle(
+    db,
+    event,
+    sql`attempt_count = attempt_count + 1, last_error = ${describe(error)},
+        next_attempt_at = now() + make_interval(secs => ${retryAfter(event.attempt_count)})`,
+  )
+
+const retryAfter = (attemptsBefore: number): number =>
+  RETRY_AFTER_SECONDS[attemptsBefore] ?? THEN_EVERY_SECONDS
+
+/** For the operator's eyes. PostgreSQL takes no U+0000, and no card number is to be kept. */
+function describe(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
+  return scrub(text).replaceAll('\0', '').slice(0, ERROR_LENGTH_MAX)
+}
+
+/** Deletes what was handled more than a week ago, in batches. Answers how many rows went. */
+export async function forgetHandled(database: Database): Promise<number> {
+  let forgotten = 0
+  for (const tenant of await listWithOld(database.global)) {
+    forgotten += await deleteOld(database.tenant(tenant))
+  }
+  return forgotten
+}
+
+async function listWithOld(worker: GlobalDb): Promise<string[]> {
+  const rows = await worker.many(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref
+              from outbox
+             where handled_at < now() - make_interval(days => ${KEPT_DAYS})
+             order by handled_at
+             limit ${BATCH_ROWS}) as old`,
+  )
+  return rows.map((row) => row.tenant_ref)
+}
+
+const deleteOld = (db: Db) =>
+  db.run(sql`
+    delete from outbox
+     where tenant_ref = ${db.tenant}
+       and id in (select id
+                    from outbox
+                   where tenant_ref = ${db.tenant}
+                     and handled_at < now() - make_interval(days => ${KEPT_DAYS})
+                   order by handled_at
+                   limit ${BATCH_ROWS}
+                     for update skip locked)`)

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { migrate } from '../src/db/migrate.ts'
+import { type DoctorOptions, printDoctor, runDoctor } from '../src/doctor.ts'
+import { emptyFolder, query, start } from './harness/embedded.ts'
+
+/** What is wrong, by check. */
+const complaints = async (options: DoctorOptions) =>
+  Object.fromEntries(
+    (await runDoctor(options)).filter(({ ok }) => !ok).map(({ check, detail }) => [check, detail]),
+  )
+
+/** Plants a fault, has it found, mends it, and sees that it is found no more. */
+interface Fault {
+  plant: string
+  mend: string
+  check: string
+  detail: RegExp
+}
+
+const FAULTS: Record<string, Fault> = {
+  'row level security that is off': {
+    plant: 'alter table outbox disable row level security',
+    mend: 'alter table outbox enable row level security',
+    check: 'row level security',
+    detail: /^outbox: is not enabled$/,
+  },
+  'a tenant policy that is gone': {
+    plant: 'alter policy tenant on outbox to fd_worker',
+    mend: 'alter policy tenant on outbox to fd_app, fd_worker',
+    check: 'row level security',
+    detail: /^outbox: fd_app has no policy/,
+  },
+  'a role that bypasses row level security': {
+    plant: 'alter role fd_app bypassrls',
+    mend: 'alter role fd_app nobypassrls',
+    check: 'roles',
+    detail: /^fd_app bypasses row level security$/,
+  },
+  'a role that owns a table': {
+    plant: 'alter table mails owner to fd_worker',
+    mend: 'alter table mails owner to fd_owner',
+    check: 'roles',
+    detail: /^fd_worker owns table mails$/,
+  },
+  'a role that cannot log in': {
+    plant: 'alter role fd_worker nologin',
+    mend: 'alter role fd_worker login',
+    check: 'roles',
+    detail: /^fd_worker may not log in$/,
+  },
+  'a role that is missing': {
+    plant: 'alter role fd_search rename to other_search',
+    mend: 'alter role other_search rename to fd_search',
+    check: 'roles',
+    detail: /^missing: fd_search$/,
+  },
+  'a migration that was changed after it was applied': {
+    plant: "update schema_migrations set checksum = 'x' || checksum where version = 2",
+    mend: 'update schema_migrations set checksum = substr(checksum, 2) where version = 2',
+    check: 'migrations',
+    detail: /^migration 2 \(stores\) was changed after it was applied$/,
+  },
+  'a database that is newer than the program': {
+    plant: "insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')",
+    mend: 'delete from schema_migrations where version = 9999',
+    check: 'migrations',
+    detail: /newer than this program/,
+  },
+  'a migration that is pending': {
+    plant: `alter table schema_migrations rename to kept;
+            create table schema_migrations as select * from kept where version <> 2`,
+    mend: 'drop table schema_migrations; alter table kept rename to schema_migrations',
+    check: 'migrations',
+    detail: /^pending: 2 stores$/,
+  },
+}
+
+test('the doctor finds', async (t: TestContext) => {
+  const dataDir = await emptyFolder(t)
+  const { url } = await start(t, dataDir)
+  const options: DoctorOptions = { url, dataDir, pingLimiter: async () => 'pong' }
+
+  await t.test('that nothing was migrated yet', async () => {
+    const found = await complaints(options)
+    assert.deepEqual(Object.keys(found), ['roles', 'migrations'])
+    assert.equal(found.migrations, 'none was ever applied')
+  })
+
+  await migrate({ url, secretKey: 'the secret key of a database for doctors' })
+  await t.test('nothing wrong with a sound installation', async () => {
+    const findings = await runDoctor(options)
+    assert.deepEqual(
+      findings.filter(({ ok }) => !ok),
+      [],
+    )
+    assert.equal(findings.length, 10)
+  })
+
+  for (const [name, { plant, mend, check, detail }] of Object.entries(FAULTS)) {
+    await t.test(name, async () => {
+      await query(url, plant)
+      const found = await complaints(options)
+      await query(url, mend)
+      assert.deepEqual(Object.keys(found), [check])
+      assert.match(found[check] ?? '', detail)
+      assert.deepEqual(await complaints(options), {})
+    })
+  }
+
+  await t.test('a clock that is wrong by more than two seconds', async () => {
+    assert.deepEqual(await complaints({ ...options, now: () => Date.now() - 1_500 }), {})
+    const found = await complaints({ ...options, now: () => Date.now() - 2_500 })
+    assert.match(found.clock ?? '', /^database and process are 2\d\d\d ms apart$/)
+  })
+
+  await t.test('a disk that is nearly full', async () => {
+    const found = await complaints({ ...options, diskMinBytes: Number.MAX_SAFE_INTEGER })
+    assert.match(found.disk ?? '', /^\d+\.\d GiB free in /)
+  })
+
+  await t.test('secrets that others can read', async () => {
+    const path = join(dataDir, 'secrets.json')
+    await writeFile(path, '{}', { mode: 0o600 })
+    assert.deepEqual(await complaints(options), {})
+    await chmod(path, 0o644)
+    assert.match((await complaints(options)).secrets ?? '', /secrets\.json has mode 0644$/)
+    await chmod(path, 0o600)
+  })
+
+  await t.test('a data folder that others can write to', async () => {
+    await chmod(dataDir, 0o777)
+    assert.match((await complaints(options))['data folder'] ?? '', /has mode 0777$/)
+    await chmod(dataDir, 0o711)
+  })
+
+  await t.test('a data folder that is not there', async () => {
+    const found = await complaints({ ...options, dataDir: join(dataDir, 'none') })
+    assert.deepEqual(Object.keys(found), ['disk', 'data folder'])
+  })
+
+  await t.test('a limiter that does not answer', async () => {
+    const pingLimiter = () => Promise.reject(new Error('connect ECONNREFUSED'))
+    assert.deepEqual(await complaints({ ...options, pingLimiter }), {
+      limiter: 'connect ECONNREFUSED',
+    })
+  })
+
+  await t.test('a server that does not answer, and still looks at the rest', async () => {
+    const findings = await runDoctor({ ...options, url: 'postgres://x:y@127.0.0.1:1/z' })
+    assert.deepEqual(
+      findings.map(({ check, ok }) => [check, ok]),
+      [
+        ['server', false],
+        ['disk', true],
+        ['data folder', true],
+        ['secrets', true],
+        ['limiter', true],
+      ],
+    )
+    assert.match(findings[0]?.detail ?? '', /ECONNREFUSED/)
+  })
+})
+
+test('the doctor prints a line for each finding, and exits with 1 when one is not well', () => {
+  const lines: string[] = []
+  const print = (ok: boolean) =>
+    printDoctor(
+      [{ check: 'disk', ok, detail: '0.5 GiB free', advice: ok ? '' : 'Make room' }],
+      (line) => lines.push(line),
+    )
+  assert.equal(print(true), 0)
+  assert.equal(print(false), 1)
+  assert.deepEqual(lines, ['ok    disk  0.5 GiB free\n', 'FAIL  disk  0.5 GiB free. Make room\n'])
+})

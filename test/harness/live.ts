@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { pino } from 'pino'
+import { Type } from 'typebox'
+import type { Database } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { Answer } from '../../src/platform/live-answer.ts'
+import { createLiveCache, type LiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+import { until } from './until.ts'
+
+const Shown = Type.Object({ value: Type.Integer() })
+
+export interface Process {
+  database: Database
+  cache: LiveCache
+  /** The public read of one tenant, as this process answers it. */
+  read(tenant?: string): Promise<number>
+  loads(): number
+  /** Writes, tells the others, forgets its own, and only then answers. */
+  write(value: number, tenant?: string): Promise<void>
+}
+
+interface ProcessOptions {
+  listenUrl?: string
+  clock?: Clock
+}
+
+/** Stops the caches before the database goes, which `openTestDatabase` sees to at the end. */
+function openStage(t: TestContext) {
+  const caches: LiveCache[] = []
+  t.after(() => Promise.all(caches.map((cache) => cache.stop())))
+  return { caches, database: openTestDatabase(t) }
+}
+
+async function openProcesses(t: TestContext, count: number, options: ProcessOptions = {}) {
+  const stage = openStage(t)
+  const database = await stage.database
+  await superuser(database, [
+    'create table shown (tenant_ref text primary key, value integer not null)',
+    "insert into shown values ('acme', 0), ('globex', 0)",
+    'grant select, update on shown to fd_app',
+  ])
+  const open = () => {
+    const opened = openProcess(database, options)
+    stage.caches.push(opened.cache)
+    return opened
+  }
+  const processes = Array.from({ length: count }, open)
+  for (const { cache } of processes) await until('trusted', () => cache.trusted)
+  return { database, processes }
+}
+
+function openProcess(test: TestDatabase, options: ProcessOptions): Process {
+  const database = test.open('fd_app')
+  const cache = createLiveCache({
+    listenUrl: options.listenUrl ?? test.roleUrl('fd_app'),
+    database,
+    logger: pino({ level: 'silent' }),
+    ...(options.clock && { clock: options.clock }),
+  })
+  cache.start()
+  let loads = 0
+  const load = async (tenant: string): Promise<Answer> => {
+    loads += 1
+    const db = database.tenant(tenant)
+    const query = sql`select value from shown where tenant_ref = ${db.tenant}`
+    return text(String((await db.one(Shown, query)).value))
+  }
+  return {
+    database,
+    cache,
+    loads: () => loads,
+    read: async (tenant = 'acme') =>
+      Number((await cache.read(tenant, 'site', () => load(tenant))).body),
+    async write(value, tenant = 'acme') {
+      await database.tenant(tenant).transaction('write', async (tx) => {
+        await tx.run(sql`update shown set value = ${value} where tenant_ref = ${tx.tenant}`)
+        await notifyChanged(tx)
+      })
+      cache.drop(tenant)
+    },
+  }
+}
+
+export async function superuser(database: TestDatabase, statements: string[]) {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+export const text = (body: string, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'text/plain' },
+  body: Buffer.from(body),
+})
+
+export async function openOne(t: TestContext, options: ProcessOptions = {}) {
+  const { processes, database } = await openProcesses(t, 1, options)
+  const [only] = processes
+  assert.ok(only)
+  return { ...only, test: database }
+}
+
+export async function openTwo(t: TestContext) {
+  const { processes } = await openProcesses(t, 2)
+  const [here, there] = processes
+  assert.ok(here && there)
+  return { here, there }
+}
+
+/** Ends the listener of every cache on the database, as a restart of the server would. */
+export const killListeners = `select pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and application_name like '%:live'`

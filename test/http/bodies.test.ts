@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { openTestApp, type TestApp } from '../harness/app.ts'
+import { requestText, talk } from '../harness/raw-http.ts'
+import { ECHO, isRefusal } from '../harness/refusal.ts'
+
+let app: TestApp
+let merchantKey: string
+const ends: (() => unknown)[] = []
+
+before(async () => {
+  const scope = { after: (end: () => unknown) => ends.push(end) }
+  app = await openTestApp(scope as unknown as TestContext, {
+    env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' },
+  })
+  merchantKey = await app.key('acme')
+})
+after(async () => {
+  for (const end of ends.reverse()) await end()
+})
+
+const isAlive = async () => assert.equal((await app.anyone.get('/healthz')).status, 200)
+
+/** A request to a public route that takes a body. */
+const login = (body: string | Buffer, headers: Record<string, string | string[]> = {}) => {
+  const text = Buffer.from(body)
+  const head = requestText('POST /v1/identity/login', {
+    'content-type': 'application/json',
+    'content-length': String(text.length),
+    ...headers,
+  })
+  return Buffer.concat([Buffer.from(head), text])
+}
+
+/** The same on the merchant plane, by somebody who may. */
+const patch = (body: string) =>
+  requestText(
+    'PATCH /v1/my/store',
+    {
+      authorization: `Bearer ${merchantKey}`,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+    },
+    body,
+  )
+
+describe('a body that is not I-JSON is 400 invalid_body', () => {
+  const bodies: Record<string, string | Buffer> = {
+    'half an object': `{"${ECHO}":`,
+    'no JSON at all': ECHO,
+    'two values': `{}{"${ECHO}":1}`,
+    'one value 400,000 deep': '['.repeat(400_000) + ']'.repeat(400_000),
+    'a duplicate key': `{"email":"${ECHO}","email":"b"}`,
+    'a duplicate key, once escaped': `{"email":"${ECHO}","\\u0065mail":"b"}`,
+    __proto__: `{"__proto__":{"${ECHO}":1}}`,
+    '__proto__, escaped': `{"__pr\\u006fto__":{"${ECHO}":1}}`,
+    'U+0000': `{"email":"${ECHO}\\u0000"}`,
+    'a lone surrogate': `{"email":"${ECHO}\\ud800"}`,
+    'a number beyond all bounds': `{"${ECHO}":1e400}`,
+    'a byte order mark': `\ufeff{"email":"${ECHO}"}`,
+    'bytes that are no UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
+    'nothing, where something is needed': '',
+    'a bare null': 'null',
+    'a list': '[]',
+  }
+  for (const [name, body] of Object.entries(bodies)) {
+    test(name, async () => {
+      const { answers } = await talk(app.url, login(body))
+      assert.equal(answers.length, 1)
+      isRefusal(answers[0], 'invalid_body')
+      await isAlive()
+    })
+  }
+
+  test('on an authenticated plane the body also names its correlation id', async () => {
+    const { answers } = await talk(app.url, patch(`{"${ECHO}":`))
+    isRefusal(answers[0], 'invalid_body', true)
+  })
+
+  test('a route without use for a body refuses a broken one all the same', async () => {
+    const request = requestText(
+      'POST /v1/my/credentials/none/revoke',
+      {
+        authorization: `Bearer ${merchantKey}`,
+        'content-type': 'application/json',
+        'content-length': '1',
+      },
+      '{',
+    )
+    const { answers } = await talk(app.url, request)
+    isRefusal(answers[0], 'invalid_body', true)
+  })
+})
+
+describe('a body that does not arrive as it should', () => {
+  test('is 400 when it ends before its length', async () => {
+    const half = login(`{"${ECHO}":`, { 'content-length': '100' })
+    const { answers, isClosed } = await talk(app.url, half, { thenEnds: true })
+    isRefusal(answers[0], 'invalid_request')
+    assert.ok(isClosed)
+    await isAlive()
+  })
+
+  test('is 400 when its chunks are garbage', async () => {
+    const chunked = requestText(
+      'POST /v1/identity/login',
+      { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+      `zz\r\n${ECHO}`,
+    )
+    const { answers, isClosed } = await talk(app.url, chunked)
+    isRefusal(answers[0], 'invalid_request')
+    assert.ok(isClosed)
+  })
+
+  test('is 413 when its length is over 1 MiB', async () => {
+    const { answers } = await talk(app.url, login('', { 'content-length': '1048577' }))
+    isRefusal(answers[0], 'body_too_large')
+  })
+
+  test('is 413 when its chunks grow over 1 MiB', async () => {
+    const big = ' '.repeat(1_048_577)
+    const chunked = requestText(
+      'POST /v1/identity/login',
+      { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+      `${big.length.toString(16)}\r\n${big}\r\n0\r\n\r\n`,
+    )
+    const { answers } = await talk(app.url, chunked)
+    isRefusal(answers[0], 'body_too_large')
+  })
+
+  test('of exactly 1 MiB is read', async () => {
+    const { answers } = await talk(app.url, login(`{}${' '.repeat(1_048_574)}`))
+    isRefusal(answers[0], 'invalid_body')
+  })
+
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=latin1',
+    'application/json; charset="utf-16"',
+    'application/jsonp',
+    'application/problem+json',
+    'json',
+    '',
+  ]) {
+    test(`is 415 as ${type || 'nothing'}`, async () => {
+      const { answers } = await talk(app.url, login('{}', { 'content-type': type }))
+      isRefusal(answers[0], 'unsupported_media_type')
+    })
+  }
+
+  test('is 415 without a content type', async () => {
+    const bare = requestText('POST /v1/identity/login', { 'content-length': '2' }, '{}')
+    isRefusal((await talk(app.url, bare)).answers[0], 'unsupported_media_type')
+  })
+
+  test('is 415 when it is compressed', async () => {
+    const { answers } = await talk(app.url, login('{}', { 'content-encoding': 'gzip' }))
+    isRefusal(answers[0], 'unsupported_media_type')
+  })
+
+  for (const type of [
+    'application/json; charset=utf-8',
+    'application/json;charset="UTF-8"',
+    'APPLICATION/JSON',
+  ]) {
+    test(`is read as ${type}`, async () => {
+      const { answers } = await talk(app.url, login('{}', { 'content-type': type }))
+      isRefusal(answers[0], 'invalid_body')
+    })
+  }
+})
+
+describe('values of another type are refused, never bent', () => {
+  const cases: [what: string, body: unknown, path: string][] = [
+    ['a number for a text', { display_name: 5 }, 'display_name'],
+    ['a boolean for a text', { display_name: true }, 'display_name'],
+    ['null for a text', { display_name: null }, 'display_name'],
+    ['a list for a text', { display_name: ['a'] }, 'display_name'],
+    ['an empty text', { display_name: '' }, 'display_name'],
+    ['a text that does not fit its pattern', { currency: ECHO }, 'currency'],
+  ]
+  for (const [what, body, path] of cases) {
+    test(what, async () => {
+      const { answers } = await talk(app.url, patch(JSON.stringify(body)))
+      isRefusal(answers[0], 'invalid_body', true)
+      const { issues } = JSON.parse(answers[0]?.text ?? '')
+      assert.deepEqual(
+        issues.map((issue: { path: string }) => issue.path),
+        [path],
+      )
+    })
+  }
+
+  test('says where in a list it is', async () => {
+    const merchant = await app.merchant('acme')
+    const answer = await merchant.post('/v1/my/credentials', {
+      label: 'x',
+      scopes: ['read:own_store', 1],
+    })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.body.issues[0].path, 'scopes.1')
+  })
+
+  test('members that nobody knows are ignored', async () => {
+    const merchant = await app.merchant('acme')
+    const sent = { display_name: 'Renamed', [ECHO]: { any: [1, null] } }
+    const answer = await merchant.patch('/v1/my/store', sent)
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.store.display_name, 'Renamed')
+  })
+})

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { pino } from 'pino'
+import { Type } from 'typebox'
+import { decorateRequests, onPlane } from '../../src/http/guards.ts'
+import type { App, Plane, Routes } from '../../src/http/route.ts'
+import { createServer } from '../../src/http/server.ts'
+import { createLogger } from '../../src/platform/log.ts'
+import { openTestApp } from '../harness/app.ts'
+import { Ok, openBareServer } from '../harness/bare-server.ts'
+import { isRefusal } from '../harness/refusal.ts'
+
+describe('a route that says too little stops the start', () => {
+  async function start(plane: Plane | null, routes: Routes) {
+    const app: App = createServer({ logger: pino({ level: 'silent' }), trustProxy: [] })
+    decorateRequests(app)
+    await app.register(plane === null ? routes : onPlane(plane, null, [routes]))
+    await app.ready()
+  }
+
+  const withOk = { schema: { response: { 200: Ok } } }
+  const answer = async () => ({ ok: true })
+
+  test('without a plane', async () => {
+    const open: Routes = async (app) => void app.get('/open', withOk, answer)
+    await assert.rejects(start(null, open), { message: 'GET /open declares no authorisation' })
+  })
+
+  test('on the merchant plane without a scope', async () => {
+    const unscoped: Routes = async (app) => void app.post('/unscoped', withOk, answer)
+    const message = 'POST /unscoped declares no scope'
+    await assert.rejects(start('merchant', unscoped), { message })
+  })
+
+  test('without the shape of its success', async () => {
+    const silent: Routes = async (app) => void app.put('/silent', answer)
+    const message = 'PUT /silent declares no response schema'
+    await assert.rejects(start('public', silent), { message })
+    const refusing: Routes = async (app) =>
+      void app.get('/refusing', { schema: { response: { 400: Ok } } }, answer)
+    await assert.rejects(start('public', refusing), /GET \/refusing declares no response schema/)
+  })
+
+  test('and one that says enough does not', async () => {
+    const scoped: Routes = async (app) =>
+      void app.get('/scoped', { config: { scope: 'any' }, ...withOk }, answer)
+    await start('merchant', scoped)
+  })
+})
+
+describe('whatever a handler throws is 503, and only the log knows why', () => {
+  const SECRET = 'what really happened'
+  const thrown: Record<string, () => unknown> = {
+    'an Error': () => new Error(SECRET),
+    'a text': () => SECRET,
+    undefined: () => undefined,
+    null: () => null,
+    'a number': () => 404,
+    'an object with a status': () => ({ statusCode: 418, message: SECRET }),
+    'an Error with a status': () => Object.assign(new Error(SECRET), { statusCode: 404 }),
+    "PostgreSQL's error": () =>
+      Object.assign(new Error(SECRET), { code: '23505', constraint: 'a_key', detail: SECRET }),
+    'a lost connection': () => Object.assign(new Error(SECRET), { code: 'ECONNRESET' }),
+  }
+  for (const plane of ['public', 'merchant'] as const) {
+    for (const [name, make] of Object.entries(thrown)) {
+      test(`${name} on the ${plane} plane`, async (t) => {
+        const lines: string[] = []
+        const logger = createLogger('error', { write: (line: string) => void lines.push(line) })
+        const { url } = await openBareServer(
+          t,
+          async (app) => {
+            const options = { config: { scope: 'any' as const }, schema: { response: { 200: Ok } } }
+            app.get('/throws', options, async () => {
+              throw make()
+            })
+          },
+          { plane, logger },
+        )
+        const response = await fetch(`${url}/throws`)
+        const text = await response.text()
+        const { status, headers } = response
+        const answer = { status, headers: Object.fromEntries(headers), text }
+        isRefusal(answer, 'service_unavailable', true)
+        assert.ok(!text.includes(SECRET))
+        const line = JSON.parse(lines[0] ?? '')
+        assert.equal(lines.length, 1)
+        assert.equal(line.route, '/throws')
+        assert.equal(line.reqId, answer.headers['x-correlation-id'])
+        if (make() instanceof Error) assert.equal(line.err.message, SECRET)
+      })
+    }
+  }
+
+  test('an answer that does not fit its shape', async (t) => {
+    const { url } = await openBareServer(t, async (app) => {
+      const Strict = Type.Object({ name: Type.String() })
+      const unfit = { name: undefined } as unknown as { name: string }
+      app.get('/unfit', { schema: { response: { 200: Strict } } }, async () => unfit)
+      const cyclic: { self?: unknown } = {}
+      cyclic.self = cyclic
+      const open = { config: { hidden: true } }
+      app.get('/cyclic', open, async () => cyclic)
+    })
+    for (const path of ['/unfit', '/cyclic']) {
+      const response = await fetch(url + path)
+      const headers = Object.fromEntries(response.headers)
+      const answer = { status: response.status, headers, text: await response.text() }
+      isRefusal(answer, 'service_unavailable', true)
+    }
+  })
+
+  test('a caller that goes away in the middle of its body is no failure of ours', async (t) => {
+    const lines: string[] = []
+    const logger = createLogger('error', { write: (line: string) => void lines.push(line) })
+    const statuses: number[] = []
+    const { url, app } = await openBareServer(
+      t,
+      async (app) => {
+        app.addHook('onResponse', async (_, reply) => void statuses.push(reply.statusCode))
+        app.post(
+          '/takes',
+          { schema: { body: Type.Object({}), response: { 200: Ok } } },
+          async () => ({ ok: true }),
+        )
+      },
+      { logger, timeouts: { drain: 100 } },
+    )
+    const going = new AbortController()
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
+    })
+    const seen = new Promise((resolve) => app.server.once('request', resolve))
+    const init = { method: 'POST', body, duplex: 'half', signal: going.signal }
+    const headers = { 'content-type': 'application/json' }
+    const sent = fetch(`${url}/takes`, { ...init, headers } as RequestInit).catch(() => {})
+    await seen
+    going.abort()
+    await sent
+    await app.close()
+    assert.deepEqual(lines, [])
+    assert.ok(!statuses.includes(503), String(statuses))
+  })
+})
+
+describe('who is counted', () => {
+  const LIMIT = 3
+
+  async function open(t: Parameters<typeof openTestApp>[0], trusted: string) {
+    return openTestApp(t, {
+      env: { RATE_LIMIT_FAILED_PER_MINUTE: String(LIMIT), TRUST_PROXY: trusted },
+    })
+  }
+
+  /** Statuses of failed attempts, each in the name of the next address. */
+  async function attempts(app: Awaited<ReturnType<typeof open>>, addresses: string[]) {
+    const statuses: number[] = []
+    for (const address of addresses) {
+      const caller = app.as({
+        'x-forwarded-for': address,
+        'x-real-ip': address,
+        forwarded: address,
+      })
+      statuses.push((await caller.get('/v1/stores')).status)
+    }
+    return statuses
+  }
+
+  const four = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
+
+  test('the peer, whatever its headers say, when no proxy is trusted', async (t) => {
+    assert.deepEqual(await attempts(await open(t, ''), four), [401, 401, 401, 429])
+  })
+
+  test('the peer, when another proxy is trusted than the one that speaks', async (t) => {
+    assert.deepEqual(await attempts(await open(t, '10.0.0.0/8'), four), [401, 401, 401, 429])
+  })
+
+  test('who a trusted proxy names, each alone', async (t) => {
+    const app = await open(t, '127.0.0.0/8, ::1')
+    assert.deepEqual(await attempts(app, four), [401, 401, 401, 401])
+    const same = await attempts(app, ['192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'])
+    assert.deepEqual(same, [401, 401, 401, 429])
+  })
+
+  test('the last address that no trusted proxy wrote: a caller cannot put one before', async (t) => {
+    const app = await open(t, '127.0.0.1')
+    const forged = four.map((address) => `${address}, 198.51.100.7`)
+    assert.deepEqual(await attempts(app, forged), [401, 401, 401, 429])
+  })
+
+  test('an IPv6 network as one', async (t) => {
+    const app = await open(t, '127.0.0.1')
+    const network = [1, 2, 3, 4].map((n) => `2001:db8:1:2::${n}`)
+    assert.deepEqual(await attempts(app, network), [401, 401, 401, 429])
+    assert.deepEqual(await attempts(app, ['2001:db8:1:3::1']), [401])
+  })
+
+  test('what is no address at all together', async (t) => {
+    const app = await open(t, '127.0.0.1')
+    assert.deepEqual(await attempts(app, ['a', 'b', 'c', 'd']), [401, 401, 401, 429])
+  })
+})

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import type { App } from '../../src/http/route.ts'
+import { Ok, openBareServer } from '../harness/bare-server.ts'
+import { requestText } from '../harness/raw-http.ts'
+import { ECHO, isRefusal } from '../harness/refusal.ts'
+import { until } from '../harness/until.ts'
+
+/** The real limits are ten times these and more; what is tried is that they hold. */
+const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 500, drain: 500 }
+/** Node looks at its sockets only so often, and the machine may be busy. */
+const GRACE = 1_500
+
+const routes = async (app: App) => {
+  app.get('/ping', { schema: { response: { 200: Ok } } }, async () => ({ ok: true }))
+  app.post('/echo', { schema: { body: Type.Object({}), response: { 200: Ok } } }, async () => ({
+    ok: true,
+  }))
+  const Big = Type.Object({ text: Type.String() })
+  app.get('/big', { schema: { response: { 200: Big } } }, async () => ({
+    text: 'x'.repeat(50_000_000),
+  }))
+}
+
+const openServer = (t: TestContext) => openBareServer(t, routes, { timeouts: SHORT })
+
+interface Drip {
+  socket: Socket
+  received: () => string
+  closed: Promise<number>
+}
+
+/** Sends a beginning and then one piece after another for as long as it is let. */
+function drip(t: TestContext, url: string, beginning: string, piece: string): Drip {
+  const began = performance.now()
+  const chunks: Buffer[] = []
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.on('data', (chunk) => chunks.push(chunk))
+  if (beginning !== '') socket.write(beginning)
+  const timer = piece === '' ? undefined : setInterval(() => socket.write(piece), 40)
+  const closed = once(socket, 'close').then(() => {
+    clearInterval(timer)
+    return performance.now() - began
+  })
+  t.after(() => socket.destroy())
+  return { socket, received: () => Buffer.concat(chunks).toString(), closed }
+}
+
+const HEADERS = 'GET /ping HTTP/1.1\r\nhost: x\r\n'
+const BODY = requestText('POST /echo', {
+  'content-type': 'application/json',
+  'content-length': '100000',
+})
+
+function isTimeout(text: string) {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const headers = Object.fromEntries(
+    head.split('\r\n').map((line) => line.split(': ') as [string, string]),
+  )
+  isRefusal({ status: Number(head.split(' ')[1]), headers, text: body }, 'request_timeout')
+}
+
+describe('a slow client is cut off', () => {
+  const cases: [what: string, beginning: string, piece: string, limit: number][] = [
+    ['that says nothing', '', '', SHORT.headers],
+    ['that drips its headers', HEADERS, 'a: b\r\n', SHORT.headers],
+    ['that drips one header', `${HEADERS}a: `, 'b', SHORT.headers],
+    ['that drips its body', BODY, ' ', SHORT.request],
+    ['that stops in its body', `${BODY}{"${ECHO}":`, '', SHORT.request],
+  ]
+  for (const [what, beginning, piece, limit] of cases) {
+    test(what, async (t) => {
+      const { url } = await openServer(t)
+      const slow = drip(t, url, beginning, piece)
+      const ms = await slow.closed
+      assert.ok(ms >= limit - 50 && ms < limit + GRACE, `closed after ${ms} ms`)
+      isTimeout(slow.received())
+    })
+  }
+
+  test('that does not take its answer', async (t) => {
+    const { app, url } = await openServer(t)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    t.after(() => socket.destroy())
+    await once(app.server, 'connection')
+    socket.pause()
+    socket.write(requestText('GET /big'))
+    const count = () =>
+      new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)))
+    await until('the connection is gone', async () => (await count()) === 0, SHORT.stall + GRACE)
+  })
+
+  test('that is idle between two requests, without a word', async (t) => {
+    const { url } = await openServer(t)
+    const idle = drip(t, url, requestText('GET /ping', { connection: 'keep-alive' }), '')
+    const ms = await idle.closed
+    assert.ok(ms >= SHORT.keepAlive - 50 && ms < SHORT.keepAlive + 1_000 + GRACE, `${ms} ms`)
+    assert.equal(idle.received().match(/HTTP\/1\.1/g)?.length, 1)
+  })
+})
+
+test('200 slow clients do not keep a healthy one waiting, and all are cut off', async (t) => {
+  const { url } = await openServer(t)
+  const slow = Array.from({ length: 200 }, (_, n) =>
+    n % 2 === 0 ? drip(t, url, HEADERS, 'a: b\r\n') : drip(t, url, BODY, ' '),
+  )
+  await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
+  const times: number[] = []
+  for (let n = 0; n < 50; n++) {
+    const began = performance.now()
+    assert.equal((await fetch(`${url}/ping`)).status, 200)
+    times.push(performance.now() - began)
+  }
+  const median = times.toSorted((a, b) => a - b)[25] ?? 0
+  assert.ok(median < 50, `a healthy request took ${median} ms`)
+  for (const ms of await Promise.all(slow.map(({ closed }) => closed))) {
+    assert.ok(ms < SHORT.request + 2 * GRACE, `closed after ${ms} ms`)
+  }
+})
+
+test('the limits of a real server are the ones that were chosen', async (t) => {
+  const { app } = await openBareServer(t, routes)
+  const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = app.server
+  assert.deepEqual(
+    { headersTimeout, requestTimeout, keepAliveTimeout, timeout },
+    { headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 30_000, timeout: 60_000 },
+  )
+  assert.equal(app.server.maxRequestsPerSocket, 1_000)
+  assert.equal(app.server.maxConnections, 10_000)
+})
+
+describe('a server that closes', () => {
+  test('answers what is in flight, and does not wait for the connection to become old', async (t) => {
+    const gate = Promise.withResolvers<void>()
+    const { app, url } = await openBareServer(t, async (app) => {
+      app.get('/slow', { schema: { response: { 200: Ok } } }, async () => {
+        await gate.promise
+        return { ok: true }
+      })
+    })
+    const agent = new Agent({ keepAlive: true })
+    t.after(() => agent.destroy())
+    const sent = request(`${url}/slow`, { agent }).end()
+    const answered = once(sent, 'response')
+    await once(app.server, 'request')
+    const began = performance.now()
+    const closed = app.close()
+    gate.resolve()
+    const [answer] = await answered
+    assert.equal(answer.statusCode, 200)
+    answer.resume()
+    await closed
+    assert.ok(performance.now() - began < 2_000)
+  })
+
+  test('is not held up by a request that never ends', async (t) => {
+    const { app, url } = await openServer(t)
+    const slow = drip(t, url, BODY, ' ')
+    await once(app.server, 'request')
+    const began = performance.now()
+    await app.close()
+    assert.ok(performance.now() - began < SHORT.drain + GRACE)
+    await slow.closed
+  })
+})

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { PRE_LIVE_SCOPES, SCOPES } from '../../../src/kernel/scopes.ts'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { openSuperuser, putLive } from '../../harness/superuser.ts'
+
+const URL = '/v1/my/credentials/initial'
+const OWNER = 'owner@acme.example'
+
+const makeStore = (app: TestApp, tenant_ref: string, owner_email = OWNER) =>
+  app.operator.post('/v1/stores', { tenant_ref, display_name: tenant_ref, owner_email })
+
+describe('the initial key', () => {
+  test('of a draft store may build it, and do nothing with shoppers or money', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    const made = await (await app.owner(OWNER)).post(URL, {})
+    assert.equal(made.status, 201)
+    const { credential } = made.body
+    assert.deepEqual(keysOf(made.body), ['credential'])
+    assert.deepEqual(keysOf(credential), ['expires_at', 'id', 'key', 'label', 'scopes'])
+    assert.match(credential.key, /^fdk_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}$/)
+    assert.deepEqual(credential.scopes, [
+      'read:own_catalog',
+      'manage:own_catalog',
+      'read:own_store',
+      'write:own_store',
+      'manage:own_webhooks',
+      'manage:own_domains',
+      'manage:own_credentials',
+      'read:own_billing',
+      'manage:own_media',
+      'manage:own_inventory',
+      'manage:own_marketing',
+    ])
+    assert.deepEqual([credential.label, credential.expires_at], ['Initial key', null])
+    const holder = app.as({ authorization: `Bearer ${credential.key}` })
+    const self = await holder.get('/v1/my/credentials/self')
+    assert.deepEqual([self.status, self.body.tenant_ref], [200, 'acme'])
+  })
+
+  test('of a live store has every scope there is', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    await makeStore(app, 'acme')
+    await putLive(superuser, 'acme')
+    const made = await (await app.owner(OWNER)).post(URL, { label: 'For the till' })
+    assert.deepEqual(made.body.credential.scopes, SCOPES)
+    assert.equal(made.body.credential.label, 'For the till')
+  })
+
+  test('needs no body', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    const made = await (await app.owner(OWNER)).post(URL)
+    assert.equal(made.status, 201, made.text)
+  })
+
+  test('exists once for each stage until the owner revokes it', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    await makeStore(app, 'acme')
+    const owner = await app.owner(OWNER)
+    const first = await owner.post(URL, {})
+    const again = await owner.post(URL, {})
+    assert.deepEqual([again.status, again.body.error.code], [409, 'initial_credential_exists'])
+
+    const revoked = await owner.post(`/v1/my/credentials/${first.body.credential.id}/revoke`)
+    assert.deepEqual([revoked.status, revoked.body.alreadyRevoked], [200, false])
+    assert.equal(revoked.body.selfRevoked, false)
+    const second = await owner.post(URL, {})
+    assert.deepEqual([second.status, second.body.credential.scopes], [201, PRE_LIVE_SCOPES])
+
+    await putLive(superuser, 'acme')
+    const live = await owner.post(URL, {})
+    assert.deepEqual([live.status, live.body.credential.scopes], [201, SCOPES])
+    assert.equal((await owner.post(URL, {})).status, 409)
+  })
+
+  test('is minted once when fifty ask at the same time', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    await makeStore(app, 'acme')
+    const owner = await app.owner(OWNER)
+    const answers = await times(50, () => owner.post(URL, {}))
+    assert.deepEqual(countStatuses(answers), { 201: 1, 409: 49 })
+    const { rows } = await superuser.query('select count(*)::int as kept from credentials')
+    assert.equal(rows[0].kept, 1)
+    const { rows: trail } = await superuser.query(
+      `select count(*)::int as written from audit_log where action = 'credential.issued'`,
+    )
+    assert.equal(trail[0].written, 1, 'a refused mint leaves no trace')
+  })
+})
+
+describe('whose initial key it is', () => {
+  test('must be said by an owner of several stores', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    await makeStore(app, 'bolt')
+    const owner = await app.owner(OWNER)
+    await assertRefused([['no store named', {}, 'invalid_body', 'tenant_ref']], (body) =>
+      owner.post(URL, body),
+    )
+    const made = await owner.post(URL, { tenant_ref: 'bolt' })
+    const holder = app.as({ authorization: `Bearer ${made.body.credential.key}` })
+    assert.equal((await holder.get('/v1/my/credentials/self')).body.tenant_ref, 'bolt')
+  })
+
+  test("can only be a store of one's own: another's answers like none, to the byte", async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    await makeStore(app, 'theirs', 'somebody@else.example')
+    const owner = await app.owner(OWNER)
+    const foreign = await owner.post(URL, { tenant_ref: 'theirs' })
+    const unknown = await owner.post(URL, { tenant_ref: 'nobodys' })
+    assert.deepEqual([foreign.status, foreign.body.error.code], [404, 'unknown_tenant'])
+    assert.deepEqual(essence(foreign), essence(unknown))
+    const homeless = await app.owner('homeless@else.example')
+    assert.deepEqual(essence(await homeless.post(URL, {})), essence(unknown))
+  })
+
+  test('refuses a body that is not one', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    const owner = await app.owner(OWNER)
+    const bad = [
+      ['a list', [], 'invalid_body', ''],
+      ['null', null, 'invalid_body', ''],
+      ['no slug', { tenant_ref: 'Not A Slug' }, 'invalid_body', 'tenant_ref'],
+      ['a slug in a list', { tenant_ref: ['acme'] }, 'invalid_body', 'tenant_ref'],
+      ['an empty label', { label: '' }, 'invalid_body', 'label'],
+      ['a label of 81 characters', { label: 'x'.repeat(81) }, 'invalid_body', 'label'],
+      ['a label that is a number', { label: 7 }, 'invalid_body', 'label'],
+    ] as const
+    await assertRefused(bad, (body) => owner.post(URL, body))
+    const wide = await owner.post(URL, { label: '💚'.repeat(80), scopes: SCOPES })
+    assert.equal(wide.status, 201, 'eighty characters, however wide, and no scopes by wish')
+    assert.deepEqual(wide.body.credential.scopes, PRE_LIVE_SCOPES)
+  })
+})

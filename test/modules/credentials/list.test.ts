@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { sha256 } from '../../../src/kernel/tokens.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { keysOf } from '../../harness/refusals.ts'
+import { dumpText, openSuperuser } from '../../harness/superuser.ts'
+
+const URL = '/v1/my/credentials'
+
+describe('the list of keys', () => {
+  test('shows every key of the store, newest first, the revoked ones too', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    await app.key('globex')
+    const labels = ['first', 'second', 'third']
+    for (const label of labels) await acme.post(URL, { label, scopes: ['read:own_store'] })
+    const before = (await acme.get(URL)).body.credentials
+    await acme.post(`${URL}/${before[0].id}/revoke`)
+    const { status, body } = await acme.get(URL)
+    assert.equal(status, 200)
+    assert.deepEqual(keysOf(body), ['credentials'])
+    const shown = body.credentials.map(({ label }: { label: string }) => label)
+    assert.deepEqual(shown, ['third', 'second', 'first', 'test'])
+    for (const row of body.credentials) {
+      const members = 'created_at expires_at id key_hint label revoked_at scopes'.split(' ')
+      assert.deepEqual(keysOf(row), members)
+      assert.match(row.key_hint, /^fdk_[0-9A-Za-z]{8}$/)
+      assert.equal(row.revoked_at !== null, row.label === 'third')
+    }
+  })
+
+  test('and no other answer or row holds a key; only a hash of its secret is kept', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const acme = await app.merchant('acme')
+    const made = await acme.post(URL, { label: 'Till', scopes: ['manage:own_credentials'] })
+    const { id, key } = made.body.credential
+    const holder = app.as({ authorization: `Bearer ${key}` })
+    const answers = [
+      await holder.get(URL),
+      await holder.get(`${URL}/self`),
+      await acme.get('/v1/my/audit'),
+      await app.operator.get('/v1/audit'),
+      await app.operator.get('/v1/stores/acme'),
+      await acme.post(`${URL}/${id}/revoke`),
+    ]
+    const secret = key.slice('fdk_00000000_'.length)
+    const hash = sha256(secret)
+    const forms = [hash.toString('hex'), hash.toString('base64'), hash.toString('base64url')]
+    for (const { text, status } of answers) {
+      assert.equal(status, 200)
+      for (const form of [secret, ...forms, sha256(key).toString('hex'), 'secret_hash']) {
+        assert.ok(!text.includes(form), text)
+      }
+    }
+    const dump = await dumpText(superuser)
+    assert.ok(!dump.includes(secret), 'no row holds the secret')
+    assert.equal(dump.split(hash.toString('hex')).length, 2, 'one row holds its hash')
+  })
+})
+
+test('any key may ask about itself', async (t) => {
+  const app = await openTestApp(t)
+  const clerk = await app.merchant('acme', 'manage:own_media')
+  const { status, body } = await clerk.get(`${URL}/self`)
+  assert.equal(status, 200)
+  assert.deepEqual(keysOf(body), ['credential', 'tenant_ref'])
+  assert.equal(body.tenant_ref, 'acme')
+  assert.deepEqual(body.credential.scopes, ['manage:own_media'])
+  assert.equal((await clerk.get(URL)).status, 403, 'but not about the others')
+})

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+
+const URL = '/v1/identity/login'
+const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
+const wrong = { email: account.email, password: 'wrong horse' }
+const unknown = { email: 'nobody@acme.example', password: 'correct horse' }
+const MANY = { RATE_LIMIT_FAILED_PER_MINUTE: '100000' }
+
+describe('logging in', () => {
+  test('starts a session of its own each time', async (t) => {
+    const app = await openTestApp(t)
+    const made = await app.anyone.post('/v1/identity/signup', account)
+    const first = await app.anyone.post(URL, { ...account, email: 'ANN@Acme.example' })
+    const second = await app.anyone.post(URL, account)
+    assert.deepEqual([first.status, second.status], [200, 200])
+    assert.deepEqual(keysOf(first.body), ['owner', 'session'])
+    assert.deepEqual(first.body.owner, made.body.owner)
+    const tokens = [made, first, second].map(({ body }) => body.session.token)
+    assert.equal(new Set(tokens).size, 3)
+    assert.ok(first.headers['set-cookie']?.startsWith(`__Host-fd_session=${tokens[1]}; `))
+  })
+
+  test('answers an unknown address and a wrong password with the same bytes', async (t) => {
+    const app = await openTestApp(t, { env: MANY })
+    await app.anyone.post('/v1/identity/signup', account)
+    const refused = await app.anyone.post(URL, wrong)
+    assert.deepEqual([refused.status, refused.body.error.code], [401, 'unauthorized'])
+    const others = [
+      unknown,
+      { ...account, password: '' },
+      { email: '', password: '' },
+      { email: 'no address at all', password: 'correct horse' },
+      { email: "' or '1'='1", password: "' or '1'='1" },
+      { ...account, password: 'Correct Horse' },
+    ]
+    for (const body of others) {
+      assert.deepEqual(essence(await app.anyone.post(URL, body)), essence(refused), body.email)
+    }
+  })
+
+  test('takes as long for an unknown address as for a wrong password', async (t) => {
+    const app = await openTestApp(t, { env: MANY })
+    await app.anyone.post('/v1/identity/signup', account)
+    const taken: [number[], number[]] = [[], []]
+    for (let sample = -3; sample < 30; sample++) {
+      for (const [i, body] of [wrong, unknown].entries()) {
+        const begun = performance.now()
+        await app.anyone.post(URL, body)
+        if (sample >= 0) taken[i === 0 ? 0 : 1].push(performance.now() - begun)
+      }
+    }
+    const [known, nobody] = taken.map((list) => list.sort((a, b) => a - b)[15] ?? 0)
+    const ratio = (known ?? 0) / (nobody ?? 1)
+    assert.ok(ratio > 1 / 1.5 && ratio < 1.5, `${known} ms against ${nobody} ms`)
+  })
+
+  test('is no way in for an account without a password', async (t) => {
+    const app = await openTestApp(t, { env: MANY })
+    const superuser = await openSuperuser(t, app.database)
+    await superuser.query(
+      `insert into owners (email, name, email_verified_at) values ('v@acme.example', 'V', now())`,
+    )
+    for (const password of ['', 'null', 'nobody has this password']) {
+      const { status } = await app.anyone.post(URL, { email: 'v@acme.example', password })
+      assert.equal(status, 401, password)
+    }
+  })
+
+  test('refuses a body that is not one', async (t) => {
+    const app = await openTestApp(t)
+    const bad = [
+      ['no password', { email: account.email }, 'invalid_body', 'password'],
+      ['no address', { password: account.password }, 'invalid_body', 'email'],
+      ['an object', { ...account, password: { $ne: '' } }, 'invalid_body', 'password'],
+      ['201 characters', { ...account, password: 'x'.repeat(201) }, 'invalid_body', 'password'],
+    ] as const
+    await assertRefused(bad, (body) => app.anyone.post(URL, body))
+  })
+})
+
+describe('the limit on logins', () => {
+  test('counts failures and never a success', async (t) => {
+    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
+    await app.anyone.post('/v1/identity/signup', account)
+    const fine = await times(10, () => app.anyone.post(URL, account))
+    assert.deepEqual(countStatuses(fine), { 200: 10 })
+    for (let failed = 0; failed < 5; failed++) {
+      assert.equal((await app.anyone.post(URL, wrong)).status, 401)
+    }
+    const over = await app.anyone.post(URL, account)
+    assert.deepEqual([over.status, over.body.error.code], [429, 'rate_limited'])
+    assert.equal(over.headers['retry-after'], '60')
+  })
+
+  test('counts addresses that are taken, so that sign-up is no list of accounts', async (t) => {
+    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '3' } })
+    await app.anyone.post('/v1/identity/signup', account)
+    for (let failed = 0; failed < 3; failed++) {
+      assert.equal((await app.anyone.post('/v1/identity/signup', account)).status, 409)
+    }
+    assert.equal((await app.anyone.post('/v1/identity/signup', account)).status, 429)
+  })
+})

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { forgetExpiredSessions } from '../../../src/modules/identity/jobs.ts'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { essence, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+
+const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
+
+async function signUp(app: TestApp) {
+  const { body } = await app.anyone.post('/v1/identity/signup', account)
+  const { token } = body.session
+  const cookie = `__Host-fd_session=${token}`
+  return {
+    token,
+    bearer: app.as({ authorization: `Bearer ${token}` }),
+    cookie: app.as({ cookie: `theme=dark; ${cookie}; a=b` }),
+    ownPage: app.as({ cookie, 'x-fd-csrf': '1' }),
+  }
+}
+
+const ME = '/v1/identity/me'
+
+describe('a session', () => {
+  test('lasts twelve hours from its last use', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const { bearer } = await signUp(app)
+    const move = (left: string) =>
+      superuser.query(`update owner_sessions set expires_at = now() + $1::interval`, [left])
+    const left = async () => {
+      const { rows } = await superuser.query(
+        `select extract(epoch from expires_at - now())::float8 / 3600 as hours from owner_sessions`,
+      )
+      return rows[0].hours
+    }
+    await move('11 hours 30 minutes')
+    assert.equal((await bearer.get(ME)).status, 200)
+    assert.ok((await left()) < 11.6, 'moved at most once an hour')
+    await move('1 minute')
+    assert.equal((await bearer.get(ME)).status, 200)
+    assert.ok((await left()) > 11.9)
+    await move('-1 second')
+    assert.equal((await bearer.get(ME)).status, 401)
+    assert.ok((await left()) < 0, 'what has ended is not moved')
+  })
+
+  test('ends on the thirtieth day, used or not', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const { bearer } = await signUp(app)
+    await superuser.query(
+      `update owner_sessions set created_at = now() - interval '29 days 23 hours',
+                                 expires_at = now() + interval '5 minutes'`,
+    )
+    assert.equal((await bearer.get(ME)).status, 200)
+    const { rows } = await superuser.query(
+      'select expires_at = created_at + interval $$30 days$$ as capped from owner_sessions',
+    )
+    assert.equal(rows[0].capped, true)
+    await superuser.query(
+      `update owner_sessions set created_at = created_at - interval '61 minutes',
+                                 expires_at = expires_at - interval '61 minutes'`,
+    )
+    assert.equal((await bearer.get(ME)).status, 401)
+  })
+
+  test('ends at logout, alone', async (t) => {
+    const app = await openTestApp(t)
+    const { bearer } = await signUp(app)
+    const login = await app.anyone.post('/v1/identity/login', account)
+    const other = app.as({ authorization: `Bearer ${login.body.session.token}` })
+    const out = await bearer.post('/v1/identity/logout')
+    assert.deepEqual([out.status, out.body], [200, { logged_out: true }])
+    assert.match(String(out.headers['set-cookie']), /^__Host-fd_session=; .*Max-Age=0$/)
+    assert.equal((await bearer.get(ME)).status, 401)
+    assert.equal((await bearer.post('/v1/identity/logout')).status, 401)
+    assert.equal((await other.get(ME)).status, 200)
+  })
+
+  test('is not found by anything but its whole token', async (t) => {
+    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
+    const superuser = await openSuperuser(t, app.database)
+    const { token } = await signUp(app)
+    const { rows } = await superuser.query(
+      `select encode(token_hash, 'hex') as hex from owner_sessions`,
+    )
+    const nobody = await app.anyone.get(ME)
+    const wrong = [
+      token.slice(4),
+      token.slice(0, -1),
+      `${token}0`,
+      token.toUpperCase(),
+      rows[0].hex,
+    ]
+    for (const each of wrong) {
+      const answer = await app.as({ authorization: `Bearer ${each}` }).get(ME)
+      assert.deepEqual(essence(answer), essence(nobody))
+    }
+  })
+
+  test('that has ended is deleted in time', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const { bearer } = await signUp(app)
+    await app.anyone.post('/v1/identity/login', account)
+    await superuser.query(
+      `update owner_sessions set expires_at = now() - interval '1 second'
+        where token_hash = (select min(token_hash::text)::bytea from owner_sessions)`,
+    )
+    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 1)
+    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 0)
+    assert.ok([200, 401].includes((await bearer.get(ME)).status))
+  })
+
+  test('in use fifty times at once moves without an error', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const { bearer } = await signUp(app)
+    await superuser.query(`update owner_sessions set expires_at = now() + interval '1 minute'`)
+    const answers = await times(50, () => bearer.get(ME))
+    assert.ok(answers.every(({ status }) => status === 200))
+  })
+})
+
+describe('a session by cookie', () => {
+  test('reads, and writes only with what a foreign page cannot send', async (t) => {
+    const app = await openTestApp(t)
+    const { cookie, ownPage } = await signUp(app)
+    assert.equal((await cookie.get(ME)).status, 200)
+    const refused = await cookie.post('/v1/identity/logout')
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'csrf_required'])
+    const initial = await cookie.post('/v1/my/credentials/initial', {})
+    assert.deepEqual([initial.status, initial.body.error.code], [403, 'csrf_required'])
+    assert.equal((await cookie.get(ME)).status, 200, 'the refused logout ended nothing')
+    assert.equal((await ownPage.post('/v1/identity/logout')).status, 200)
+    assert.equal((await ownPage.get(ME)).status, 401)
+  })
+
+  test('is read from that cookie alone', async (t) => {
+    const app = await openTestApp(t)
+    const { token } = await signUp(app)
+    const wrong = [`fd_session=${token}`, `x__Host-fd_session=${token}`, `a="; __Host-fd=${token}`]
+    for (const cookie of wrong) assert.equal((await app.as({ cookie }).get(ME)).status, 401, cookie)
+  })
+
+  test('yields to a bearer token, even a wrong one', async (t) => {
+    const app = await openTestApp(t)
+    const { token } = await signUp(app)
+    const both = { cookie: `__Host-fd_session=${token}`, authorization: 'Bearer fds_wrong' }
+    assert.equal((await app.as(both).get(ME)).status, 401)
+  })
+})

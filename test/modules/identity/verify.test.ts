@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type pg from 'pg'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, countStatuses, essence, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+
+const REQUIRED = { IDENTITY_EMAIL_VERIFICATION: 'required', RATE_LIMIT_FAILED_PER_MINUTE: '1000' }
+const VERIFY = '/v1/identity/verify'
+const RESEND = '/v1/identity/verify/resend'
+const EMAIL = 'ann@acme.example'
+
+async function readMails(superuser: pg.Client) {
+  const { rows } = await superuser.query(
+    'select recipient, subject, body from mails order by created_at',
+  )
+  return rows as { recipient: string; subject: string; body: string }[]
+}
+
+const tokenIn = ({ body }: { body: string }) => /^[\w-]{80,}$/m.exec(body)?.[0] ?? ''
+
+async function open(t: Parameters<typeof openTestApp>[0], clock?: { now(): number }) {
+  const app = await openTestApp(t, { env: REQUIRED, ...(clock && { clock }) })
+  const superuser = await openSuperuser(t, app.database)
+  const store = { tenant_ref: 'acme', display_name: 'Acme', owner_email: EMAIL }
+  await app.operator.post('/v1/stores', store)
+  return { app, superuser }
+}
+
+describe('where addresses must be proven', () => {
+  test('an account owns nothing before the mailed token has come back', async (t) => {
+    const { app, superuser } = await open(t)
+    const owner = await app.owner(EMAIL)
+    const before = await owner.get('/v1/identity/me')
+    assert.deepEqual([before.body.owner.email_verified, before.body.stores], [false, []])
+    const refused = await owner.post('/v1/my/credentials/initial', { tenant_ref: 'acme' })
+    const unknown = await owner.post('/v1/my/credentials/initial', { tenant_ref: 'nobodys' })
+    assert.equal(refused.status, 404)
+    assert.deepEqual(essence(refused), essence(unknown))
+
+    const [letter, ...more] = await readMails(superuser)
+    assert.ok(letter)
+    assert.deepEqual([letter.recipient, more.length], [EMAIL, 0])
+    const proven = await app.anyone.post(VERIFY, { token: tokenIn(letter) })
+    assert.deepEqual([proven.status, proven.body], [200, { verified: true }])
+    const after = await owner.get('/v1/identity/me')
+    assert.equal(after.body.owner.email_verified, true)
+    assert.equal(after.body.stores[0].tenant_ref, 'acme')
+    assert.equal((await owner.post('/v1/my/credentials/initial')).status, 201)
+  })
+
+  test('a refused sign-up mails nothing', async (t) => {
+    const { app, superuser } = await open(t)
+    await app.owner(EMAIL)
+    const again = { email: EMAIL, password: 'another one', name: 'Eve' }
+    assert.equal((await app.anyone.post('/v1/identity/signup', again)).status, 409)
+    assert.equal((await readMails(superuser)).length, 1)
+  })
+})
+
+describe('a token that proves an address', () => {
+  test('is refused with any letter changed, and alike for every reason', async (t) => {
+    const { app, superuser } = await open(t)
+    const owner = await app.owner(EMAIL)
+    const [letter] = await readMails(superuser)
+    const token = tokenIn(letter ?? { body: '' })
+    assert.ok(token.length > 80)
+    const refused = await app.anyone.post(VERIFY, { token: '' })
+    assert.deepEqual([refused.status, refused.body.error.code], [401, 'unauthorized'])
+    const wrong = [`${token}=`, `${token} `, ` ${token}`, token.slice(1), token.slice(0, -1)]
+    for (let at = 0; at < token.length; at += 5) {
+      const other = token[at] === 'A' ? 'B' : 'A'
+      wrong.push(token.slice(0, at) + other + token.slice(at + 1))
+    }
+    for (const each of wrong) {
+      assert.deepEqual(essence(await app.anyone.post(VERIFY, { token: each })), essence(refused))
+    }
+    assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
+  })
+
+  test('proves one account only, and may come back twice', async (t) => {
+    const { app, superuser } = await open(t)
+    const ann = await app.owner(EMAIL)
+    const eve = await app.owner('eve@acme.example')
+    const letters = await readMails(superuser)
+    const token = tokenIn(letters.find(({ recipient }) => recipient === EMAIL) ?? { body: '' })
+    const answers = await times(20, () => app.anyone.post(VERIFY, { token }))
+    assert.deepEqual(countStatuses(answers), { 200: 20 })
+    assert.equal((await ann.get('/v1/identity/me')).body.owner.email_verified, true)
+    assert.equal((await eve.get('/v1/identity/me')).body.owner.email_verified, false)
+  })
+
+  test('is worth nothing once the account has another address', async (t) => {
+    const { app, superuser } = await open(t)
+    await app.owner('eve@acme.example')
+    const [letter] = await readMails(superuser)
+    await superuser.query('update owners set email = $1', [EMAIL])
+    const answer = await app.anyone.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
+    assert.equal(answer.status, 401)
+  })
+
+  test('is worth nothing after a day', async (t) => {
+    let ahead = 0
+    const { app, superuser } = await open(t, { now: () => Date.now() + ahead })
+    const owner = await app.owner(EMAIL)
+    const [letter] = await readMails(superuser)
+    const token = tokenIn(letter ?? { body: '' })
+    ahead = 24 * 3_600_000 + 1_000
+    assert.equal((await app.anyone.post(VERIFY, { token })).status, 401)
+    assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
+    ahead = 24 * 3_600_000 - 60_000
+    assert.equal((await app.anyone.post(VERIFY, { token })).status, 200)
+  })
+
+  test('must be a text', async (t) => {
+    const { app } = await open(t)
+    const bad = [
+      ['nothing', {}, 'invalid_body', 'token'],
+      ['a number', { token: 1 }, 'invalid_body', 'token'],
+      ['a book', { token: 'x'.repeat(1_001) }, 'invalid_body', 'token'],
+    ] as const
+    await assertRefused(bad, (body) => app.anyone.post(VERIFY, body))
+  })
+})
+
+describe('the letter', () => {
+  test('is sent again on request, three times a minute', async (t) => {
+    const { app, superuser } = await open(t)
+    const owner = await app.owner(EMAIL)
+    const answers = await times(20, () => owner.post(RESEND))
+    assert.deepEqual(countStatuses(answers), { 202: 3, 429: 17 })
+    const over = await owner.post(RESEND)
+    assert.deepEqual([over.body.error.code, over.headers['retry-after']], ['rate_limited', '60'])
+    const letters = await readMails(superuser)
+    assert.equal(letters.length, 4)
+    const other = await app.owner('eve@acme.example')
+    const sent = await other.post(RESEND)
+    assert.deepEqual([sent.status, sent.body], [202, { sent: true }], 'each account for itself')
+    const token = tokenIn(letters[3] ?? { body: '' })
+    assert.equal((await app.anyone.post(VERIFY, { token })).status, 200)
+  })
+
+  test('is not sent again to an address that is proven', async (t) => {
+    const { app, superuser } = await open(t)
+    const owner = await app.owner(EMAIL)
+    const [letter] = await readMails(superuser)
+    await app.anyone.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
+    assert.equal((await owner.post(RESEND)).status, 202)
+    assert.equal((await readMails(superuser)).length, 1)
+  })
+})

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { createLiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
+import { openTestDatabase } from '../harness/database.ts'
+import { killListeners, openOne, openTwo, superuser, text } from '../harness/live.ts'
+import { openRelay } from '../harness/relay.ts'
+import { until } from '../harness/until.ts'
+
+describe('what is kept', () => {
+  test('is answered without asking again', async (t) => {
+    const { cache, read, loads } = await openOne(t)
+    for (let i = 0; i < 5; i++) assert.equal(await read(), 0)
+    assert.equal(loads(), 1)
+    assert.equal(cache.stats().hits, 4)
+    assert.equal(cache.find('acme', 'site')?.body.toString(), '0')
+  })
+
+  test('is kept for an unknown name as for a known one', async (t) => {
+    const { cache } = await openOne(t)
+    let loads = 0
+    const load = async () => {
+      loads += 1
+      return text('No such store.', 404)
+    }
+    for (let i = 0; i < 5; i++) assert.equal((await cache.read('no', 'site', load)).status, 404)
+    assert.equal(loads, 1)
+  })
+
+  test('is loaded once for 100 readers who come at the same time', async (t) => {
+    const { read, loads } = await openOne(t)
+    const seen = await Promise.all(Array.from({ length: 100 }, () => read()))
+    assert.deepEqual(new Set(seen), new Set([0]))
+    assert.equal(loads(), 1)
+  })
+
+  test('is no error: every waiting reader gets it, the next one asks again', async (t) => {
+    const { cache } = await openOne(t)
+    let loads = 0
+    const fail = () => {
+      loads += 1
+      throw new Error('the database is away')
+    }
+    const reads = Array.from({ length: 10 }, () => cache.read('acme', 'x', async () => fail()))
+    for (const read of reads) await assert.rejects(read, /is away/)
+    assert.equal(loads, 1)
+    await assert.rejects(
+      cache.read('acme', 'x', () => fail()),
+      /is away/,
+    )
+    assert.equal(loads, 2)
+    assert.equal((await cache.read('acme', 'x', async () => text('back'))).status, 200)
+    assert.equal(cache.stats().tenants, 1)
+  })
+})
+
+describe('a write', () => {
+  test('is seen by every later read of the same process', async (t) => {
+    const { read, write } = await openOne(t)
+    // Readers run all the time, so that some load is always under way.
+    let over = false
+    let floor = 0
+    const reader = async () => {
+      while (!over) {
+        const known = floor
+        const seen = await read()
+        assert.ok(seen >= known, `read ${seen} after ${known} was written`)
+        await turn()
+      }
+    }
+    const readers = Promise.all(Array.from({ length: 5 }, reader))
+    for (let value = 1; value <= 200; value++) {
+      await write(value)
+      floor = value
+      assert.equal(await read(), value)
+    }
+    over = true
+    await readers
+  })
+
+  test('is seen by another process as soon as the notification is there', async (t) => {
+    const { here, there } = await openTwo(t)
+    for (let value = 1; value <= 50; value++) {
+      const before = await there.read()
+      assert.ok(before === value - 1)
+      await here.write(value)
+      await until('the other process sees it', async () => (await there.read()) === value, 1_000)
+    }
+    assert.ok(there.cache.trusted && there.cache.stats().bypassed === 0)
+  })
+
+  test('of one tenant leaves what is kept for others', async (t) => {
+    const { here, there } = await openTwo(t)
+    await there.read('globex')
+    await there.read('acme')
+    await here.write(1, 'acme')
+    await until('heard', async () => (await there.read('acme')) === 1)
+    assert.ok(there.cache.find('globex', 'site'))
+  })
+
+  test('keeps a load that began before it from being stored, or joined', async (t) => {
+    const { cache, write, read } = await openOne(t)
+    const gate = Promise.withResolvers<void>()
+    const early = cache.read('acme', 'site', async () => {
+      await gate.promise
+      return text('0')
+    })
+    await write(1)
+    assert.equal(await read(), 1, 'a read after the write does not wait for the early load')
+    gate.resolve()
+    assert.equal((await early).body.toString(), '0')
+    assert.equal(await read(), 1)
+    assert.equal(cache.stats().entries, 1, 'nor does it take up room')
+  })
+
+  test('elsewhere keeps a load that began before it from being stored', async (t) => {
+    const { here, there } = await openTwo(t)
+    const gate = Promise.withResolvers<void>()
+    const early = there.cache.read('acme', 'site', async () => {
+      await gate.promise
+      return text('0')
+    })
+    await here.write(1)
+    await until('heard', () => there.cache.stats().tenants === 0)
+    gate.resolve()
+    await early
+    assert.equal(there.cache.find('acme', 'site'), null)
+    assert.equal(await there.read(), 1)
+  })
+
+  test('that is rolled back tells nobody', async (t) => {
+    const { here, there } = await openTwo(t)
+    await there.read()
+    const undone = here.database.tenant('acme').transaction('undone', async (tx) => {
+      await notifyChanged(tx)
+      throw new Error('undone')
+    })
+    await assert.rejects(undone, /undone/)
+    await there.read('globex')
+    // Notifications keep their order: this one would come after the one undone.
+    await here.write(1, 'globex')
+    await until('heard', async () => (await there.read('globex')) === 1)
+    assert.ok(there.cache.find('acme', 'site'))
+  })
+})
+
+describe('when notifications cannot be relied on', { concurrency: true }, () => {
+  test('a listener that is cut off empties the cache, which comes back by itself', async (t) => {
+    const { cache, read, write, test } = await openOne(t)
+    await read()
+    await superuser(test, [killListeners])
+    await until('distrusted', () => !cache.trusted, 3_000)
+    assert.equal(cache.stats().entries, 0)
+    await write(1)
+    assert.equal(await read(), 1)
+    assert.ok(cache.stats().bypassed > 0)
+    assert.equal(cache.stats().entries, 0)
+    await until('trusted again', () => cache.trusted)
+    await read()
+    assert.ok(cache.find('acme', 'site'))
+  })
+
+  test('a connection that dies in silence is noticed within 3 s, and replaced', async (t) => {
+    const stage = await openTestDatabase(t)
+    const relay = await openRelay(t, stage.url)
+    const database = stage.open('fd_app')
+    const options = { listenUrl: relay.through(stage.roleUrl('fd_app')), database }
+    const cache = createLiveCache({ ...options, logger: pino({ level: 'silent' }) })
+    t.after(() => cache.stop())
+    cache.start()
+    await until('trusted', () => cache.trusted)
+    await cache.read('acme', 'site', async () => text('old'))
+    relay.freeze()
+    await until('distrusted', () => !cache.trusted, 3_500)
+    assert.equal(cache.stats().entries, 0)
+    relay.thaw()
+    await until('trusted again', () => cache.trusted, 10_000)
+    await cache.stop()
+  })
+
+  test('trust ends by the clock, even if no timer has run', async (t) => {
+    let ahead = 0
+    const { cache, read } = await openOne(t, { clock: { now: () => performance.now() + ahead } })
+    await read()
+    ahead = 60_000
+    assert.equal(cache.find('acme', 'site'), null)
+    assert.equal(cache.trusted, false)
+    await until('trusted again', () => cache.trusted)
+  })
+
+  test('a load that began in trust is not stored after trust was lost and won', async (t) => {
+    const { cache, test } = await openOne(t)
+    const gate = Promise.withResolvers<void>()
+    const early = cache.read('acme', 'site', async () => {
+      await gate.promise
+      return text('old')
+    })
+    await superuser(test, [killListeners])
+    await until('distrusted', () => !cache.trusted)
+    await until('trusted again', () => cache.trusted)
+    gate.resolve()
+    await early
+    assert.equal(cache.find('acme', 'site'), null)
+  })
+
+  test('no reader is given a load that began before it, yet a crowd costs two', async (t) => {
+    const { cache } = await openOne(t)
+    await cache.stop()
+    let loads = 0
+    const gate = Promise.withResolvers<void>()
+    const load = async () => {
+      loads += 1
+      const mine = loads
+      if (mine === 1) await gate.promise
+      return text(String(mine))
+    }
+    const first = cache.read('acme', 'site', load)
+    const crowd = Array.from({ length: 50 }, () => cache.read('acme', 'site', load))
+    gate.resolve()
+    assert.equal((await first).body.toString(), '1')
+    for (const each of crowd) assert.equal((await each).body.toString(), '2')
+    assert.equal(loads, 2)
+    assert.equal((await cache.read('acme', 'site', load)).body.toString(), '3')
+  })
+})
+
+describe('compressed forms', () => {
+  const page = 'A product with a name and a price. '.repeat(400)
+
+  test('decode to the same bytes, are made once, and are counted', async (t) => {
+    const { cache } = await openOne(t)
+    const answer = await cache.read('acme', 'site', async () => text(page))
+    const { bytes } = cache.stats()
+    const all = ['br', 'gzip', 'gzip, br', 'gzip;q=1, br;q=0', 'br']
+    const forms = await Promise.all(all.map((accept) => cache.encoded(answer, accept)))
+    for (const { body, encoding } of forms) {
+      assert.ok(encoding)
+      const decode = encoding === 'br' ? brotliDecompressSync : gunzipSync
+      assert.equal(decode(body).toString(), page)
+    }
+    const different = new Set(forms.map(({ body }) => body))
+    assert.ok(different.size <= 5)
+    const again = await Promise.all(all.map((accept) => cache.encoded(answer, accept)))
+    const made = new Set(again.map(({ body }) => body))
+    assert.equal(made.size, 2, 'one form of each kind is kept')
+    const total = [...made].reduce((sum, { length }) => sum + length, 0)
+    assert.equal(cache.stats().bytes, bytes + total)
+    cache.drop('acme')
+    assert.equal(cache.stats().bytes, 0)
+  })
+
+  test('are not made of what is small, incompressible or not kept', async (t) => {
+    const { cache } = await openOne(t)
+    const small = await cache.read('acme', 'small', async () => text('x'.repeat(1_024)))
+    assert.deepEqual(await cache.encoded(small, 'br'), { body: small.body, encoding: null })
+    const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(4_096)))
+    const random = await cache.read('acme', 'noise', async () => ({ ...text(''), body: noise }))
+    assert.equal((await cache.encoded(random, 'br, gzip')).encoding, null)
+    assert.deepEqual(await cache.encoded(text(page), 'br'), {
+      body: Buffer.from(page),
+      encoding: null,
+    })
+  })
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomInt } from 'node:crypto'
+import { describe, test } from 'node:test'
+import type { Answer } from '../../src/platform/live-answer.ts'
+import { createLiveStore, type LiveStore } from '../../src/platform/live-store.ts'
+
+const MIB = 1_024 * 1_024
+
+const answer = (bytes: number, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.alloc(bytes, 'x'),
+})
+
+const put = (store: LiveStore, tenant: string, key: string, given: Answer) =>
+  store.put(store.openShelf(tenant), key, given)
+
+describe('the store of live answers', () => {
+  test('stays within its bytes under 10,000 random entries, and counts them exactly', () => {
+    const store = createLiveStore(MIB)
+    for (let i = 0; i < 10_000; i++) {
+      const [tenant, key] = [`t${randomInt(500)}`, `k${randomInt(20)}`]
+      const status = randomInt(3) === 0 ? 404 : 200
+      const kept = put(store, tenant, key, answer(randomInt(8_000), status))
+      const entry = store.entryOf(kept)
+      if (entry !== undefined && randomInt(2) === 0) {
+        store.addForm(entry, 'br', randomBytes(randomInt(2_000)))
+      }
+      if (randomInt(50) === 0) store.drop(`t${randomInt(500)}`)
+      assert.ok(store.figures().bytes <= MIB)
+    }
+    assert.ok(store.figures().evictions > 1_000)
+    assert.ok(store.figures().bytes > MIB / 2, 'the room is used')
+    for (let t = 0; t < 500; t++) store.drop(`t${t}`)
+    const { tenants, entries, bytes } = store.figures()
+    assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
+  })
+
+  test('lets go of what was used least recently', () => {
+    const store = createLiveStore(16 * 2_048)
+    for (let i = 0; i < 10; i++) put(store, 'acme', `k${i}`, answer(1_400))
+    assert.equal(store.figures().evictions, 0)
+    assert.ok(store.find('acme', 'k0'))
+    for (let i = 10; i < 22; i++) put(store, 'acme', `k${i}`, answer(1_400))
+    const kept = Array.from({ length: 22 }, (_, i) => i).filter((i) => store.find('acme', `k${i}`))
+    assert.equal(store.figures().evictions, 22 - kept.length)
+    assert.ok(kept.includes(0), 'the one that was read stays')
+    assert.ok(!kept.includes(1), 'the one that was not goes')
+    assert.deepEqual(
+      kept.slice(1),
+      kept.slice(1).sort((a, b) => a - b),
+    )
+    assert.equal(kept.at(-1), 21)
+  })
+
+  test('keeps real answers however many unknown names are asked for', () => {
+    const store = createLiveStore(MIB)
+    for (let i = 0; i < 100; i++) put(store, `shop${i}`, 'site', answer(7_000))
+    for (let i = 0; i < 20_000; i++) put(store, `nobody${i}`, 'site', answer(200, 404))
+    const kept = Array.from({ length: 100 }, (_, i) => store.find(`shop${i}`, 'site'))
+    assert.equal(kept.filter((each) => each !== null).length, 100)
+    const { negativeBytes, tenants } = store.figures()
+    assert.ok(negativeBytes <= MIB / 8 && negativeBytes > MIB / 16)
+    assert.ok(tenants < 400, 'a name that was let go leaves nothing behind')
+  })
+
+  test('keeps no answer so large that it would push out all others', () => {
+    const store = createLiveStore(MIB)
+    put(store, 'acme', 'small', answer(1_000))
+    put(store, 'acme', 'huge', answer(MIB / 2))
+    assert.equal(store.find('acme', 'huge'), null)
+    assert.ok(store.find('acme', 'small'))
+  })
+
+  test('keeps no failure and no absurdly long key', () => {
+    const store = createLiveStore(MIB)
+    put(store, 'acme', 'down', answer(10, 503))
+    put(store, 'acme', 'k'.repeat(3_000), answer(10))
+    assert.equal(store.figures().entries, 0)
+  })
+
+  test('holds no block of memory that it does not count', () => {
+    const store = createLiveStore(MIB)
+    const block = Buffer.alloc(MIB, 'y')
+    const kept = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
+    assert.equal(kept.body.buffer.byteLength, 100)
+    assert.deepEqual(kept.body, Buffer.alloc(100, 'y'))
+  })
+
+  test('replaces an answer without counting it twice', () => {
+    const store = createLiveStore(MIB)
+    put(store, 'acme', 'site', answer(1_000))
+    const { bytes } = store.figures()
+    put(store, 'acme', 'site', answer(1_000))
+    assert.equal(store.figures().bytes, bytes)
+    put(store, 'acme', 'site', answer(1_000, 404))
+    assert.equal(store.figures().bytes, store.figures().negativeBytes)
+    assert.equal(store.find('acme', 'site')?.status, 404)
+  })
+
+  test('evicts in the same time from a large store as from a small one', () => {
+    const fill = (count: number) => {
+      const store = createLiveStore(count * 500)
+      for (let i = 0; i < count; i++) put(store, `t${i}`, 'k', answer(10))
+      const started = performance.now()
+      for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))
+      return performance.now() - started
+    }
+    fill(2_000)
+    const [small, large] = [fill(2_000), fill(60_000)]
+    // A search through the entries would be thirty times as long.
+    assert.ok(large < small * 10 + 50, `${large} ms against ${small} ms`)
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { createLogger, scrub } from '../../src/platform/log.ts'
+import { openTestApp } from '../harness/app.ts'
+
+/** Test numbers of the networks: Visa of 13, 16 and 19 digits, Mastercard, Amex, Diners, UnionPay. */
+const CARDS = [
+  '4222222222222',
+  '4111111111111111',
+  '4000000000000000006',
+  '5555555555554444',
+  '2223003122003222',
+  '378282246310005',
+  '30569309025904',
+  '6200000000000005',
+]
+
+const inGroups = (card: string, by: string) => card.match(/.{1,4}/g)?.join(by) ?? ''
+
+const SHAPES: Record<string, (card: string) => string> = {
+  bare: (card) => card,
+  spaced: (card) => inGroups(card, ' '),
+  dashed: (card) => inGroups(card, '-'),
+  dotted: (card) => inGroups(card, '.'),
+  'spaced twice': (card) => inGroups(card, '  '),
+  'with no-break spaces': (card) => inGroups(card, '\u00a0'),
+  'digit by digit': (card) => [...card].join(' '),
+  'in lines': (card) => inGroups(card, '\n'),
+  'inside JSON': (card) => JSON.stringify({ card: { ccnumber: card, cvv: '123' } }),
+  'inside JSON inside JSON': (card) => JSON.stringify(JSON.stringify({ ccnumber: card })),
+  'before its expiry': (card) => `${card} 12/27`,
+  'before its expiry and code': (card) => `${inGroups(card, ' ')} 12 27 123`,
+  'behind an amount': (card) => `1999 ${card}`,
+  'glued to other digits': (card) => `90${card}01`,
+  'in a sentence': (card) => `the card ${card}, declined`,
+  'in a list': (card) => `${card},${card}`,
+}
+
+/** Whatever was written, digits only: a card that is still there shows, however it is spaced. */
+const digitsOf = (text: string) => text.replace(/\\[nrt]|\D/g, '')
+
+function openLog() {
+  const lines: string[] = []
+  const logger = createLogger('trace', { write: (line: string) => void lines.push(line) })
+  return { logger, lines, text: () => lines.join('') }
+}
+
+describe('no card number leaves the log', () => {
+  for (const [name, shape] of Object.entries(SHAPES)) {
+    test(name, () => {
+      for (const card of CARDS) {
+        const shown = scrub(shape(card))
+        assert.ok(!digitsOf(shown).includes(card), `${shape(card)} became ${shown}`)
+        assert.match(shown, /\[card number\]/)
+      }
+    })
+  }
+
+  test('whatever field, message, error or cause it stands in', () => {
+    const { logger, text, lines } = openLog()
+    for (const card of CARDS) {
+      const cause = Object.assign(new Error(`no such card ${card}`), { detail: card })
+      logger.info({ reason: card }, `message ${card}`)
+      logger.error({ err: new Error(`declined ${inGroups(card, ' ')}`, { cause }) }, 'failed')
+      logger.error(new Error(`declined ${card}`))
+      logger.warn({ other: new Error(`elsewhere ${card}`) })
+      logger.child({ tenant: card }).warn('from a child')
+      logger.info('by format %s and %j', card, { card })
+    }
+    assert.equal(lines.length, CARDS.length * 6)
+    for (const card of CARDS) assert.ok(!digitsOf(text()).includes(card), card)
+    for (const line of lines) JSON.parse(line)
+  })
+
+  test('other numbers stay as they are', () => {
+    const kept = [
+      '{"time":"2026-01-31T12:34:56.789Z","pid":4242,"ms":12.3}',
+      'version 15.14 at 192.168.100.200:65535',
+      '4111111111111112',
+      '2026-01-31 12:34:56',
+      ...Array.from({ length: 200 }, () => randomUUID()),
+      '41111111-1111-4111-8111-111111111111',
+    ]
+    for (const text of kept) assert.equal(scrub(text), text)
+  })
+
+  test('a long run of digits takes no long time', () => {
+    const began = performance.now()
+    scrub('1234567890'.repeat(10_000))
+    assert.ok(performance.now() - began < 1_000)
+  })
+})
+
+describe('the log keeps plain fields only', () => {
+  test('neither bodies, headers nor buffers are written, and none of them throws', () => {
+    const { logger, text } = openLog()
+    const secret = 'a-very-secret-value'
+    const round: Record<string, unknown> = { secret }
+    round.self = round
+    for (const value of [Buffer.from(secret), new Uint8Array(4), { secret }, [{ secret }], round]) {
+      logger.info({ body: value, headers: value, any: value, n: 1 }, 'plain')
+      logger.info({ req: value, res: value }, 'plain')
+    }
+    logger.info({ big: 1n, made: () => secret, mark: Symbol(secret), when: new Date() }, 'odd')
+    assert.ok(!text().includes(secret))
+    assert.ok(!text().includes(Buffer.from(secret).join(',')))
+    assert.match(text(), /"n":1/)
+    assert.match(text(), /"msg":"odd"/)
+  })
+
+  test("an error's fields beside its message are not written", () => {
+    const { logger, text } = openLog()
+    const refused = Object.assign(new Error('duplicate key'), {
+      code: '23505',
+      detail: 'Key (email)=(secret@example.com) already exists.',
+      parameters: ['secret@example.com'],
+      config: { data: 'secret@example.com' },
+    })
+    logger.error({ err: refused }, 'failed')
+    assert.ok(!text().includes('secret@example.com'))
+    assert.match(text(), /"code":"23505"/)
+  })
+
+  test('anything can be logged as an error, also a circle of causes', () => {
+    const { logger, lines } = openLog()
+    const round = new Error('round')
+    round.cause = round
+    const bundle = new AggregateError([new Error('the first of many')])
+    for (const err of [round, bundle, 'text', undefined, null, 5, { a: 1 }, Buffer.from('x')]) {
+      logger.error({ err }, 'failed')
+    }
+    assert.equal(lines.length, 8)
+    assert.match(lines[1] ?? '', /the first of many/)
+    assert.ok(!lines.join('').includes('"a":1'))
+  })
+
+  test('a message is cut where it becomes a book', () => {
+    const { logger, text } = openLog()
+    logger.error({ err: new Error('x'.repeat(1_000_000)) }, 'failed')
+    assert.ok(text().length < 20_000)
+  })
+})
+
+test('a request is logged by its pattern, without its path, query, headers and body', async (t) => {
+  const { logger, lines, text } = openLog()
+  const app = await openTestApp(t, { logger })
+  const caller = app.as({
+    authorization: 'Bearer header-secret',
+    cookie: '__Host-fd_session=cookie-secret',
+    'x-operator-token': 'token-secret',
+    'user-agent': 'agent-secret',
+  })
+  await caller.get('/v1/stores/path-secret/audit?token=query-secret')
+  await caller.get('/nothing/path-secret?token=query-secret')
+  await caller.get('/%zz/path-secret?token=query-secret')
+  await caller.post('/v1/identity/login?token=query-secret', {
+    email: 'a@b.example',
+    password: 'body-secret',
+  })
+  await caller.post('/v1/identity/login', { email: 'body-secret' })
+  await app.operator.get('/v1/stores?q=query-secret')
+  assert.ok(lines.length >= 5, text())
+  assert.ok(!text().includes('-secret'), text())
+  assert.match(text(), /"route":"\/v1\/stores\/:tenant\/audit"/)
+})

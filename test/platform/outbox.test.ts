@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict'
+import { after, beforeEach, describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Tx } from '../../src/db/database.ts'
+import { sql } from '../../src/db/sql.ts'
+import {
+  deliverDue,
+  forgetHandled,
+  type Handler,
+  type OutboxEvent,
+  publish,
+} from '../../src/platform/outbox.ts'
+import { openPlatform } from '../harness/platform.ts'
+import { until } from '../harness/until.ts'
+
+const platform = await openPlatform({ after }, 10)
+const { app, worker, query } = platform
+const [acme = '', bolt = ''] = await platform.addStores(2)
+
+beforeEach(() => query('truncate outbox'))
+
+const tell = (tenant: string, type: string, payload: unknown = {}) =>
+  app.tenant(tenant).transaction('tell', (tx) => publish(tx, type, payload))
+
+/** A handler that keeps what it was given. */
+function listener() {
+  const heard: OutboxEvent[] = []
+  const handler: Handler = async (event) => void heard.push(event)
+  return { heard, handler }
+}
+
+interface Kept {
+  attempt_count: number
+  waits: number | null
+  handled: boolean
+  last_error: string | null
+  lease_token: string | null
+}
+
+const kept = () =>
+  query<Kept>(`
+    select attempt_count, handled_at is not null as handled, last_error, lease_token,
+           round(extract(epoch from next_attempt_at - now()))::int as waits
+      from outbox
+     order by created_at`)
+
+const makeDue = () => query('update outbox set next_attempt_at = now() where handled_at is null')
+
+describe('an event', () => {
+  test('is told if and only if its cause is committed', async () => {
+    const { heard, handler } = listener()
+    const failing = app.tenant(acme).transaction('cause', async (tx: Tx) => {
+      await publish(tx, 'order.placed', { order_id: 1 })
+      throw new Error('the cause failed')
+    })
+    await assert.rejects(failing, /the cause failed/)
+    assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 0)
+    const id = await tell(acme, 'order.placed', { order_id: 2, lines: ['a', null] })
+    assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 1)
+    assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 0)
+    const [event, ...more] = heard
+    assert.deepEqual(more, [])
+    assert.ok(event)
+    const { created_at, ...rest } = event
+    assert.deepEqual(rest, {
+      tenant_ref: acme,
+      id,
+      type: 'order.placed',
+      payload: { order_id: 2, lines: ['a', null] },
+    })
+    assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000)
+  })
+
+  test('carries any JSON value, and nothing that is too large or has no JSON form', async () => {
+    const { heard, handler } = listener()
+    for (const payload of [[1, 2], 'text', 7, null]) await tell(acme, 'any', payload)
+    await assert.rejects(tell(acme, 'any', Symbol('none')), TypeError)
+    await assert.rejects(tell(acme, 'any', 'x'.repeat(65_536)), RangeError)
+    await deliverDue(worker, { any: handler }, { slots: 10 })
+    const seen = heard.map(({ payload }) => JSON.stringify(payload)).toSorted()
+    assert.deepEqual(seen, ['"text"', '7', '[1,2]', 'null'])
+  })
+
+  test('reaches its handler with the handle of its own store', async () => {
+    await tell(acme, 'a')
+    await tell(bolt, 'a')
+    const seen: string[] = []
+    const handler: Handler = async (event, db) => {
+      assert.equal(db.tenant, event.tenant_ref)
+      await db.transaction('act', (tx) => publish(tx, 'b', {}))
+      seen.push(db.tenant)
+    }
+    await deliverDue(worker, { a: handler }, { slots: 10 })
+    assert.deepEqual(seen.toSorted(), [acme, bolt].toSorted())
+  })
+
+  test('that nobody handles is done with', async () => {
+    await tell(acme, 'unheard')
+    await deliverDue(worker, {}, { slots: 10 })
+    assert.deepEqual(
+      (await kept()).map(({ handled }) => handled),
+      [true],
+    )
+  })
+
+  test('is handled once by 6 workers at a time', async () => {
+    const { heard, handler } = listener()
+    await Promise.all(Array.from({ length: 60 }, () => tell(acme, 'a')))
+    const drain = async () => {
+      while ((await deliverDue(worker, { a: handler }, { slots: 4 })) > 0);
+    }
+    await Promise.all(Array.from({ length: 6 }, drain))
+    assert.equal(new Set(heard.map(({ id }) => id)).size, 60)
+    assert.equal(heard.length, 60)
+  })
+
+  test('stays with its handler for longer than one lease', async () => {
+    await tell(acme, 'slow')
+    let times = 0
+    const handler: Handler = async () => {
+      times++
+      await pause(900)
+    }
+    const step = () => deliverDue(worker, { slow: handler }, { slots: 1, leaseSeconds: 0.3 })
+    const first = step()
+    await until('it has begun', () => times === 1)
+    await pause(450)
+    assert.equal(await step(), 0)
+    assert.equal(await first, 1)
+    assert.equal(times, 1)
+  })
+})
+
+describe('a handler that fails', () => {
+  const failing: Handler = () => Promise.reject(new Error('card 4111 1111 1111 1111\0 refused'))
+
+  test('is tried again after 1 s, 5 s, 30 s, 5 min, then every hour', async () => {
+    await tell(acme, 'a')
+    for (const [i, waits] of [1, 5, 30, 300, 3_600, 3_600].entries()) {
+      assert.equal(await deliverDue(worker, { a: failing }, { slots: 10 }), 1)
+      assert.equal(await deliverDue(worker, { a: failing }, { slots: 10 }), 0)
+      const [row] = await kept()
+      assert.deepEqual([row?.attempt_count, row?.handled, row?.lease_token], [i + 1, false, null])
+      assert.ok(Math.abs((row?.waits ?? -9) - waits) <= 1, `${row?.waits} s, not ${waits} s`)
+      await makeDue()
+    }
+    const { heard, handler } = listener()
+    await deliverDue(worker, { a: handler }, { slots: 10 })
+    assert.equal(heard.length, 1)
+    const [row] = await kept()
+    assert.deepEqual([row?.attempt_count, row?.handled, row?.last_error], [7, true, null])
+  })
+
+  test('leaves its message for the operator, without a card number', async () => {
+    await tell(acme, 'a')
+    await deliverDue(worker, { a: failing }, { slots: 10 })
+    assert.equal((await kept())[0]?.last_error, 'Error: card [card number] refused')
+  })
+
+  test('does not keep the others from theirs', async () => {
+    const { heard, handler } = listener()
+    for (const type of ['bad', 'good', 'good']) await tell(acme, type)
+    await deliverDue(worker, { bad: failing, good: handler }, { slots: 10 })
+    assert.equal(heard.length, 2)
+  })
+
+  test('of one store with many events does not delay another store', async () => {
+    await app.tenant(acme).transaction('many', async (tx) => {
+      for (let i = 0; i < 200; i++) await publish(tx, 'bad', { i })
+    })
+    await tell(bolt, 'good')
+    const { heard, handler } = listener()
+    await deliverDue(worker, { bad: failing, good: handler }, { slots: 5 })
+    assert.equal(heard.length, 1)
+  })
+})
+
+describe('a worker', () => {
+  test('that was told to stop begins nothing, and gives back what it took', async () => {
+    await tell(acme, 'a')
+    const { heard, handler } = listener()
+    await deliverDue(worker, { a: handler }, { slots: 10, signal: AbortSignal.abort() })
+    assert.equal(heard.length, 0)
+    assert.deepEqual((await kept())[0]?.attempt_count, 0)
+    assert.equal(await deliverDue(worker, { a: handler }, { slots: 10 }), 1)
+  })
+
+  test('that lost its lease leaves the result to whoever has it', async () => {
+    await tell(acme, 'a')
+    const { heard, handler } = listener()
+    const robbed: Handler = async () => {
+      await query("update outbox set lease_until = now() - interval '1 s'")
+      await deliverDue(worker, { a: handler }, { slots: 10 })
+      throw new Error('too late')
+    }
+    await deliverDue(worker, { a: robbed }, { slots: 10 })
+    assert.equal(heard.length, 1)
+    const [row] = await kept()
+    assert.deepEqual([row?.attempt_count, row?.handled, row?.last_error], [1, true, null])
+  })
+})
+
+test('handled events are forgotten after 7 days, the others never', async () => {
+  for (const tenant of [acme, bolt]) for (const type of ['old', 'young']) await tell(tenant, type)
+  await deliverDue(worker, {}, { slots: 10 })
+  await tell(acme, 'waiting')
+  await query("update outbox set created_at = now() - interval '9 days'")
+  await query("update outbox set handled_at = now() - interval '8 days' where type = 'old'")
+  await query("update outbox set handled_at = now() - interval '6 days' where type = 'young'")
+  assert.equal(await forgetHandled(worker), 2)
+  assert.equal(await forgetHandled(worker), 0)
+  const left = await query<{ type: string }>('select type from outbox order by type')
+  assert.deepEqual(
+    left.map(({ type }) => type),
+    ['waiting', 'young', 'young'],
+  )
+})
+
+test('the API process can publish, and neither take nor change an event', async () => {
+  await tell(acme, 'a')
+  const { handler } = listener()
+  // It sees no other store's rows either, so that it does not even learn who has work.
+  await assert.rejects(deliverDue(app, { a: handler }, { slots: 1 }), { code: 'FD001' })
+  const rewrite = app
+    .tenant(acme)
+    .run(sql`update outbox set handled_at = now() where tenant_ref = ${acme}`)
+  await assert.rejects(rewrite, { code: '42501' })
+})
