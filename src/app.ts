@@ -1,6 +1,7 @@
+import type { Config } from './config.ts'
 import { healthRoutes } from './health.ts'
+import { logAnswers } from './http/access-log.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
-import { measureRequests } from './http/metrics.ts'
 import { describeApi } from './http/openapi.ts'
 import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
@@ -8,7 +9,6 @@ import { createServer, type ServerOptions } from './http/server.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
-import { createVouchedCheck } from './modules/identity/external.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -22,12 +22,17 @@ export async function buildApp(
   runtime: Runtime,
   options: Pick<ServerOptions, 'onUndeclared'> = {},
 ): Promise<App> {
-  const { config, secrets, logger, database } = runtime
+  const { config, secrets, logger, database, metrics } = runtime
   const operator = runtime.operatorDatabase.global
-  const owners = openIdentity(runtime)
-  const app = createServer({ ...options, logger, trustProxy: config.TRUST_PROXY })
+  const owners = await openIdentity(runtime)
+  const app = createServer({
+    ...options,
+    logger,
+    trustProxy: config.TRUST_PROXY,
+    onFailure: metrics?.countFailure,
+  })
   decorateRequests(app)
-  measureRequests(app)
+  logAnswers(app, metrics?.observe ?? null)
   await describeApi(app)
   describePages(app)
 
@@ -74,18 +79,26 @@ export async function buildApp(
   return app
 }
 
-export function openIdentity({ config, database, clock, limits, key }: Runtime): identity.Identity {
-  const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
-  const provider =
-    IDENTITY_JWKS_URL && IDENTITY_ISSUER && IDENTITY_AUDIENCE
-      ? { jwksUrl: IDENTITY_JWKS_URL, issuer: IDENTITY_ISSUER, audience: IDENTITY_AUDIENCE }
-      : null
+export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {
+  const { config, database, clock, limits, key } = runtime
   return {
     db: database.global,
     clock,
+    limits,
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
-    checkVouched: provider && createVouchedCheck(provider),
-    limits,
+    checkVouched: await openVouchedCheck(config),
   }
+}
+
+/** Loaded only where an external provider is trusted: most installations never need it. */
+async function openVouchedCheck(config: Config) {
+  const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
+  if (!IDENTITY_JWKS_URL || !IDENTITY_ISSUER || !IDENTITY_AUDIENCE) return null
+  const { createVouchedCheck } = await import('./modules/identity/external.ts')
+  return createVouchedCheck({
+    jwksUrl: IDENTITY_JWKS_URL,
+    issuer: IDENTITY_ISSUER,
+    audience: IDENTITY_AUDIENCE,
+  })
 }

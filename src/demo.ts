@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -11,12 +9,11 @@ import * as stores from './modules/stores/service.ts'
 import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
 
-const Demo = Type.Object({
-  tenant_ref: Type.String(),
-  owner: Type.Object({ email: Type.String(), password: Type.String() }),
-  merchant_key: Type.String(),
-})
-export type Demo = Static<typeof Demo>
+export interface Demo {
+  tenant_ref: string
+  owner: { email: string; password: string }
+  merchant_key: string
+}
 
 const fileOf = (config: Config) => join(config.DATA_DIR, 'demo.json')
 
@@ -34,14 +31,14 @@ export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
 
 async function readDemo(config: Config): Promise<Demo | null> {
   const text = await readFile(fileOf(config), 'utf8').catch(() => null)
-  return text === null ? null : Value.Parse(Demo, JSON.parse(text))
+  return text === null ? null : (JSON.parse(text) as Demo)
 }
 
 async function makeDemo(runtime: Runtime): Promise<Demo> {
   const { database } = runtime
   const owner = { email: 'owner@demo.example', password: randomBytes(12).toString('base64url') }
   // The address is not real, so there is nobody who could prove it.
-  const owners = { ...openIdentity(runtime), verification: 'off' as const }
+  const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
   const started = await identity.signUp(owners, { ...owner, name: 'Demo Owner' })
   const store = await stores.create(database, SYSTEM, {
     tenant_ref: 'demo',

@@ -74,3 +74,12 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {}
   }
 }
+
+/** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
+export function errorBody(error: ApiError, correlationId?: string): string {
+  const { code, message, body } = error
+  return JSON.stringify({
+    error: correlationId === undefined ? { code, message } : { code, message, correlationId },
+    ...body,
+  })
+}

@@ -7,7 +7,7 @@ import { migrate } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
 import { printDoctor, runDoctor } from './doctor.ts'
-import { serveMetrics } from './http/metrics.ts'
+import type { Metrics } from './http/metrics.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createLogger } from './platform/log.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
@@ -64,7 +64,8 @@ async function findDatabase({ config, secrets, closers }: Process): Promise<stri
 
 async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
   const { config, secrets, logger, closers } = self
-  const runtime = await openRuntime({ config, secrets, logger, databaseUrl })
+  const metrics = await serveMetrics(self)
+  const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
   if (role === 'seed') {
     await bringUp(self, databaseUrl)
@@ -72,10 +73,6 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
     return close(self)
   }
   const url = role === 'worker' ? null : await listen(self, runtime)
-  if (config.METRICS_PORT > 0) {
-    const metrics = await serveMetrics(config.HOST, config.METRICS_PORT)
-    closers.push(async () => metrics.close())
-  }
   await bringUp(self, databaseUrl)
   if (role !== 'api') {
     const worker = startWorker(runtime)
@@ -83,6 +80,16 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   }
   const demo = role === 'serve' && !config.production ? await seedDemo(runtime) : null
   if (url !== null) printWelcome({ url, config, demo })
+}
+
+/** Loaded only where somebody asks for it: the counting has its price. */
+async function serveMetrics({ config, closers }: Process): Promise<Metrics | null> {
+  if (config.METRICS_PORT === 0) return null
+  const { openMetrics } = await import('./http/metrics.ts')
+  const metrics = openMetrics()
+  const server = await metrics.serve(config.HOST, config.METRICS_PORT)
+  closers.push(async () => server.close())
+  return metrics
 }
 
 async function listen({ config, closers }: Process, runtime: Runtime): Promise<string> {

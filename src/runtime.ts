@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { Database } from './db/database.ts'
 import { type LoginRole, roleUrl } from './db/roles.ts'
+import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import type { LimitStore } from './platform/limit-store.ts'
@@ -21,6 +22,8 @@ export interface Runtime {
   /** Logged in as the worker. */
   workerDatabase: Database
   limits: Limits
+  /** Null where nobody asks for them. */
+  metrics: Metrics | null
   /** A key of its own for each purpose. */
   key(purpose: string): Buffer
   close(): Promise<void>
@@ -33,15 +36,18 @@ interface RuntimeOptions {
   /** Where the database is, embedded or not. */
   databaseUrl: string
   clock?: Clock
+  metrics?: Metrics | null
 }
 
 /** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  const { config, secrets, logger, databaseUrl, clock = systemClock } = options
+  const { config, secrets, logger, databaseUrl, clock = systemClock, metrics = null } = options
   const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
   const max = config.DATABASE_POOL_MAX
-  const database = new Database({ url: urls.fd_app, name: 'app', max, onError })
+  // A little longer than the statements of this role may take, see roles.ts.
+  const answerTimeoutMs = 12_000
+  const database = new Database({ url: urls.fd_app, name: 'app', max, answerTimeoutMs, onError })
   const operatorDatabase = new Database({
     url: urls.fd_operator,
     name: 'operator',
@@ -63,6 +69,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     operatorDatabase,
     workerDatabase,
     limits: openLimits(config, limitStore, clock),
+    metrics,
     key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
     async close() {
       const pools = [database, operatorDatabase, workerDatabase, limitStore]

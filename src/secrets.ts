@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Static, Type } from 'typebox'
-import { Value } from 'typebox/value'
 import type { Config } from './config.ts'
 
-const Secrets = Type.Object({
-  OPERATOR_TOKEN: Type.String({ minLength: 32 }),
-  STOREFRONT_TOKEN: Type.String({ minLength: 32 }),
-  SECRET_KEY: Type.String({ minLength: 32 }),
-})
-export type Secrets = Static<typeof Secrets>
+const NAMES = ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY'] as const
+
+export type Secrets = Record<(typeof NAMES)[number], string>
 
 /** The three secrets: from the environment, else the ones made at the first start in `DATA_DIR`. */
 export async function loadSecrets(config: Config): Promise<Secrets> {
@@ -29,7 +24,8 @@ export async function loadSecrets(config: Config): Promise<Secrets> {
 async function readOrMake(path: string, folder: string): Promise<Secrets> {
   const found = await read(path)
   if (found !== null) return found
-  await mkdir(folder, { recursive: true })
+  // Others may pass through, since the embedded server may run as another user, but not look around.
+  await mkdir(folder, { recursive: true, mode: 0o711 })
   const token = () => randomBytes(32).toString('base64url')
   const made = { OPERATOR_TOKEN: token(), STOREFRONT_TOKEN: token(), SECRET_KEY: token() }
   // Written aside and linked into place: of two first starts one wins, and nobody reads half a file.
@@ -51,10 +47,21 @@ async function read(path: string): Promise<Secrets | null> {
   })
   if (text === null) return null
   await chmod(path, 0o600)
-  try {
-    return Value.Parse(Secrets, JSON.parse(text))
-  } catch {
-    // The cause would quote the file.
+  const kept = parse(text)
+  if (kept === null) {
     throw new Error(`${path} does not hold the three secrets; restore it, it cannot be made again`)
+  }
+  return kept
+}
+
+/** Null for anything else than the three. What is wrong with it is not told: it would quote them. */
+function parse(text: string): Secrets | null {
+  try {
+    const kept = JSON.parse(text) as Secrets
+    return NAMES.every((name) => typeof kept[name] === 'string' && kept[name].length >= 32)
+      ? kept
+      : null
+  } catch {
+    return null
   }
 }

@@ -5,12 +5,25 @@ interface PostgresError {
   constraint?: string
 }
 
-const isPostgresError = (error: unknown): error is PostgresError =>
+/** Said by the server itself, so the connection is in order. */
+export const isPostgresError = (error: unknown): error is PostgresError =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
 
 /** Deadlock or serialisation failure: the same transaction may well succeed now. */
 export const isRetryable = (error: unknown): boolean =>
   isPostgresError(error) && (error.code === '40001' || error.code === '40P01')
+
+/** Connections, resources and shutdowns: PostgreSQL's classes 08, 53 and 57. */
+const OUTAGE = /^(08|53|57)/
+
+/** Whether a failure lies with what we stand on, and not with our own code. */
+export function isOutage(error: unknown): boolean {
+  if (isPostgresError(error)) return OUTAGE.test(error.code)
+  if (!(error instanceof Error)) return false
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code !== undefined && syscall !== undefined) return true
+  return /timeout|terminated|connection error/i.test(error.message)
+}
 
 /**
  * Gives a constraint's violation the contract's name, e.g. `{ stores_pkey: 'tenant_exists' }`.

@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { isRetryable } from './constraints.ts'
-import { openPool, type PoolOptions } from './pool.ts'
+import { isPostgresError, isRetryable } from './constraints.ts'
+import { checkOut, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
 import { Runner, type Send, sql } from './sql.ts'
 import { enterTenant, runAsTenant } from './tenant-query.ts'
 
@@ -37,7 +37,7 @@ export class TenantDb extends Db {
 export class GlobalDb extends Runner {
   readonly #pool: pg.Pool
   constructor(pool: pg.Pool) {
-    super((query) => pool.query(query))
+    super((query) => sendAlone(pool, query))
     this.#pool = pool
   }
 
@@ -74,16 +74,30 @@ export class Database {
   }
 }
 
-const BEGIN = { text: 'begin' }
+const BEGIN = { text: 'begin', query_timeout: PROMPT_MS } as pg.QueryConfig
 const COMMIT = { text: 'commit' }
 const ROLLBACK = { text: 'rollback' }
 
 /** Connections that have parsed the statement which sets the tenant. */
 const entered = new WeakSet<pg.PoolClient>()
 
+/** One statement without a tenant. */
+async function sendAlone(pool: pg.Pool, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  const client = await checkOut(pool)
+  try {
+    const result = await client.query(query)
+    client.release()
+    return result
+  } catch (error) {
+    // What PostgreSQL refused leaves the connection as it was; anything else may have cut it.
+    client.release(!isPostgresError(error))
+    throw error
+  }
+}
+
 /** One statement under a tenant, in one write. */
 async function readAlone(pool: pg.Pool, tenant: string, query: pg.QueryConfig) {
-  const client = await pool.connect()
+  const client = await checkOut(pool)
   try {
     if (!entered.has(client)) {
       await client.query(enterTenant(tenant))
@@ -123,7 +137,7 @@ async function tryTransaction<T>(
   opening: pg.QueryConfig[],
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect()
+  const client = await checkOut(pool)
   let open = true
   const send: Send = (query) =>
     open ? client.query(query) : Promise.reject(new Error(`the transaction '${name}' is over`))

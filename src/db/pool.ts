@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 
 const BIGINT = 20
@@ -27,15 +28,19 @@ export interface PoolOptions {
   max: number
   /** How long a request may wait for a free connection before it answers 503. */
   connectTimeoutMs?: number
+  /** Longer than any statement may take: then the network has gone silent, and waiting is in vain. */
+  answerTimeoutMs?: number
   onError?: (error: Error) => void
 }
 
-export function openPool({ url, name, max, connectTimeoutMs = 5_000, onError }: PoolOptions) {
+export function openPool(options: PoolOptions) {
+  const { url, name, max, connectTimeoutMs = 5_000, answerTimeoutMs = 35_000, onError } = options
   const pool = new pg.Pool({
     connectionString: url,
     application_name: `fairdock:${process.pid}:${name}`,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: answerTimeoutMs,
     idleTimeoutMillis: 30_000,
     // A connection is retired after this, so that a server brought back elsewhere is found again.
     maxLifetimeSeconds: 3_600,
@@ -48,5 +53,50 @@ export function openPool({ url, name, max, connectTimeoutMs = 5_000, onError }: 
   pool.on('error', (error) => onError?.(error))
   // Unheard errors of a connection in use would too. The statement under way rejects by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
+  watchIdle(pool)
   return pool
+}
+
+/** How soon a server that is there answers a question that costs it nothing. */
+export const PROMPT_MS = 2_000
+const PROBE = { text: '', query_timeout: PROMPT_MS } as pg.QueryConfig
+
+/** A connection that was used just now needs no question: under load none is ever asked. */
+const RESTED_MS = 1_000
+
+/**
+ * Takes a connection. One that has rested is asked, in the same breath as what follows, whether
+ * anybody is still there: a server that has vanished without a word would else be waited for as long
+ * as for a slow one.
+ */
+export async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
+  const client = await pool.connect()
+  const since = restingSince.get(client) ?? Number.POSITIVE_INFINITY
+  if (performance.now() - since > RESTED_MS) {
+    // No answer cuts this connection, which rejects what follows. The idle ones are no better.
+    client.query(PROBE).catch(() => dropIdle(pool))
+  }
+  return client
+}
+
+const restingSince = new WeakMap<pg.PoolClient, number>()
+const idle = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+
+function watchIdle(pool: pg.Pool): void {
+  const clients = new Set<pg.PoolClient>()
+  idle.set(pool, clients)
+  pool.on('release', (_error, client) => {
+    clients.add(client)
+    restingSince.set(client, performance.now())
+  })
+  pool.on('acquire', (client) => clients.delete(client))
+  pool.on('remove', (client) => clients.delete(client))
+}
+
+/** Cut without a farewell, since nobody would answer it. The pool notices, and opens new ones. */
+function dropIdle(pool: pg.Pool): void {
+  for (const client of idle.get(pool) ?? []) {
+    const { connection } = client as unknown as { connection: { stream: Socket } }
+    connection.stream.destroy()
+  }
 }

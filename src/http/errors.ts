@@ -1,15 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError, type ErrorCode } from '../errors.ts'
-
-/** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
-export function errorBody(error: ApiError, correlationId?: string): string {
-  const { code, message, body } = error
-  return JSON.stringify({
-    error: correlationId === undefined ? { code, message } : { code, message, correlationId },
-    ...body,
-  })
-}
+import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 
 /**
  * Whether a body names its correlation id. A 401 and a 404 never do: they must be alike to the byte,

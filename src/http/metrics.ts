@@ -1,42 +1,40 @@
 import { createServer, type Server } from 'node:http'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import type { App } from './route.ts'
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { Answered } from './access-log.ts'
 
-/** One registry for each process. Its default metrics tell of memory, event loop and handles. */
-export const registry = new Registry()
-collectDefaultMetrics({ register: registry })
-
-const durations = new Histogram({
-  name: 'http_request_duration_seconds',
-  help: 'Requests by route, method and status.',
-  labelNames: ['route', 'method', 'status'],
-  buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-  registers: [registry],
-})
-
-/** Counts and logs each answer. Only the route's pattern is kept: a path may hold a secret. */
-export function measureRequests(app: App): void {
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none'
-    const seconds = reply.elapsedTime / 1_000
-    const status = String(reply.statusCode)
-    durations.observe({ route, method: request.method, status }, seconds)
-    request.log.info(
-      {
-        route,
-        method: request.method,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        actor: request.actor?.name,
-        tenant: request.db?.tenant,
-      },
-      'request',
-    )
-  })
+export interface Metrics {
+  observe(answered: Answered): void
+  /** Our own failures: a bug wants a developer, an outage the operator. */
+  countFailure(kind: 'bug' | 'outage'): void
+  /** On a port of its own, so that no storefront's host can ask for it. */
+  serve(host: string, port: number): Promise<Server>
 }
 
-/** The metrics have a port of their own, so that no storefront's host can ask for them. */
-export async function serveMetrics(host: string, port: number): Promise<Server> {
+/** One registry for a process. Its default metrics tell of memory, event loop and handles. */
+export function openMetrics(): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Requests by route, method and status.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [registry],
+  })
+  const failures = new Counter({
+    name: 'failures_total',
+    help: 'Answers that were our own fault, by kind.',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  return {
+    observe: ({ seconds, ...labels }) => durations.observe(labels, seconds),
+    countFailure: (kind) => failures.inc({ kind }),
+    serve: (host, port) => serve(registry, host, port),
+  }
+}
+
+async function serve(registry: Registry, host: string, port: number): Promise<Server> {
   const server = createServer(async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return response.writeHead(404).end()
     response.writeHead(200, { 'content-type': registry.contentType })

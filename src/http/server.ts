@@ -7,6 +7,7 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { isOutage } from '../db/constraints.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
@@ -41,6 +42,8 @@ export interface ServerOptions {
   trustProxy: readonly string[]
   bodyLimitBytes?: number
   timeouts?: Partial<typeof TIMEOUTS>
+  /** Told of our own failures. */
+  onFailure?: ((kind: 'bug' | 'outage') => void) | undefined
   /** Told of a code that the route did not declare. Tests make it a failure. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
@@ -122,10 +125,13 @@ function refuseOddRequest({ raw }: FastifyRequest) {
 }
 
 /** Our own failures are logged with their cause; a refusal is only counted. */
-function report(request: FastifyRequest, error: ApiError, { onUndeclared }: ServerOptions) {
+function report(request: FastifyRequest, error: ApiError, options: ServerOptions) {
+  const { onUndeclared, onFailure } = options
   const { config, url, method } = request.routeOptions
   if (error.status >= 500) {
-    request.log.error({ err: error.cause, code: error.code, route: url }, 'a request failed')
+    const kind = isOutage(error.cause) ? 'outage' : 'bug'
+    onFailure?.(kind)
+    request.log.error({ err: error.cause, code: error.code, route: url, kind }, 'a request failed')
   }
   if (!onUndeclared || url === undefined) return
   const declared = allFailures({ config, method: request.method })

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ApiError, ERRORS, type ErrorCode } from '../errors.ts'
-import { errorBody } from './errors.ts'
+import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
 
 /** The answer to the request that came last on a socket. */

@@ -1,3 +1,5 @@
+import { toUtc } from './time.ts'
+
 /** Reads query parameters. Like paging they are never refused: what makes no sense is not there. */
 
 /** A text, the first when repeated. Blank counts as absent. */
@@ -7,12 +9,12 @@ export function readText(query: unknown, name: string): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** A date or a time, as ISO 8601 in UTC. */
+/** A date or a time, as ISO 8601 in UTC. A plus that nobody encoded arrives as a space. */
 export function readTimestamp(query: unknown, name: string): string | undefined {
-  const value = readText(query, name)
-  if (value === undefined || !/^\d{4}-\d{2}-\d{2}/.test(value)) return undefined
-  const time = Date.parse(value)
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+  const value = readText(query, name)?.replace(/ (?=\d\d:?\d\d$)/, (space, at) =>
+    at > 10 ? '+' : space,
+  )
+  return value === undefined ? undefined : (toUtc(value) ?? undefined)
 }
 
 export function readOneOf<T extends string>(

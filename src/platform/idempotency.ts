@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Db } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { LeaseLostError } from './leases.ts'
 
@@ -184,11 +184,9 @@ const answered = (status: number, body: string) => sql`
   state = 'answered', answered_at = now(), response_status = ${status}, response_body = ${body},
   lease_until = null, lease_token = null`
 
-/** The contract's error body. A 404 names no correlation, so that all of a kind are alike. */
-function refusalBody({ correlationId }: WonClaim, { status, code, message, body }: ApiError) {
-  const named = correlationId === undefined || status === 404 ? {} : { correlationId }
-  return JSON.stringify({ error: { code, message, ...named }, ...body })
-}
+/** A 404 names no correlation, so that all of a kind are alike. */
+const refusalBody = ({ correlationId }: WonClaim, error: ApiError) =>
+  errorBody(error, error.status === 404 ? undefined : correlationId)
 
 /** What is wrong with the request itself, or with the moment: the same key may try again. */
 const PASSING_STATUS: readonly number[] = [400, 401, 408, 413, 414, 415, 417, 429, 431]

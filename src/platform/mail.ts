@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
-import { createTransport as createSmtp } from 'nodemailer'
 import { Type } from 'typebox'
 import type { Database } from '../db/database.ts'
 import { type Runner, sql } from '../db/sql.ts'
@@ -190,6 +189,8 @@ interface Message {
  * reset by every byte, so a server that drips would hold a letter beyond its lease.
  */
 async function exchange(url: string, deliverMs: number, message: Message): Promise<void> {
+  // Loaded with the first letter: most processes never send one.
+  const { createTransport: createSmtp } = await import('nodemailer')
   let socket: Socket | undefined
   const smtp = createSmtp({
     url,

@@ -55,7 +55,7 @@ interface TestAppOptions {
   /** Adds routes before the app is ready. */
   extend?: (app: App, runtime: Runtime) => Promise<void>
   /** Where the processes find the database, when that is not the database itself. */
-  databaseUrl?: (url: string) => string
+  databaseUrl?: (url: string) => Promise<string>
   logger?: Logger
   /** An answer whose code its route did not declare fails the test, unless it is meant to. */
   allowUndeclared?: boolean
@@ -107,7 +107,7 @@ async function openTestRuntime(
     config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
-    databaseUrl: databaseUrl?.(database.url) ?? database.url,
+    databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
   })
   t.after(() => runtime.close())

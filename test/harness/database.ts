@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { Value } from 'typebox/value'
 import { Database } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
@@ -9,7 +10,7 @@ import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
 
 /** Every row a query returns in a test is held against its shape. */
-Runner.checkRows = true
+Runner.checkRow = (shape, row) => Value.Assert(shape, row)
 
 export const TEST_SECRET_KEY = 'the secret key of every test database'
 

@@ -8,6 +8,10 @@ export interface TestProxy {
   silence(): void
   /** Connections made in silence stay silent, as they would behind a firewall that forgot them. */
   speak(): void
+  /** Cuts every connection and takes no new one, as a server that is down. */
+  cut(): Promise<void>
+  /** Takes connections again, on the same port. */
+  mend(): Promise<void>
 }
 
 /** Stands before a server, on a port of 127.0.0.1, to try what a dead network does. */
@@ -32,11 +36,13 @@ export async function openProxy(t: TestContext, target: number): Promise<TestPro
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.after(async () => {
+  async function cut() {
+    if (!server.listening) return
     for (const socket of sockets) socket.destroy()
     server.close()
     await once(server, 'close')
-  })
+  }
+  t.after(cut)
   const address = server.address()
   if (address === null || typeof address !== 'object') throw new Error('no port is free')
   return {
@@ -47,6 +53,11 @@ export async function openProxy(t: TestContext, target: number): Promise<TestPro
     },
     speak() {
       silent = false
+    },
+    cut,
+    async mend() {
+      server.listen(address.port, '127.0.0.1')
+      await once(server, 'listening')
     },
   }
 }

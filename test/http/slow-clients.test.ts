@@ -11,7 +11,7 @@ import { ECHO, isRefusal } from '../harness/refusal.ts'
 import { until } from '../harness/until.ts'
 
 /** The real limits are ten times these and more; what is tried is that they hold. */
-const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 500, drain: 500 }
+const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 1_000, drain: 500 }
 /** Node looks at its sockets only so often, and the machine may be busy. */
 const GRACE = 1_500
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Db, TenantDb } from '../../src/db/database.ts'
 import { ApiError } from '../../src/errors.ts'
+import { once } from '../../src/http/idempotent.ts'
 import { createServer } from '../../src/http/server.ts'
 import { OpenObject } from '../../src/kernel/schema.ts'
 import {
@@ -17,8 +17,8 @@ import {
   STARTED,
   type WonClaim,
 } from '../../src/platform/idempotency.ts'
-import { fingerprint, readKey } from '../../src/platform/idempotency-key.ts'
-import { inProgress, type Reply, run } from '../../src/platform/idempotency-run.ts'
+import { fingerprint } from '../../src/platform/idempotency-key.ts'
+import { inProgress, run } from '../../src/platform/idempotency-run.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { openPlatform } from '../harness/platform.ts'
 import { until } from '../harness/until.ts'
@@ -202,25 +202,20 @@ test('a step that rolls back leaves the key where it was', async () => {
   assert.equal((await lookup(db, 'checkout', 'k'))?.recovery_point, STARTED)
 })
 
-/** What an edge does with it, whatever the route's shapes are. */
-const send = (reply: FastifyReply, { status, headers, body }: Reply) =>
-  reply.code(status).headers(headers).send(body)
-
 async function serve(db: TenantDb, beforeAnswer: () => Promise<void>) {
   const app = createServer({ logger: createLogger('silent'), trustProxy: [] })
   const schema = { body: OpenObject, response: { 201: Type.Object({ order: Type.String() }) } }
   const config = { plane: 'storefront', idempotent: true } as const
-  app.post('/checkout', { schema, config }, async ({ headers, body, id }, reply) => {
-    const key = readKey(headers['idempotency-key'])
-    const wanted = { operation: 'checkout', key, fingerprint: fingerprint(SECRET, body) }
-    return send(
-      reply,
-      await run(db, { ...wanted, correlationId: id }, async (held) => {
-        await beforeAnswer()
-        return place(db)(held)
-      }),
-    )
+  app.decorateRequest('db', undefined as never)
+  app.addHook('onRequest', async (request) => {
+    request.db = db
   })
+  app.post('/checkout', { schema, config }, (request, reply) =>
+    once(request, reply, { operation: 'checkout', secret: SECRET }, async (held) => {
+      await beforeAnswer()
+      return place(db)(held)
+    }),
+  )
   const address = await app.listen({ host: '127.0.0.1', port: 0 })
   const post = (key: string | null, body: unknown) =>
     fetch(`${address}/checkout`, {

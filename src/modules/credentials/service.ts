@@ -11,6 +11,7 @@ import {
   satisfies,
   sortScopes,
 } from '../../kernel/scopes.ts'
+import { toUtc } from '../../kernel/time.ts'
 import { digestEquals, randomBase62, sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as identity from '../identity/service.ts'
@@ -78,11 +79,10 @@ function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[]
 const quote = (scopes: readonly string[]) =>
   scopes.map((scope) => (/^[a-z:_*.-]{1,60}$/i.test(scope) ? scope : '(unreadable)')).join(', ')
 
-/** Comes back in UTC: PostgreSQL does not read every offset that a timestamp may have. */
 function checkExpiry(expiresAt: string | null): string | null {
   if (expiresAt === null) return null
-  const time = Date.parse(expiresAt)
-  if (time > Date.now()) return new Date(time).toISOString()
+  const time = toUtc(expiresAt)
+  if (time !== null && Date.parse(time) > Date.now()) return time
   throw new ApiError('invalid_body', {
     body: { issues: [{ path: 'expires_at', message: 'must be in the future' }] },
   })

@@ -26,9 +26,12 @@ export type Store = Static<typeof Store>
 
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 })
 
+/** The longest tag that BCP 47 asks everyone to keep. */
+export const LANGUAGE_LENGTH_MAX = 35
+
 const settings = {
   currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
-  language: Type.Optional(Type.String({ minLength: 2, maxLength: 35 })),
+  language: Type.Optional(Type.String({ minLength: 2, maxLength: LANGUAGE_LENGTH_MAX })),
   time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 }
 

@@ -6,7 +6,13 @@ import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import * as outbox from '../../platform/outbox.ts'
 import * as queries from './queries.ts'
-import type { NewStore, StatusChange, Store, StorePatch } from './schema.ts'
+import {
+  LANGUAGE_LENGTH_MAX,
+  type NewStore,
+  type StatusChange,
+  type Store,
+  type StorePatch,
+} from './schema.ts'
 
 /** Opens a store, in draft. The news of it travels by `store.provisioned.v1`. */
 export async function create(database: Database, actor: audit.Actor, wanted: NewStore) {
@@ -101,9 +107,10 @@ function checkSettings({ currency, language, time_zone }: StorePatch): { languag
   return canonical === undefined ? {} : { language: canonical }
 }
 
+/** The usual form of a tag may be longer than what was sent: `sh` is `sr-Latn`. */
 function canonicalLanguage(tag: string): string[] {
   try {
-    return Intl.getCanonicalLocales(tag)
+    return Intl.getCanonicalLocales(tag).filter((each) => each.length <= LANGUAGE_LENGTH_MAX)
   } catch {
     return []
   }

@@ -141,6 +141,7 @@ describe('the expiry of a key', () => {
       '2035-01-01',
       2_000_000_000,
       '2035-12-31T23:59:60Z',
+      '9999-12-31T23:59:59-20:00',
     ]
     const refusals = bad.map((each) => [String(each), each, 'invalid_body', 'expires_at'] as const)
     await assertRefused(refusals, issue)

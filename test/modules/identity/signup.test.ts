@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { symbols } from 'pino'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, keysOf, times } from '../../harness/refusals.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
@@ -109,7 +110,7 @@ describe('a password', () => {
       const wanted = { ...account, email: `odd${i}@acme.example`, password }
       assert.equal((await app.anyone.post(URL, wanted)).status, 201, password)
       assert.equal((await app.anyone.post('/v1/identity/login', wanted)).status, 200, password)
-      const other = { ...wanted, password: `${password} ` }
+      const other = { ...wanted, password: [...password].slice(1).join('') }
       assert.equal((await app.anyone.post('/v1/identity/login', other)).status, 401, password)
     }
   })
@@ -124,6 +125,25 @@ describe('a password', () => {
     for (const secret of [account.password, body.session.token, body.session.token.slice(4)]) {
       assert.ok(!dump.includes(secret))
       assert.ok(!dump.includes(Buffer.from(secret).toString('hex')))
+    }
+  })
+
+  test('and a session are never logged, however much is', async (t) => {
+    const app = await openTestApp(t)
+    const lines: string[] = []
+    const { logger } = app.runtime
+    Object.assign(logger, { [symbols.streamSym]: { write: (line: string) => lines.push(line) } })
+    logger.level = 'trace'
+    const { body } = await app.anyone.post(URL, account)
+    await app.anyone.post('/v1/identity/login', account)
+    await app.anyone.post('/v1/identity/login', { ...account, password: 'wrong horse' })
+    await app.anyone.post(URL, account)
+    const owner = app.as({ authorization: `Bearer ${body.session.token}` })
+    await owner.post('/v1/identity/logout')
+    const log = lines.join('')
+    assert.match(log, /identity\/login/, 'the log is there to be read')
+    for (const secret of [account.password, 'wrong horse', body.session.token]) {
+      assert.ok(!log.includes(secret))
     }
   })
 })

@@ -1,0 +1,30 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ErrorCode } from '../errors.ts'
+import type { Answer, WonClaim } from '../platform/idempotency.ts'
+import { fingerprint, readKey } from '../platform/idempotency-key.ts'
+import { run } from '../platform/idempotency-run.ts'
+
+interface OnceOptions {
+  operation: string
+  /** Keys the fingerprint of the body. */
+  secret: Buffer
+  /** What of the path belongs to the request, e.g. the id of the order to refund. */
+  target?: string
+  /** Refusals that pass by themselves: the key stays free. */
+  passing?: readonly ErrorCode[]
+}
+
+/** For money routes: does the work once for each Idempotency-Key, and sends what was kept. */
+export async function once(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { operation, secret, target, passing = [] }: OnceOptions,
+  work: (claim: WonClaim) => Promise<Answer>,
+): Promise<never> {
+  const key = readKey(request.headers['idempotency-key'])
+  const print = fingerprint(secret, request.body, target)
+  const claim = { operation, key, fingerprint: print, correlationId: request.id, passing }
+  const { status, headers, body } = await run(request.db, claim, work)
+  // The bytes were made when the work was done; the route's shapes no longer matter to them.
+  return reply.code(status).headers(headers).send(body) as never
+}

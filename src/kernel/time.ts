@@ -1,0 +1,14 @@
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
+
+/**
+ * A date or a time of ISO 8601 as a timestamp in UTC, or null when it is none that PostgreSQL reads:
+ * an offset of twenty hours is one, the year 0 or 10000 is not. Without an offset it is UTC, whatever
+ * the zone of this machine.
+ */
+export function toUtc(text: string): string | null {
+  const [, date, time = '00:00', offset = 'Z'] = ISO.exec(text) ?? []
+  if (date === undefined) return null
+  const at = new Date(`${date}T${time}${offset.toUpperCase()}`)
+  const year = at.getUTCFullYear()
+  return year >= 1 && year <= 9_999 ? at.toISOString() : null
+}

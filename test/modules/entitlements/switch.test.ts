@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { assertRefused } from '../../harness/refusals.ts'
+
+const key = 'gift_cards'
+const enable = (caller: Caller, feature_key: unknown = key) =>
+  caller.post('/v1/merchant/entitlements/enable', { feature_key })
+const disable = (caller: Caller, feature_key: unknown = key) =>
+  caller.post('/v1/merchant/entitlements/disable', { feature_key })
+const rule = (app: TestApp, state: string, feature = key) =>
+  app.operator.put(`/v1/entitlements/tenants/acme/features/${feature}`, { state })
+
+async function actionsOf(caller: Caller) {
+  const { entries } = (await caller.get('/v1/my/audit?limit=100')).body
+  return entries
+    .map(({ action }: { action: string }) => action)
+    .filter((action: string) => action.startsWith('addon.'))
+    .reverse()
+}
+
+describe('switching an add-on', () => {
+  test('on and off is idempotent, and on record once', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const steps = [
+      [enable, { feature_key: key, enabled: true, already_enabled: false }],
+      [enable, { feature_key: key, enabled: true, already_enabled: true }],
+      [disable, { feature_key: key, enabled: false, already_disabled: false }],
+      [disable, { feature_key: key, enabled: false, already_disabled: true }],
+    ] as const
+    for (const [act, expected] of steps) {
+      const { status, body } = await act(acme)
+      assert.equal(status, 200)
+      assert.deepEqual(body, expected)
+    }
+    assert.deepEqual(await actionsOf(acme), [
+      'addon.self_serve_enabled',
+      'addon.self_serve_disabled',
+    ])
+    const { entries } = (await acme.get('/v1/my/audit?action=addon.self_serve_enabled')).body
+    assert.equal(entries[0].entity, `feature:${key}`)
+    assert.deepEqual([entries[0].before.state, entries[0].after.state], ['off', 'on'])
+    assert.match(entries[0].actor, /^merchant_key:/)
+  })
+
+  test('leaves what the tier gives', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    await app.operator.put('/v1/entitlements/tenants/acme/tier', { tier: 'growth' })
+    assert.equal((await enable(acme)).body.already_enabled, true)
+    const off = await disable(acme)
+    assert.deepEqual(off.body, { feature_key: key, enabled: true, already_disabled: true })
+    assert.deepEqual(await actionsOf(acme), [])
+  })
+
+  test('is for the self-serve list: anything else answers alike, known or not', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const keys = ['dedicated_gateway', 'advanced_fraud', 'no_such', 'GIFT_CARDS', '__proto__']
+    for (const act of [enable, disable]) {
+      const refusals = keys.map((each) => [each, each, 'not_self_serve'] as const)
+      await assertRefused(refusals, (each) => act(acme, each))
+      const bad = [undefined, null, '', 5, ['gift_cards'], {}].map(
+        (each) => [JSON.stringify(each) ?? 'nothing', each, 'invalid_body', 'feature_key'] as const,
+      )
+      await assertRefused(bad, (each) =>
+        each === undefined ? act(acme, undefined as never) : act(acme, each),
+      ).catch((error) => {
+        throw error
+      })
+    }
+  })
+})
+
+describe("an operator's ruling", () => {
+  test('to deny stops the merchant both ways, until the operator takes it back', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    await enable(acme)
+    const denied = await rule(app, 'deny')
+    assert.deepEqual(denied.body.feature, { feature_key: key, state: 'denied', source: 'operator' })
+    const refused = ['operator_restricted', 403]
+    for (const act of [enable, disable, enable]) {
+      const { status, body } = await act(acme)
+      assert.deepEqual([body.error.code, status], refused)
+    }
+    const restored = await rule(app, 'default')
+    const mine = { feature_key: key, state: 'on', source: 'self_serve' }
+    assert.deepEqual(restored.body.feature, mine, 'the merchant’s own switch is as it was')
+    assert.equal((await disable(acme)).body.already_disabled, false)
+    assert.deepEqual(await actionsOf(acme), [
+      'addon.self_serve_enabled',
+      'addon.operator_deny',
+      'addon.operator_default',
+      'addon.self_serve_disabled',
+    ])
+  })
+
+  test('to allow outlasts the merchant, and gives what is not self-serve', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    await rule(app, 'allow')
+    assert.equal((await enable(acme)).body.already_enabled, true)
+    const off = await disable(acme)
+    assert.deepEqual(off.body, { feature_key: key, enabled: true, already_disabled: true })
+    await rule(app, 'allow', 'advanced_fraud')
+    const url = '/v1/entitlements/tenants/acme/features/advanced_fraud'
+    const read = await app.operator.get(url)
+    const given = { feature_key: 'advanced_fraud', state: 'on', source: 'operator' }
+    assert.deepEqual(read.body, { feature: given })
+    await rule(app, 'default', 'advanced_fraud')
+    await rule(app, 'default', 'advanced_fraud')
+    assert.equal((await app.operator.get(url)).body.feature.state, 'off')
+  })
+
+  test('is for one store and one add-on there is', async (t) => {
+    const app = await openTestApp(t)
+    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
+    await rule(app, 'deny')
+    assert.equal((await enable(globex)).body.already_enabled, false)
+    assert.equal((await enable(acme, 'store_credit')).status, 200)
+    for (const feature of ['no_such', '__proto__', 'x'.repeat(500)]) {
+      const url = `/v1/entitlements/tenants/acme/features/${feature}`
+      for (const answer of [await rule(app, 'deny', feature), await app.operator.get(url)]) {
+        assert.deepEqual([answer.status, answer.body.error.code], [400, 'unknown_feature'])
+      }
+    }
+    const bad = ['on', '', null, true].map(
+      (state) => [String(state), { state }, 'invalid_body', 'state'] as const,
+    )
+    const url = `/v1/entitlements/tenants/acme/features/${key}`
+    await assertRefused(bad, (body) => app.operator.put(url, body))
+    const listed = await app.operator.get('/v1/entitlements/tenants/acme/features')
+    assert.deepEqual(listed.body, (await acme.get('/v1/my/entitlements')).body)
+  })
+})

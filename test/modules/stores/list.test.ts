@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { keysOf } from '../../harness/refusals.ts'
+import { openSuperuser, putLive } from '../../harness/superuser.ts'
+
+const refs = ({ body }: { body: { stores: { tenant_ref: string }[] } }) =>
+  body.stores.map(({ tenant_ref }) => tenant_ref)
+
+async function openStores(app: TestApp) {
+  const rows = [
+    ['acme', 'Tools & Co', 'ann@acme.example'],
+    ['bolt', 'Bolts by ACME', 'ann@acme.example'],
+    ['cog', '100% Cogs_', 'bob@cog.example'],
+  ]
+  for (const [tenant_ref, display_name, owner_email] of rows) {
+    await app.operator.post('/v1/stores', { tenant_ref, display_name, owner_email })
+  }
+}
+
+describe('the list of stores', () => {
+  test('shows every store, newest first, and how many there are', async (t) => {
+    const app = await openTestApp(t)
+    await openStores(app)
+    const all = await app.operator.get('/v1/stores')
+    assert.equal(all.status, 200)
+    assert.deepEqual(keysOf(all.body), ['limit', 'offset', 'stores', 'total'])
+    assert.deepEqual(refs(all), ['cog', 'bolt', 'acme'])
+    const { total, limit, offset } = all.body
+    assert.deepEqual([total, limit, offset], [3, 25, 0])
+  })
+
+  test('is filtered by what makes sense, and by nothing else', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    await openStores(app)
+    await putLive(superuser, 'bolt')
+    const cases: [string, string[]][] = [
+      ['status=live', ['bolt']],
+      ['status=draft', ['cog', 'acme']],
+      ['status=suspended', []],
+      ['status=LIVE', ['cog', 'bolt', 'acme']],
+      ['status=nonsense', ['cog', 'bolt', 'acme']],
+      ['q=acme', ['bolt', 'acme']],
+      ['q=%20', ['cog', 'bolt', 'acme']],
+      ['q=%25', ['cog']],
+      ['q=_', ['cog']],
+      ["q=' or true --", []],
+      ['q=BOLT', ['bolt']],
+      ['q=bolt&q=cog', ['bolt']],
+      ['owner_email=ANN@acme.example', ['bolt', 'acme']],
+      ['owner_email=ann@acme.example&status=live', ['bolt']],
+      ['owner_email=nobody', []],
+    ]
+    for (const [query, expected] of cases) {
+      const answer = await app.operator.get(`/v1/stores?${query}`)
+      assert.equal(answer.status, 200, `${query}: ${answer.text}`)
+      assert.deepEqual(refs(answer), expected, query)
+      assert.equal(answer.body.total, expected.length, query)
+    }
+  })
+
+  test('clamps any limit and offset, and refuses none', async (t) => {
+    const app = await openTestApp(t)
+    await openStores(app)
+    const cases: [string, number, number][] = [
+      ['', 25, 0],
+      ['limit=2&offset=1', 2, 1],
+      ['limit=0', 1, 0],
+      ['limit=-5&offset=-5', 1, 0],
+      ['limit=1000&offset=1000', 100, 1_000],
+      ['limit=1.9&offset=1.9', 1, 1],
+      ['limit=-0.5&offset=-0.5', 1, 0],
+      ['limit=abc&offset=abc', 25, 0],
+      ['limit=&offset=', 25, 0],
+      ['limit=%20%20&offset=%20', 25, 0],
+      ['limit=NaN&offset=NaN', 25, 0],
+      ['limit=Infinity&offset=-Infinity', 100, 0],
+      ['limit=2&limit=3&offset=1&offset=2', 2, 1],
+      ['limit[]=2', 25, 0],
+      ['limit=2x', 25, 0],
+      ['limit=1e1', 10, 0],
+      ['offset=9007199254740993', 25, Number.MAX_SAFE_INTEGER],
+      ['offset=1e308', 25, Number.MAX_SAFE_INTEGER],
+      ['limit=null&offset=undefined', 25, 0],
+      ['limit=%F0%9F%92%9A', 25, 0],
+      ['limit=2;drop', 25, 0],
+    ]
+    for (const [query, limit, offset] of cases) {
+      const answer = await app.operator.get(`/v1/stores?${query}`)
+      assert.equal(answer.status, 200, `${query}: ${answer.text}`)
+      assert.deepEqual([answer.body.limit, answer.body.offset], [limit, offset], query)
+      assert.equal(answer.body.total, 3, query)
+      assert.equal(answer.body.stores.length, Math.max(0, Math.min(limit, 3 - offset)), query)
+    }
+  })
+})

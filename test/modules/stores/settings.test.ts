@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
+
+const URL = '/v1/my/store'
+
+describe("a store's settings", () => {
+  test('change one by one; what is not named stays', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const before = (await app.operator.get('/v1/stores/acme')).body.store
+    const steps: [object, object][] = [
+      [{ display_name: 'Acme & Sons' }, { display_name: 'Acme & Sons' }],
+      [{ currency: 'JPY' }, { currency: 'JPY' }],
+      [{ language: 'zh-hant' }, { language: 'zh-Hant' }],
+      [{ time_zone: 'Europe/Berlin' }, { time_zone: 'Europe/Berlin' }],
+      [{}, {}],
+      [{ unknown: 1 }, {}],
+    ]
+    let expected = before
+    for (const [patch, change] of steps) {
+      const { status, body, text } = await acme.patch(URL, patch)
+      assert.equal(status, 200, text)
+      expected = { ...expected, ...change }
+      for (const name of ['display_name', 'currency', 'language', 'time_zone', 'status']) {
+        assert.equal(body.store[name], expected[name], name)
+      }
+      assert.ok(body.store.updated_at >= expected.updated_at)
+    }
+    assert.deepEqual((await acme.get(URL)).body.store.display_name, 'Acme & Sons')
+  })
+
+  test('are all a merchant can change of its store', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const wishes = {
+      status: 'live',
+      owner_email: 'thief@else.example',
+      tenant_ref: 'globex',
+      store_number: 1,
+      activeVersion: 9,
+      primary_hostname: 'bank.example',
+      tier: 'scale',
+    }
+    const { body: before } = await acme.get(URL)
+    assert.equal((await acme.patch(URL, wishes)).status, 200)
+    const { body: after } = await acme.get(URL)
+    assert.deepEqual({ ...after.store, updated_at: '' }, { ...before.store, updated_at: '' })
+  })
+
+  test('are refused whole when one is wrong', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const display_name = 'Half done'
+    const bad = [
+      ['nothing', undefined, 'invalid_body', ''],
+      ['a list', [], 'invalid_body', ''],
+      ['an empty name', { display_name: '' }, 'invalid_body', 'display_name'],
+      ['a name of null', { display_name: null }, 'invalid_body', 'display_name'],
+      ['no currency', { display_name, currency: 'ABC' }, 'invalid_body', 'currency'],
+      ['no language', { display_name, language: '??' }, 'invalid_body', 'language'],
+      ['no time zone', { display_name, time_zone: 'Utopia' }, 'invalid_body', 'time_zone'],
+    ] as const
+    await assertRefused(bad, (body) => acme.patch(URL, body))
+    assert.equal((await acme.get(URL)).body.store.display_name, 'The acme store')
+    assert.equal((await acme.get('/v1/my/audit?action=store.settings_changed')).body.total, 0)
+  })
+
+  test('changed fifty times at once leave fifty steps, each from where the last one ended', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const answers = await times(50, (i) => acme.patch(URL, { display_name: `Name ${i}` }))
+    assert.ok(answers.every(({ status }) => status === 200))
+    const { entries } = (
+      await app.operator.get('/v1/stores/acme/audit?action=store.settings_changed&limit=100')
+    ).body
+    assert.equal(entries.length, 50)
+    const steps = entries.map(
+      ({ before, after }: { before: { display_name: string }; after: { display_name: string } }) =>
+        [before.display_name, after.display_name] as const,
+    )
+    const nextOf = new Map<string, string>(steps)
+    let name = 'The acme store'
+    for (let step = 0; step < 50; step++) name = nextOf.get(name) ?? `nothing follows ${name}`
+    assert.equal((await acme.get(URL)).body.store.display_name, name)
+  })
+})
+
+test('a key without write:own_store reads them and no more', async (t) => {
+  const app = await openTestApp(t)
+  const reader = await app.merchant('acme', 'read:own_store')
+  const { status, body } = await reader.get(URL)
+  assert.equal(status, 200)
+  assert.deepEqual(keysOf(body), ['store'])
+  assert.equal((await reader.patch(URL, { display_name: 'x' })).status, 403)
+})

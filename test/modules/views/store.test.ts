@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp } from '../../harness/app.ts'
+import { keysOf } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+
+const FEATURES = [
+  'subscriptions',
+  'gift_cards',
+  'store_credit',
+  'pricing_groups',
+  'subscribe_and_save',
+  'affiliates',
+  'bulk_fulfillment',
+  'funnel_gate',
+  'dedicated_gateway',
+  'advanced_fraud',
+]
+
+const MEMBERS = [
+  'activeVersion',
+  'created_at',
+  'currency',
+  'display_name',
+  'features',
+  'language',
+  'owner_email',
+  'primary_hostname',
+  'status',
+  'store_number',
+  'tenant_ref',
+  'time_zone',
+  'updated_at',
+]
+
+describe('the store as its own key sees it', () => {
+  test('has the members of the contract, and each add-on with its state', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const { status, body } = await acme.get('/v1/my/store')
+    assert.equal(status, 200)
+    assert.deepEqual(keysOf(body.store), MEMBERS)
+    assert.deepEqual([body.store.tenant_ref, body.store.status], ['acme', 'draft'])
+    assert.deepEqual([body.store.activeVersion, body.store.primary_hostname], [null, null])
+    assert.deepEqual(
+      body.store.features,
+      FEATURES.map((feature_key) => ({ feature_key, state: 'off', source: 'tier' })),
+    )
+  })
+
+  test('works in every status', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const acme = await app.merchant('acme')
+    for (const wanted of ['live', 'suspended', 'draft']) {
+      await superuser.query('update stores set status = $1, active_version = 1', [wanted])
+      const { status, body } = await acme.get('/v1/my/store')
+      assert.deepEqual([status, body.store.status, body.store.activeVersion], [200, wanted, 1])
+    }
+  })
+})
+
+test('the store as the operator sees it also says its tier and how much is in it', async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const acme = await app.merchant('acme')
+  await app.key('acme', 'read:own_store')
+  await app.key('acme', 'read:own_store')
+  await superuser.query(
+    `update credentials set revoked_at = now()
+      where id = (select min(id::text)::uuid from credentials where cardinality(scopes) = 1)`,
+  )
+  await acme.post('/v1/merchant/entitlements/requests', { feature_key: 'advanced_fraud' })
+  const { status, body } = await app.operator.get('/v1/stores/acme')
+  assert.equal(status, 200)
+  assert.deepEqual(keysOf(body.store), [...MEMBERS, 'counts', 'tier'].sort())
+  assert.deepEqual(body.store.counts, { active_credentials: 2, open_requests: 1 })
+  assert.equal(body.store.tier, 'standard')
+  assert.deepEqual(keysOf(body.store.features[0]), ['feature_key', 'source', 'state'])
+})
