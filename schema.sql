@@ -90,6 +90,58 @@ grant select on credentials to fd_gate;
 grant select on credentials to fd_operator;
 grant select on credentials to fd_worker;
 
+create table domains (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  hostname text not null,
+  status text not null default 'pending_verification'::text,
+  verification_value text not null,
+  tls_status text not null default 'pending'::text,
+  last_error text,
+  is_primary boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  last_checked_at timestamp with time zone,
+  verified_at timestamp with time zone,
+  activated_at timestamp with time zone,
+  lapsed_at timestamp with time zone,
+  removed_at timestamp with time zone,
+  quarantined_until timestamp with time zone,
+  next_check_at timestamp with time zone default (now() + '00:05:00'::interval),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint domains_check CHECK (((status = 'removed'::text) = (removed_at IS NOT NULL))),
+  constraint domains_check1 CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
+  constraint domains_check2 CHECK (((NOT is_primary) OR (status = 'active'::text))),
+  constraint domains_check3 CHECK (((quarantined_until IS NULL) OR ((status = 'removed'::text) AND (activated_at IS NOT NULL)))),
+  constraint domains_check4 CHECK (((next_check_at IS NULL) OR (status <> ALL (ARRAY['failed'::text, 'removed'::text])))),
+  constraint domains_hostname_check CHECK (((length(hostname) <= 253) AND (hostname ~ '^[a-z0-9-]+(\.[a-z0-9-]+)+$'::text))),
+  constraint domains_last_error_check CHECK ((last_error = ANY (ARRAY['record_not_found'::text, 'dns_unavailable'::text, 'record_lapsed'::text, 'hostname_taken'::text]))),
+  constraint domains_pkey PRIMARY KEY (tenant_ref, id),
+  constraint domains_status_check CHECK ((status = ANY (ARRAY['pending_verification'::text, 'verified'::text, 'provisioning'::text, 'active'::text, 'failed'::text, 'removed'::text]))),
+  constraint domains_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint domains_tls_status_check CHECK ((tls_status = ANY (ARRAY['pending'::text, 'external'::text]))),
+  constraint domains_verification_value_check CHECK (((length(verification_value) >= 20) AND (length(verification_value) <= 100)))
+);
+alter table domains owner to fd_owner;
+alter table domains enable row level security;
+alter table domains force row level security;
+CREATE INDEX domains_due ON domains USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX domains_due_of_tenant ON domains USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX domains_gate ON domains USING btree (hostname) WHERE ((status = ANY (ARRAY['verified'::text, 'provisioning'::text, 'active'::text])) OR (quarantined_until IS NOT NULL));
+CREATE INDEX domains_newest ON domains USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE UNIQUE INDEX domains_claimed ON domains USING btree (tenant_ref, hostname) WHERE (status <> 'removed'::text);
+CREATE UNIQUE INDEX domains_primary ON domains USING btree (tenant_ref) WHERE is_primary;
+create policy due on domains for select to fd_worker using true;
+create policy gate on domains for select to fd_gate using true;
+create policy operator on domains for select to fd_operator using true;
+create policy owner on domains for all to fd_owner using true with check true;
+create policy tenant on domains for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on domains to fd_app;
+grant select on domains to fd_gate;
+grant select on domains to fd_operator;
+grant select, update on domains to fd_worker;
+
 create table entitlement_requests (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -317,6 +369,34 @@ grant select on schema_migrations to fd_app;
 grant select on schema_migrations to fd_operator;
 grant select on schema_migrations to fd_worker;
 
+create table site_versions (
+  tenant_ref text not null,
+  version integer not null,
+  manifest text not null,
+  row_hash text not null,
+  brand_name text,
+  rules_version text not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint site_versions_brand_name_check CHECK ((length(brand_name) <= 200)),
+  constraint site_versions_created_by_check CHECK ((length(created_by) <= 200)),
+  constraint site_versions_pkey PRIMARY KEY (tenant_ref, version),
+  constraint site_versions_row_hash_check CHECK ((row_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint site_versions_rules_version_check CHECK ((length(rules_version) <= 40)),
+  constraint site_versions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint site_versions_version_check CHECK ((version > 0))
+);
+alter table site_versions owner to fd_owner;
+alter table site_versions enable row level security;
+alter table site_versions force row level security;
+create policy operator on site_versions for select to fd_operator using true;
+create policy owner on site_versions for all to fd_owner using true with check true;
+create policy tenant on site_versions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on site_versions to fd_app;
+grant select on site_versions to fd_operator;
+grant select on site_versions to fd_worker;
+
 create table stores (
   tenant_ref text not null,
   store_number bigint not null default nextval('store_numbers'::regclass),
@@ -331,6 +411,7 @@ create table stores (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint stores_active_version_check CHECK ((active_version > 0)),
+  constraint stores_active_version_fkey FOREIGN KEY (tenant_ref, active_version) REFERENCES site_versions(tenant_ref, version),
   constraint stores_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint stores_display_name_check CHECK (((length(display_name) >= 1) AND (length(display_name) <= 200))),
   constraint stores_language_check CHECK ((length(language) <= 35)),
@@ -381,6 +462,22 @@ $$
 $$;
 alter routine fd_find_credential(text) owner to fd_gate;
 grant execute on routine fd_find_credential(text) to fd_app;
+
+create function fd_find_hostname(wanted text)
+returns TABLE(tenant_ref text, status text)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select d.tenant_ref, d.status
+    from domains d
+   where d.hostname = wanted
+     and (d.status in ('verified', 'provisioning', 'active') or d.quarantined_until is not null)
+     and (d.status <> 'removed' or d.quarantined_until > now())
+   order by d.status = 'removed', d.quarantined_until desc
+   limit 1
+$$;
+alter routine fd_find_hostname(text) owner to fd_gate;
+grant execute on routine fd_find_hostname(text) to fd_app;
+grant execute on routine fd_find_hostname(text) to fd_worker;
 
 create procedure fd_freeze(IN target regclass)
 language plpgsql volatile as

@@ -2,19 +2,24 @@ import type { Config } from './config.ts'
 import { healthRoutes } from './health.ts'
 import { logAnswers } from './http/access-log.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
+import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
 import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
+import { createTxtLookup } from './modules/domains/lookup.ts'
+import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import { callerOf } from './platform/limits.ts'
+import type { LiveCache } from './platform/live-cache.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
@@ -36,6 +41,17 @@ export async function buildApp(
   await describeApi(app)
   describePages(app)
 
+  const { cache, scanner } = runtime
+  const preview = { key: runtime.key('preview token'), clock: runtime.clock }
+  const domainDeps = openDomains(runtime)
+  dropAfterWrites(app, cache)
+  answerFromMemory(app, {
+    cache,
+    reads: siteRoutes.liveReads(cache),
+    logger,
+    observe: metrics?.observe ?? null,
+  })
+
   const guards = createGuards({
     limits: runtime.limits,
     callerOf,
@@ -53,11 +69,12 @@ export async function buildApp(
     onPlane('public', null, [
       healthRoutes(runtime),
       identityRoutes.publicRoutes(owners, guards.limited),
+      siteRoutes.publicRoutes({ database, cache }, preview),
     ]),
   )
   await app.register(
     onPlane('owner', guards.owner, [
-      identityRoutes.ownerRoutes(owners),
+      identityRoutes.ownerRoutes(owners, guards.limited),
       credentialRoutes.ownerRoutes(database),
     ]),
   )
@@ -67,6 +84,8 @@ export async function buildApp(
       storeRoutes.merchantRoutes,
       credentialRoutes.merchantRoutes(database),
       entitlementRoutes.merchantRoutes,
+      siteRoutes.merchantRoutes(scanner, preview),
+      domainRoutes.merchantRoutes(domainDeps),
     ]),
   )
   await app.register(
@@ -74,9 +93,27 @@ export async function buildApp(
       storeRoutes.operatorRoutes({ database, operator }),
       viewRoutes.operatorRoutes,
       entitlementRoutes.operatorRoutes({ database, operator }),
+      siteRoutes.operatorRoutes(scanner),
+      domainRoutes.operatorRoutes(domainDeps),
     ]),
   )
   return app
+}
+
+/**
+ * Whoever has written to a store, or may have, sees it: this process forgets what it kept before it
+ * answers. The others learn by notification.
+ */
+function dropAfterWrites(app: App, cache: LiveCache): void {
+  app.addHook('onSend', async (request) => {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (!reads && request.db) cache.drop(request.db.tenant)
+  })
+}
+
+function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
+  const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
+  return { limits, platformHost, findTxt: createTxtLookup(config.DNS_SERVERS) }
 }
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {

@@ -91,7 +91,12 @@ const ladder = (fallback: string, meaning: string) => {
 }
 
 const isHostPort = (item: string) => /^[a-z0-9.[\]:-]+:\d{1,5}$/i.test(item)
-const isAddressRange = (item: string) => isIP(item) !== 0 || ipaddr.isValidCIDR(item)
+/** An address, or an address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
+const isAddressPort = (item: string) =>
+  isIP(item) !== 0 || isIP(/^\[?([^[\]]+)\]?:\d{1,5}$/.exec(item)?.[1] ?? '') !== 0
+/** Not all addresses there are: whoever may name any address is counted as nobody. */
+const isAddressRange = (item: string) =>
+  isIP(item) !== 0 || (ipaddr.isValidCIDR(item) && !item.endsWith('/0'))
 
 export const SETTINGS = {
   NODE_ENV: oneOf(
@@ -120,6 +125,12 @@ export const SETTINGS = {
   DATABASE_WORKER_URL: databaseUrl('the login of the worker, likewise'),
   DATABASE_OPERATOR_URL: databaseUrl('the login of the operator plane, likewise'),
   DATABASE_DIRECT_URL: databaseUrl('past a connection pooler, for notifications'),
+  LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory for finished public answers, in each process'),
+  DNS_SERVERS: list(
+    'addresses, each with a port if need be',
+    "whom to ask about a domain's TXT record; empty: the system's",
+    isAddressPort,
+  ),
   DATABASE_POOL_MAX: whole(10, 2, 500, 'connections of each pool of a process'),
   MIGRATE_ON_START: oneOf('true', ['true', 'false'], 'whether a start migrates the database'),
   OPERATOR_TOKEN: secret('the operator plane; generated into `DATA_DIR` when unset'),

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
+import { ApiError, type ErrorCode } from './errors.ts'
+import { SCOPES } from './kernel/scopes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as identity from './modules/identity/service.ts'
 import * as stores from './modules/stores/service.ts'
@@ -22,36 +24,54 @@ const fileOf = (config: Config) => join(config.DATA_DIR, 'demo.json')
  * secrets, so that each start can show them again. Null where the installation has stores of its own.
  */
 export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
+  const { config } = runtime
   const { total } = await stores.list(runtime.operatorDatabase.global, {}, { limit: 1, offset: 0 })
-  if (total > 0) return readDemo(runtime.config)
-  const demo = await makeDemo(runtime)
-  await writeFile(fileOf(runtime.config), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  const kept = await readDemo(config)
+  // One without a key was begun by a start that was killed: it is taken on from there.
+  const isHalf = kept?.merchant_key === ''
+  if (total > 0 && !isHalf) return kept
+  const password = randomBytes(12).toString('base64url')
+  const owner = isHalf ? kept.owner : { email: 'owner@demo.example', password }
+  // Kept before it is made, since a password cannot be read back.
+  await writeDemo(config, { tenant_ref: DEMO_REF, owner, merchant_key: '' })
+  const demo = { tenant_ref: DEMO_REF, owner, merchant_key: await makeDemo(runtime, owner) }
+  await writeDemo(config, demo)
   return demo
 }
+
+const DEMO_REF = 'demo'
 
 async function readDemo(config: Config): Promise<Demo | null> {
   const text = await readFile(fileOf(config), 'utf8').catch(() => null)
   return text === null ? null : (JSON.parse(text) as Demo)
 }
 
-async function makeDemo(runtime: Runtime): Promise<Demo> {
+/** Written aside and renamed, so that nobody ever reads half a file. */
+async function writeDemo(config: Config, demo: Demo): Promise<void> {
+  const path = fileOf(config)
+  const aside = `${path}.${process.pid}`
+  await writeFile(aside, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await rename(aside, path)
+}
+
+/** Makes what is not there yet, and answers a key. */
+async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string> {
   const { database } = runtime
-  const owner = { email: 'owner@demo.example', password: randomBytes(12).toString('base64url') }
   // The address is not real, so there is nobody who could prove it.
   const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
-  const started = await identity.signUp(owners, { ...owner, name: 'Demo Owner' })
-  const store = await stores.create(database, SYSTEM, {
-    tenant_ref: 'demo',
-    display_name: 'Demo Store',
-    owner_email: owner.email,
+  await unlessThere('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
+  const store = { tenant_ref: DEMO_REF, display_name: 'Demo Store', owner_email: owner.email }
+  await unlessThere('tenant_exists', stores.create(database, SYSTEM, store))
+  const issuer = { actor: SYSTEM, scopes: SCOPES }
+  const wanted = { label: 'Demo key', scopes: [...SCOPES] }
+  const { credential } = await credentials.issue(database.tenant(DEMO_REF), issuer, wanted)
+  return credential.key
+}
+
+async function unlessThere(code: ErrorCode, making: Promise<unknown>): Promise<void> {
+  await making.catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== code) throw error
   })
-  const { credential } = await credentials.issueInitial(
-    database,
-    SYSTEM,
-    { ...started.owner, emailVerified: true },
-    { label: 'Demo key' },
-  )
-  return { tenant_ref: store.tenant_ref, owner, merchant_key: credential.key }
 }
 
 interface Welcome {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { isMigrated } from './db/migrate.ts'
+import { isMigrated, type Migration, readMigrations } from './db/migrate.ts'
 import { ApiError } from './errors.ts'
 import type { Routes } from './http/route.ts'
 import type { Runtime } from './runtime.ts'
@@ -10,6 +10,9 @@ const Ok = Type.Object({ status: Type.String() })
 export const healthRoutes =
   (runtime: Runtime): Routes =>
   async (app) => {
+    // Read once: what was put beside a program that runs is not what it runs.
+    const migrations = await readMigrations()
+
     app.get(
       '/healthz',
       {
@@ -34,7 +37,7 @@ export const healthRoutes =
         },
       },
       async () => {
-        const failing = await listFailing(runtime)
+        const failing = await listFailing(runtime, migrations)
         if (failing.length > 0) throw new ApiError('service_unavailable', { body: { failing } })
         return { status: 'ok' }
       },
@@ -44,11 +47,15 @@ export const healthRoutes =
 /** A check that hangs has failed: whoever asks wants to know now. */
 const CHECK_MS = 2_000
 
-async function listFailing({ database, limits }: Runtime): Promise<string[]> {
+async function listFailing(
+  { database, limits }: Runtime,
+  migrations: Migration[],
+): Promise<string[]> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => database.ping(),
     migrations: async () => {
-      if (!(await isMigrated(database.global))) throw new Error('migrations are pending')
+      if (!(await isMigrated(database.global, migrations)))
+        throw new Error('migrations are pending')
     },
     limiter: () => limits.ping(),
   }

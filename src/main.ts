@@ -24,12 +24,16 @@ type Role = (typeof ROLES)[number]
 /** How long a stop may take. A supervisor that kills after 15 s never has to. */
 const STOP_MS = 14_000
 
+/** Between two looks at a database that is not there. One that comes back is found within this. */
+const WAIT_MAX_MS = 3_000
+
 interface Process {
   config: Config
   secrets: Secrets
   logger: Logger
   /** Last opened, first closed. */
   closers: (() => Promise<unknown>)[]
+  stopping: boolean
 }
 
 async function main(): Promise<void> {
@@ -37,13 +41,24 @@ async function main(): Promise<void> {
   const config = readConfig()
   const secrets = await loadSecrets(config)
   const logger = createLogger(config.LOG_LEVEL)
-  const self: Process = { config, secrets, logger, closers: [] }
+  const self: Process = { config, secrets, logger, closers: [], stopping: false }
   endOnFault(logger)
   endOnSignal(self)
-  const databaseUrl = await findDatabase(self)
-  if (role === 'migrate') await migrate({ url: databaseUrl, secretKey: secrets.SECRET_KEY })
-  else if (role === 'doctor') await examine(self, databaseUrl)
-  else return serve(self, role, databaseUrl)
+  try {
+    await run(self, role)
+  } catch (error) {
+    // What was opened is closed under it: that is no fault.
+    if (self.stopping) return
+    await close(self)
+    throw error
+  }
+}
+
+async function run(self: Process, role: Role): Promise<void> {
+  const url = await findDatabase(self)
+  if (role === 'migrate') await migrate({ url, secretKey: self.secrets.SECRET_KEY })
+  else if (role === 'doctor') await examine(self, url)
+  else return serve(self, role, url)
   await close(self)
 }
 
@@ -78,7 +93,8 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
     const worker = startWorker(runtime)
     closers.push(() => worker.stop())
   }
-  const demo = role === 'serve' && !config.production ? await seedDemo(runtime) : null
+  const wantsDemo = role === 'serve' && !config.production
+  const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
   if (url !== null) printWelcome({ url, config, demo })
 }
 
@@ -94,21 +110,25 @@ async function serveMetrics({ config, closers }: Process): Promise<Metrics | nul
 
 async function listen({ config, closers }: Process, runtime: Runtime): Promise<string> {
   const app = await buildApp(runtime)
+  runtime.cache.start()
   closers.push(() => app.close())
   return app.listen({ host: config.HOST, port: config.PORT })
 }
 
 /**
- * Waits for the database and migrates it. The process already listens and says 503 meanwhile, so
- * that a database that comes later than we do is no reason to die.
+ * Migrates the database. The process already listens and says 503 meanwhile, so that a database
+ * that comes later than we do is no reason to die.
  */
 async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
   if (!config.MIGRATE_ON_START) return
-  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+  const done = await onceReachable(logger, () => migrate({ url, secretKey: secrets.SECRET_KEY }))
+  if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
+}
+
+async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise<T> {
+  for (let waitMs = 250; ; waitMs = Math.min(waitMs * 2, WAIT_MAX_MS)) {
     try {
-      const done = await migrate({ url, secretKey: secrets.SECRET_KEY })
-      if (done.length > 0) logger.info({ migrations: done.length }, 'the database was migrated')
-      return
+      return await work()
     } catch (error) {
       if (!isUnreachable(error)) throw error
       logger.warn({ err: error }, 'the database cannot be reached yet')
@@ -117,9 +137,11 @@ async function bringUp({ config, secrets, logger }: Process, url: string): Promi
   }
 }
 
+/** The error itself or what caused it: a connection, not a statement. */
 function isUnreachable(error: unknown): boolean {
-  const { code = '', message = '' } = error as { code?: string; message?: string }
-  return /^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)
+  const { code = '', message = '', cause } = Object(error) as NodeJS.ErrnoException
+  if (/^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)) return true
+  return cause !== undefined && isUnreachable(cause)
 }
 
 async function examine({ config, secrets, logger, closers }: Process, databaseUrl: string) {
@@ -130,8 +152,9 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   process.exitCode = printDoctor(findings)
 }
 
-async function close({ closers }: Process): Promise<void> {
-  for (const closer of closers.reverse()) await closer()
+async function close(self: Process): Promise<void> {
+  setTimeout(() => process.exit(1), STOP_MS).unref()
+  for (const closer of self.closers.reverse()) await closer()
 }
 
 /** Crash-only: after a fault nobody foresaw, nothing in memory is to be trusted. */
@@ -145,12 +168,10 @@ function endOnFault(logger: Logger): void {
 }
 
 function endOnSignal(self: Process): void {
-  let stopping = false
   const stop = async (signal: string) => {
-    if (stopping) return
-    stopping = true
+    if (self.stopping) return
+    self.stopping = true
     self.logger.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(1), STOP_MS).unref()
     await close(self)
     process.exit(0)
   }
@@ -159,8 +180,12 @@ function endOnSignal(self: Process): void {
 
 /** A fault of the set-up is one clear text, not a stack. */
 function refuse(error: unknown): void {
-  const known = error instanceof ConfigError || error instanceof RolesMissingError
-  const text = known || !(error instanceof Error) ? String((error as Error).message) : error.stack
+  const { code } = Object(error) as NodeJS.ErrnoException
+  const known =
+    error instanceof ConfigError ||
+    error instanceof RolesMissingError ||
+    ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
+  const text = error instanceof Error ? (known ? error.message : error.stack) : 'an unknown fault'
   process.stderr.write(`fairdock: ${text}\n`)
   process.exit(1)
 }

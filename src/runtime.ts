@@ -5,8 +5,10 @@ import { type LoginRole, roleUrl } from './db/roles.ts'
 import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
-import type { LimitStore } from './platform/limit-store.ts'
+import { createScanner, type Scanner } from './modules/claims/scanner.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
+import type { LimitStore } from './platform/limits-store.ts'
+import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What a process works with, opened once and handed to whoever needs it. */
@@ -22,6 +24,9 @@ export interface Runtime {
   /** Logged in as the worker. */
   workerDatabase: Database
   limits: Limits
+  /** Finished public answers. Not started: only a process that serves listens for changes. */
+  cache: LiveCache
+  scanner: Scanner
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -37,6 +42,9 @@ interface RuntimeOptions {
   databaseUrl: string
   clock?: Clock
   metrics?: Metrics | null
+  scanner?: Scanner
+  /** For tests, which run on machines that are busy with other tests. */
+  limiterDeadlineMs?: number
 }
 
 /** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
@@ -59,12 +67,22 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
     onError: (error) => logger.warn({ err: error }, 'the limiter store was lost'),
+    ...(options.limiterDeadlineMs && { deadlineMs: options.limiterDeadlineMs }),
   })
+  const cache = createLiveCache({
+    listenUrl: config.DATABASE_DIRECT_URL ?? urls.fd_app,
+    database,
+    maxBytes: config.LIVE_CACHE_MB * 1_024 * 1_024,
+    logger,
+  })
+  const scanner = options.scanner ?? createScanner()
   return {
     config,
     secrets,
     logger,
     clock,
+    cache,
+    scanner,
     database,
     operatorDatabase,
     workerDatabase,
@@ -72,6 +90,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     metrics,
     key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
     async close() {
+      await Promise.all([cache.stop(), scanner.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },

@@ -1,4 +1,6 @@
 import type { Logger } from 'pino'
+import * as domains from './modules/domains/jobs.ts'
+import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
@@ -15,6 +17,7 @@ const handlers: Record<string, Handler> = {}
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker({ workerDatabase: database, config, logger }: Runtime): Worker {
+  const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
     startLoop({ name, everyMs, step, logger })
@@ -23,6 +26,7 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('outbox upkeep', HOUR, () => forgetHandled(database)),
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]
   if (transport !== null) {

@@ -6,6 +6,7 @@ import type { App } from './route.ts'
 
 /** JSON is the only body, read by our own strict parser. Anything else is 415. */
 export function acceptOnlyJson(app: App): void {
+  app.decorateRequest('verbatim', '')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',
@@ -22,7 +23,10 @@ function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   // Many clients name the type even when they send nothing; a route that needs a body says so itself.
   if (bytes.length === 0) return undefined
   try {
-    return parseIJson(bytes).value
+    const { verbatim } = request.routeOptions.config
+    const { value, slice } = parseIJson(bytes, verbatim === undefined ? {} : { sliceOf: verbatim })
+    if (slice !== undefined) request.verbatim = bytes.toString('utf8', slice.start, slice.end)
+    return value
   } catch (error) {
     if (!(error instanceof IJsonError)) throw error
     const path = error.path.split('/').slice(1).map(quotable).join('.')

@@ -36,6 +36,8 @@ declare module 'fastify' {
     failures?: readonly ErrorCode[]
     /** The query parameters, for the documentation. They are read by clamping helpers, never refused. */
     query?: Record<string, TSchema>
+    /** A member of the body whose text is kept as it came, in `request.verbatim`. */
+    verbatim?: string
     /** Needs an Idempotency-Key header. */
     idempotent?: boolean
     /** Left out of OpenAPI: pages for people. */
@@ -56,6 +58,10 @@ export interface RouteEntry {
 }
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** The text of the body's member that `config.verbatim` names. */
+    verbatim: string
+  }
   interface FastifyInstance {
     routeTable: RouteEntry[]
   }

@@ -67,22 +67,14 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
   response.writeHead(error.status, headersOf(body)).end(body)
 }
 
-/** A connection that has become idle since the close began would hold it up until it times out. */
-const IDLE_CHECK_MS = 100
-
 /**
- * Ends connections while the server closes: the idle ones at once, all others when `drainMs` are
- * over. Node stops looking for slow clients then, so that one of them could hold up the close.
+ * Ends every connection when `drainMs` of a close are over. The idle ones end by themselves, but Node
+ * no longer looks for slow clients then, and one of them could hold up the close for good.
  */
 export function drainOnClose(app: App, drainMs: number): void {
-  const timers: NodeJS.Timeout[] = []
+  let timer: NodeJS.Timeout | undefined
   app.addHook('preClose', async () => {
-    const { server } = app
-    timers.push(setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS))
-    timers.push(setTimeout(() => server.closeAllConnections(), drainMs))
-    for (const timer of timers) timer.unref()
+    timer = setTimeout(() => app.server.closeAllConnections(), drainMs).unref()
   })
-  app.addHook('onClose', async () => {
-    for (const timer of timers) clearTimeout(timer)
-  })
+  app.addHook('onClose', async () => clearTimeout(timer))
 }

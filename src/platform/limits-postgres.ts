@@ -9,7 +9,7 @@ import {
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
-} from './limit-store.ts'
+} from './limits-store.ts'
 
 /** Of the limiter's own, so that neither it nor the shop waits for the other's connections. */
 const CONNECTIONS = 2
@@ -23,15 +23,16 @@ const FORGET_MAX = 1_000
 const Counter = Type.Object({ hits: Type.Integer() })
 
 /** Counters in PostgreSQL. Whoever logs in needs what `fd_app` was granted. */
-export function openPostgresStore({ url, onError }: StoreOptions): LimitStore {
+export function openPostgresStore(options: StoreOptions): LimitStore {
+  const { url, onError, deadlineMs = DEADLINE_MS } = options
   const pool = openPool({
     url,
     name: 'limits',
     max: CONNECTIONS,
-    connectTimeoutMs: DEADLINE_MS,
+    connectTimeoutMs: deadlineMs,
     ...(onError && { onError }),
   })
-  const db = new Runner((query) => sendInTime(pool, query))
+  const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
   return {
     hit: (bucket) => countHit(db, bucket),
     peek: (bucket) => countHits(db, bucket),
@@ -81,9 +82,9 @@ async function countHits(db: Runner, bucket: string): Promise<number> {
  * longer there for the statement. The server ends an overdue one by itself: were only the connection
  * dropped, its process would wait on for the lock, and each new try would add another.
  */
-async function sendInTime(pool: pg.Pool, query: pg.QueryConfig): Promise<pg.QueryResult> {
+async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
-  const until = performance.now() + DEADLINE_MS
+  const until = performance.now() + deadlineMs
   const client = await pool.connect()
   const left = Math.floor(until - performance.now())
   if (left <= MARGIN_MS) {

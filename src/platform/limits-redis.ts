@@ -5,7 +5,7 @@ import {
   type LimitStore,
   type StoreOptions,
   WINDOW_SECONDS,
-} from './limit-store.ts'
+} from './limits-store.ts'
 
 /** A script runs alone, so no counter is ever left without its end. */
 const HIT = `
@@ -17,8 +17,9 @@ const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 500
 
 /** Counters in Redis. Opens whether or not the server is there; calls fail until it is. */
-export async function openRedisStore({ url, onError }: StoreOptions): Promise<LimitStore> {
-  const redis = connect(url)
+export async function openRedisStore(options: StoreOptions): Promise<LimitStore> {
+  const { url, onError, deadlineMs = DEADLINE_MS } = options
+  const redis = connect(url, deadlineMs)
   // Unheard, a lost connection would end the process.
   redis.on('error', (error: Error) => onError?.(error))
   // The client goes on trying by itself.
@@ -45,17 +46,17 @@ export async function openRedisStore({ url, onError }: StoreOptions): Promise<Li
   }
 }
 
-function connect(url: string): Redis {
+function connect(url: string, deadlineMs: number): Redis {
   return new Redis(url, {
     lazyConnect: true,
     // A call fails at once while there is no connection; it is neither kept nor sent again.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: DEADLINE_MS,
-    connectTimeout: DEADLINE_MS,
+    commandTimeout: deadlineMs,
+    connectTimeout: deadlineMs,
     // A server that has gone silent keeps its connection open: it is given up and made anew.
-    socketTimeout: DEADLINE_MS,
+    socketTimeout: deadlineMs,
     retryStrategy: (times) => Math.min(times * RETRY_MIN_MS, RETRY_MAX_MS),
     // After a failover the old primary refuses writes. The address may lead to the new one now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),

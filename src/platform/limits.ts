@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ApiError } from '../errors.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
-import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limit-store.ts'
 import { openPostgresStore } from './limits-postgres.ts'
+import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
 
 /**
  * What the guards ask before they look at a credential. Each throws `rate_limited` when the caller
@@ -31,17 +31,15 @@ export interface LimitsOptions {
 export async function openLimitStore({
   databaseUrl,
   redisUrl,
-  onError,
-}: {
+  ...options
+}: Omit<StoreOptions, 'url'> & {
   /** Logs in as `fd_app`. */
   databaseUrl: string
   redisUrl?: string | undefined
-  onError?: (error: Error) => void
 }): Promise<LimitStore> {
-  const options = (url: string): StoreOptions => ({ url, ...(onError && { onError }) })
-  if (redisUrl === undefined) return openPostgresStore(options(databaseUrl))
+  if (redisUrl === undefined) return openPostgresStore({ ...options, url: databaseUrl })
   const { openRedisStore } = await import('./limits-redis.ts')
-  return openRedisStore(options(redisUrl))
+  return openRedisStore({ ...options, url: redisUrl })
 }
 
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {

@@ -4,11 +4,13 @@ import { sql } from '../db/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import {
   type Answer,
+  bodyBytes,
   COMPRESS_FROM_BYTES,
   compress,
   type Encoded,
   type Encoding,
   pickEncoding,
+  wholeBody,
 } from './live-answer.ts'
 import { CHANNEL, createLiveChannel } from './live-channel.ts'
 import { createLiveStore, type Entry, type Load } from './live-store.ts'
@@ -40,8 +42,13 @@ export interface LiveCache {
   read(tenant: string, key: string, load: LoadAnswer): Promise<Answer>
   /** Only what is kept, at once. */
   find(tenant: string, key: string): Answer | null
-  /** The smallest form the caller understands. Made once for an answer that is kept. */
-  encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Encoded>
+  /**
+   * The smallest form the caller understands, or null for the answer as it is. Made once for an
+   * answer that is kept.
+   */
+  encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Encoded | null>
+  /** The same, but only what is made already; undefined when it is yet to be made. */
+  findEncoded(answer: Answer, acceptEncoding: string | undefined): Encoded | null | undefined
   /**
    * Forgets a tenant. A writer calls this when its commit has returned or its outcome is unknown,
    * and before it answers. Other processes learn by `notifyChanged`.
@@ -124,7 +131,7 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
       counts.bypassed += 1
       return loadAfresh(`${tenant}\n${key}`, load)
     },
-    encoded: createEncoder(store),
+    ...createEncoder(store),
     drop: (tenant) => store.drop(tenant),
     get trusted() {
       return channel.isTrusted()
@@ -185,9 +192,9 @@ function createEncoder(store: ReturnType<typeof createLiveStore>) {
       .then(async () => {
         const known = entry.forms.get(encoding)
         if (known !== undefined) return known
-        const { body } = entry.answer
-        const form = await compress(body, encoding)
-        const smaller = form.length < body.length ? form : null
+        const whole = wholeBody(entry.answer)
+        const form = await compress(whole, encoding)
+        const smaller = form.length < whole.length ? form : null
         store.addForm(entry, encoding, smaller)
         return smaller
       })
@@ -195,15 +202,32 @@ function createEncoder(store: ReturnType<typeof createLiveStore>) {
     return made
   }
 
-  return async (answer: Answer, acceptEncoding: string | undefined): Promise<Encoded> => {
+  /** Which form to send. What is not kept would be compressed for one reader, and again for the next. */
+  function pick(answer: Answer, acceptEncoding: string | undefined) {
     const entry = store.entryOf(answer)
-    const plain = { body: answer.body, encoding: null }
-    // What is not kept would be compressed for one reader, and again for the next.
-    if (entry === undefined || answer.body.length <= COMPRESS_FROM_BYTES) return plain
     const encoding = pickEncoding(acceptEncoding)
-    if (encoding === null) return plain
-    const known = entry.forms.get(encoding)
-    const body = known === undefined ? await addForm(entry, encoding) : known
-    return body === null ? plain : { body, encoding }
+    if (entry === undefined || encoding === null) return null
+    return bodyBytes(answer) <= COMPRESS_FROM_BYTES ? null : { entry, encoding }
+  }
+
+  const asEncoded = (body: Buffer | null, encoding: Encoding) =>
+    body === null ? null : { body, encoding }
+
+  return {
+    async encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Encoded | null> {
+      const picked = pick(answer, acceptEncoding)
+      if (picked === null) return null
+      const { entry, encoding } = picked
+      const known = entry.forms.get(encoding)
+      return asEncoded(known === undefined ? await addForm(entry, encoding) : known, encoding)
+    },
+
+    findEncoded(answer: Answer, acceptEncoding: string | undefined): Encoded | null | undefined {
+      if (acceptEncoding === undefined) return null
+      const picked = pick(answer, acceptEncoding)
+      if (picked === null) return null
+      const known = picked.entry.forms.get(picked.encoding)
+      return known === undefined ? undefined : asEncoded(known, picked.encoding)
+    },
   }
 }

@@ -59,6 +59,7 @@ const KEY_LENGTH_MAX = 2_048
 export function createLiveStore(maxBytes: number) {
   const shelves = new Map<string, Shelf>()
   const entryOf = new WeakMap<Answer, Entry>()
+  const shared = createShares()
   const negative = createOrder(Math.floor(maxBytes * NEGATIVE_SHARE))
   const positive = createOrder(maxBytes - negative.maxBytes)
   let evictions = 0
@@ -67,6 +68,7 @@ export function createLiveStore(maxBytes: number) {
 
   function remove(entry: Entry) {
     unlink(entry)
+    entry.order.bytes -= shared.release(entry.answer.body)
     entry.shelf.entries.delete(entry.key)
     entryOf.delete(entry.answer)
     forgetIfBare(entry.shelf)
@@ -111,20 +113,23 @@ export function createLiveStore(maxBytes: number) {
     put(shelf: Shelf, key: string, given: Answer): Answer {
       const order = given.status >= 400 ? negative : positive
       const bytes = sizeOf(shelf.tenant, key, given)
-      const fits = bytes <= order.maxBytes * ENTRY_SHARE && key.length <= KEY_LENGTH_MAX
+      const whole = bytes + given.body.length
+      const fits = whole <= order.maxBytes * ENTRY_SHARE && key.length <= KEY_LENGTH_MAX
       // A failure is no answer to keep, whoever made it.
       if (!fits || given.status >= 500 || !isCurrent(shelf)) return given
       const before = shelf.entries.get(key)
       if (before !== undefined) {
         unlink(before)
+        before.order.bytes -= shared.release(before.answer.body)
         entryOf.delete(before.answer)
       }
-      const answer = { ...given, body: alone(given.body) }
+      const answer = { ...given, body: findTwin(shelf, given) ?? alone(given.body) }
       const links = { older: null, newer: null }
       const entry: Entry = { shelf, key, answer, forms: new Map(), order, bytes, ...links }
       shelf.entries.set(key, entry)
       entryOf.set(answer, entry)
       append(entry)
+      order.bytes += shared.take(answer.body)
       evict(order)
       return answer
     },
@@ -153,6 +158,7 @@ export function createLiveStore(maxBytes: number) {
         for (const entry of shelf.entries.values()) entryOf.delete(entry.answer)
       }
       shelves.clear()
+      shared.clear()
       for (const order of [positive, negative]) {
         Object.assign(order, { oldest: null, newest: null, bytes: 0, count: 0 })
       }
@@ -208,10 +214,44 @@ function alone(body: Buffer): Buffer {
   return copy
 }
 
+/** The same bytes under another key of the tenant, so that they are kept once. */
+function findTwin(shelf: Shelf, { etag, body, head }: Answer): Buffer | undefined {
+  // Only an answer that is cut to share is looked for; a catalog's pages have nothing in common.
+  if (head === undefined || etag === undefined) return undefined
+  for (const { answer } of shelf.entries.values()) {
+    if (answer.etag === etag && answer.body.equals(body)) return answer.body
+  }
+  return undefined
+}
+
+/** Counts how many entries hold a buffer. Each answers by how much the room in use changes. */
+function createShares() {
+  const holders = new Map<Buffer, number>()
+  return {
+    take(body: Buffer): number {
+      const before = holders.get(body) ?? 0
+      holders.set(body, before + 1)
+      return before === 0 ? body.length : 0
+    },
+    release(body: Buffer): number {
+      const before = holders.get(body) ?? 0
+      if (before > 1) {
+        holders.set(body, before - 1)
+        return 0
+      }
+      holders.delete(body)
+      return before === 1 ? body.length : 0
+    },
+    clear: () => holders.clear(),
+  }
+}
+
+/** What an entry takes beside its body, which it may share. */
 function sizeOf(tenant: string, key: string, answer: Answer): number {
-  let characters = tenant.length + key.length + (answer.etag?.length ?? 0)
+  const { etag = '', head = '', tail = '' } = answer
+  let characters = tenant.length + key.length + etag.length + head.length + tail.length
   for (const [name, value] of Object.entries(answer.headers)) {
     characters += name.length + value.length
   }
-  return ENTRY_BYTES + 2 * characters + answer.body.length
+  return ENTRY_BYTES + 2 * characters
 }

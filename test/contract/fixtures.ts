@@ -17,6 +17,14 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+  'GET /v1/merchant/domains/:id': claimDomain,
+  'POST /v1/merchant/domains/:id/verify': claimDomain,
+  'DELETE /v1/merchant/domains/:id': claimDomain,
+  'POST /v1/merchant/domains/:id/primary': async (merchant, app) => {
+    const { id } = await claimDomain(merchant)
+    await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
+    return { id }
+  },
 }
 
 async function requestFeature(merchant: Caller) {
@@ -24,6 +32,13 @@ async function requestFeature(merchant: Caller) {
   const made = await merchant.post('/v1/merchant/entitlements/requests', body)
   assert.ok(made.body.request, made.text)
   return { id: made.body.request.id }
+}
+
+async function claimDomain(merchant: Caller) {
+  const body = { hostname: `${randomUUID()}.example` }
+  const made = await merchant.post('/v1/merchant/domains', body)
+  assert.ok(made.body.domain, made.text)
+  return { id: made.body.domain.id as string }
 }
 
 /** Writes a mark into every place of the store that takes free text. */
@@ -36,6 +51,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       '/v1/merchant/entitlements/requests',
       { feature_key: 'dedicated_gateway', note: canary },
     ],
+    ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
   ]
   for (const [method, url, body] of plants) {
     const answer = await merchant.send(method, url, body)

@@ -6,6 +6,7 @@ import type { TenantDb } from '../../src/db/database.ts'
 import type { App } from '../../src/http/route.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
+import type { Scanner } from '../../src/modules/claims/scanner.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
 import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
@@ -49,6 +50,9 @@ export interface TestApp {
   store(tenant: string): Promise<TenantDb>
 }
 
+/** No test asks the machine's own name server. */
+const NOWHERE = { DNS_SERVERS: '127.0.0.1:9' }
+
 interface TestAppOptions {
   env?: Record<string, string>
   clock?: Clock
@@ -57,6 +61,11 @@ interface TestAppOptions {
   /** Where the processes find the database, when that is not the database itself. */
   databaseUrl?: (url: string) => Promise<string>
   logger?: Logger
+  /** Keeps public answers in memory, as a process that serves does. */
+  live?: boolean
+  /** A busy machine may take its time; a test of the deadline itself asks for the real one. */
+  limiterDeadlineMs?: number
+  scanner?: Scanner
   /** An answer whose code its route did not declare fails the test, unless it is meant to. */
   allowUndeclared?: boolean
 }
@@ -101,16 +110,19 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 async function openTestRuntime(
   t: TestContext,
   database: TestDatabase,
-  { env, clock, logger, databaseUrl }: TestAppOptions,
+  { env, clock, live, scanner, limiterDeadlineMs = 5_000, logger, databaseUrl }: TestAppOptions,
 ) {
   const runtime = await openRuntime({
-    config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...env }),
+    config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
+    ...(scanner === undefined ? {} : { scanner }),
+    limiterDeadlineMs,
   })
   t.after(() => runtime.close())
+  if (live) runtime.cache.start()
   return runtime
 }
 

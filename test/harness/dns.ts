@@ -3,13 +3,15 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-export type RecordType = 'A' | 'AAAA'
+export type RecordType = 'A' | 'AAAA' | 'TXT'
 
 export interface Answer {
   addresses?: readonly string[]
   /** The addresses then belong to this name. */
   cname?: string
-  code?: 'NXDOMAIN' | 'SERVFAIL'
+  /** TXT records, each of one string or of several. */
+  texts?: readonly (string | readonly string[])[]
+  code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED'
   /** Says nothing at all. */
   silent?: boolean
 }
@@ -22,14 +24,15 @@ export interface TestDns {
   /** As a resolver's `servers` wants it. */
   server: string
   set(name: string, zone: Zone): void
-  /** How many questions came for a name, of both types. */
+  /** How many questions came for a name, of all types. */
   asked(name: string): number
   close(): Promise<void>
 }
 
-const TYPES: Record<RecordType, number> = { A: 1, AAAA: 28 }
+const TYPES: Record<RecordType, number> = { A: 1, AAAA: 28, TXT: 16 }
+const TYPE_NAMES = Object.keys(TYPES) as RecordType[]
 const CNAME = 5
-const CODES = { NXDOMAIN: 3, SERVFAIL: 2 }
+const CODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 }
 
 /** Longer answers are cut over UDP and asked for again over TCP, as the protocol wants. */
 const UDP_BYTES = 512
@@ -40,9 +43,9 @@ export async function startDns(): Promise<TestDns> {
 
   function respond(query: Buffer): Buffer | null {
     const { name, typeNumber, end } = readQuestion(query)
-    const type = typeNumber === TYPES.A ? 'A' : typeNumber === TYPES.AAAA ? 'AAAA' : null
+    const type = TYPE_NAMES.find((each) => TYPES[each] === typeNumber)
     const zone = zones.get(name)
-    if (type === null || zone === undefined) return encode(query, end, { code: 'NXDOMAIN' })
+    if (type === undefined || zone === undefined) return encode(query, end, { code: 'NXDOMAIN' })
     const before = asked.get(`${name} ${type}`) ?? 0
     asked.set(`${name} ${type}`, before + 1)
     const answer = zone(type, before)
@@ -53,7 +56,7 @@ export async function startDns(): Promise<TestDns> {
   return {
     server: `127.0.0.1:${port}`,
     set: (name, zone) => void zones.set(name, zone),
-    asked: (name) => (asked.get(`${name} A`) ?? 0) + (asked.get(`${name} AAAA`) ?? 0),
+    asked: (name) => TYPE_NAMES.reduce((sum, type) => sum + (asked.get(`${name} ${type}`) ?? 0), 0),
     async close() {
       udp.close()
       tcp.close()
@@ -64,7 +67,17 @@ export async function startDns(): Promise<TestDns> {
 
 /** Always the same addresses, each under its own record type. */
 export function fixed(...addresses: string[]): Zone {
-  return (type) => ({ addresses: addresses.filter((a) => a.includes(':') === (type === 'AAAA')) })
+  const of: Record<RecordType, readonly string[]> = {
+    A: addresses.filter((each) => !each.includes(':')),
+    AAAA: addresses.filter((each) => each.includes(':')),
+    TXT: [],
+  }
+  return (type) => ({ addresses: of[type] })
+}
+
+/** Always the same TXT records, and nothing else. */
+export function texts(...records: (string | readonly string[])[]): Zone {
+  return (type) => (type === 'TXT' ? { texts: records } : {})
 }
 
 /** One zone for the first question of each type, another for every later one. */
@@ -125,6 +138,11 @@ function encode(query: Buffer, end: number, answer: Answer): Buffer {
     const data = Buffer.from(ipaddr.parse(address).toByteArray())
     return record(owner, data.length === 4 ? TYPES.A : TYPES.AAAA, data)
   })
+  for (const text of answer.texts ?? []) {
+    const strings = [text].flat().map((each) => Buffer.from(each))
+    const data = Buffer.concat(strings.flatMap((each) => [Buffer.from([each.length]), each]))
+    records.push(record(owner, TYPES.TXT, data))
+  }
   if (answer.cname !== undefined) records.unshift(record(pointer(12), CNAME, owner))
   const code = answer.code === undefined ? 0 : CODES[answer.code]
   return Buffer.concat([

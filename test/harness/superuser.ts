@@ -32,8 +32,18 @@ export async function dumpText(superuser: pg.Client): Promise<string> {
   return parts.join('\n')
 }
 
-/** Puts a store live without a site, as the site builder will once it is there. */
-export const putLive = (superuser: pg.Client, tenant: string) =>
-  superuser.query(`update stores set status = 'live', active_version = 1 where tenant_ref = $1`, [
-    tenant,
-  ])
+/** Gives a store a site to be active, past the claim scan and all else. */
+export async function putActiveVersion(superuser: pg.Client, tenant: string): Promise<void> {
+  await superuser.query(
+    `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
+     values ($1, 1, '{}', repeat('0', 64), 'none', 'test')`,
+    [tenant],
+  )
+  await superuser.query('update stores set active_version = 1 where tenant_ref = $1', [tenant])
+}
+
+/** A live store, the short way. */
+export async function putLive(superuser: pg.Client, tenant: string): Promise<void> {
+  await putActiveVersion(superuser, tenant)
+  await superuser.query(`update stores set status = 'live' where tenant_ref = $1`, [tenant])
+}

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import { OpenObject } from '../../src/kernel/schema.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
+import { openBareServer } from '../harness/bare-server.ts'
 import { requestText, talk } from '../harness/raw-http.ts'
 import { ECHO, isRefusal } from '../harness/refusal.ts'
 
@@ -209,5 +212,20 @@ describe('values of another type are refused, never bent', () => {
     const answer = await merchant.patch('/v1/my/store', sent)
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.store.display_name, 'Renamed')
+  })
+
+  test('a handler is given all that was sent, and nothing else', async (t) => {
+    const { url } = await openBareServer(t, async (app) => {
+      const Few = Type.Object({
+        a: Type.Optional(Type.String()),
+        b: Type.Optional(Type.String({ default: 'not asked for' })),
+      })
+      const options = { schema: { body: Few, response: { 200: OpenObject } } }
+      app.post('/echo', options, async ({ body }) => body)
+    })
+    const text = '{"z":1,"a":"x","extra":{"deep":[1,null,{}],"total_cents":"2"},"e":1.5e2}'
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/echo`, { method: 'POST', headers, body: text })
+    assert.deepEqual(await answer.json(), JSON.parse(text))
   })
 })

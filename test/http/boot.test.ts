@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import { decorateRequests, onPlane } from '../../src/http/guards.ts'
@@ -8,7 +11,9 @@ import { createServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { openTestApp } from '../harness/app.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
+import { requestText } from '../harness/raw-http.ts'
 import { isRefusal } from '../harness/refusal.ts'
+import { until } from '../harness/until.ts'
 
 describe('a route that says too little stops the start', () => {
   async function start(plane: Plane | null, routes: Routes) {
@@ -113,33 +118,31 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
   test('a caller that goes away in the middle of its body is no failure of ours', async (t) => {
     const lines: string[] = []
     const logger = createLogger('error', { write: (line: string) => void lines.push(line) })
-    const statuses: number[] = []
+    const failures: string[] = []
+    let isNoticed = false
     const { url, app } = await openBareServer(
       t,
       async (app) => {
-        app.addHook('onResponse', async (_, reply) => void statuses.push(reply.statusCode))
+        app.addHook('onError', async () => {
+          isNoticed = true
+        })
         app.post(
           '/takes',
           { schema: { body: Type.Object({}), response: { 200: Ok } } },
           async () => ({ ok: true }),
         )
       },
-      { logger, timeouts: { drain: 100 } },
+      { logger, onFailure: (kind) => failures.push(kind) },
     )
-    const going = new AbortController()
-    const body = new ReadableStream({
-      start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
-    })
-    const seen = new Promise((resolve) => app.server.once('request', resolve))
-    const init = { method: 'POST', body, duplex: 'half', signal: going.signal }
-    const headers = { 'content-type': 'application/json' }
-    const sent = fetch(`${url}/takes`, { ...init, headers } as RequestInit).catch(() => {})
-    await seen
-    going.abort()
-    await sent
-    await app.close()
-    assert.deepEqual(lines, [])
-    assert.ok(!statuses.includes(503), String(statuses))
+    const going = connect(Number(new URL(url).port), '127.0.0.1')
+    const headers = { 'content-type': 'application/json', 'content-length': '100' }
+    going.write(requestText('POST /takes', headers, '{"a":'))
+    await once(app.server, 'request')
+    going.destroy()
+    await until('it is noticed', () => isNoticed)
+    // The error handler comes right after the hook.
+    await nextTurn()
+    assert.deepEqual([lines, failures], [[], []])
   })
 })
 

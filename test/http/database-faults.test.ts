@@ -3,6 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { sql } from '../../src/db/sql.ts'
+import { DEADLINE_MS } from '../../src/platform/limits-store.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { openProxy, type TestProxy } from '../harness/proxy.ts'
@@ -16,6 +17,7 @@ const RECOVERY_MS = 5_000
 async function openBehindProxy(t: TestContext) {
   let proxy: TestProxy | undefined
   const app = await openTestApp(t, {
+    limiterDeadlineMs: DEADLINE_MS,
     databaseUrl: async (url) => {
       const address = new URL(url)
       proxy = await openProxy(t, Number(address.port))
@@ -236,7 +238,7 @@ describe('a limiter that cannot count', () => {
   }
 
   test('in PostgreSQL refuses every limited route before it looks at the key', async (t) => {
-    const app = await openTestApp(t)
+    const app = await openTestApp(t, { limiterDeadlineMs: DEADLINE_MS })
     const admin = await openAdmin(t, app)
     const merchant = await app.merchant('acme')
     await forbidLookup(admin)
@@ -257,7 +259,10 @@ describe('a limiter that cannot count', () => {
     const program = await findRedisServer()
     if (program === null) return t.skip('there is no redis-server')
     const redis = await startRedis(t, program)
-    const app = await openTestApp(t, { env: { REDIS_URL: redis.url } })
+    const app = await openTestApp(t, {
+      env: { REDIS_URL: redis.url },
+      limiterDeadlineMs: DEADLINE_MS,
+    })
     const admin = await openAdmin(t, app)
     const merchant = await app.merchant('acme')
     assert.equal((await merchant.get('/v1/my/store')).status, 200)

@@ -13,7 +13,7 @@ import { until } from '../harness/until.ts'
 /** The real limits are ten times these and more; what is tried is that they hold. */
 const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 1_000, drain: 500 }
 /** Node looks at its sockets only so often, and the machine may be busy. */
-const GRACE = 1_500
+const GRACE = 3_000
 
 const routes = async (app: App) => {
   app.get('/ping', { schema: { response: { 200: Ok } } }, async () => ({ ok: true }))
@@ -22,7 +22,7 @@ const routes = async (app: App) => {
   }))
   const Big = Type.Object({ text: Type.String() })
   app.get('/big', { schema: { response: { 200: Big } } }, async () => ({
-    text: 'x'.repeat(50_000_000),
+    text: 'x'.repeat(20_000_000),
   }))
 }
 
@@ -65,7 +65,7 @@ function isTimeout(text: string) {
   isRefusal({ status: Number(head.split(' ')[1]), headers, text: body }, 'request_timeout')
 }
 
-describe('a slow client is cut off', () => {
+describe('a slow client is cut off', { concurrency: true }, () => {
   const cases: [what: string, beginning: string, piece: string, limit: number][] = [
     ['that says nothing', '', '', SHORT.headers],
     ['that drips its headers', HEADERS, 'a: b\r\n', SHORT.headers],
@@ -105,20 +105,25 @@ describe('a slow client is cut off', () => {
   })
 })
 
-test('200 slow clients do not keep a healthy one waiting, and all are cut off', async (t) => {
-  const { url } = await openServer(t)
-  const slow = Array.from({ length: 200 }, (_, n) =>
-    n % 2 === 0 ? drip(t, url, HEADERS, 'a: b\r\n') : drip(t, url, BODY, ' '),
-  )
-  await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
+async function medianPing(url: string): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < 50; n++) {
     const began = performance.now()
     assert.equal((await fetch(`${url}/ping`)).status, 200)
     times.push(performance.now() - began)
   }
-  const median = times.toSorted((a, b) => a - b)[25] ?? 0
-  assert.ok(median < 50, `a healthy request took ${median} ms`)
+  return times.toSorted((a, b) => a - b)[25] ?? 0
+}
+
+test('200 slow clients do not keep a healthy one waiting, and all are cut off', async (t) => {
+  const { url } = await openServer(t)
+  const alone = await medianPing(url)
+  const slow = Array.from({ length: 200 }, (_, n) =>
+    n % 2 === 0 ? drip(t, url, HEADERS, 'a: b\r\n') : drip(t, url, BODY, ' '),
+  )
+  await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
+  const among = await medianPing(url)
+  assert.ok(among < 3 * alone + 20, `a healthy request took ${among} ms, alone ${alone} ms`)
   for (const ms of await Promise.all(slow.map(({ closed }) => closed))) {
     assert.ok(ms < SHORT.request + 2 * GRACE, `closed after ${ms} ms`)
   }

@@ -235,17 +235,17 @@ describe('compressed forms', () => {
     const { bytes } = cache.stats()
     const all = ['br', 'gzip', 'gzip, br', 'gzip;q=1, br;q=0', 'br']
     const forms = await Promise.all(all.map((accept) => cache.encoded(answer, accept)))
-    for (const { body, encoding } of forms) {
-      assert.ok(encoding)
-      const decode = encoding === 'br' ? brotliDecompressSync : gunzipSync
-      assert.equal(decode(body).toString(), page)
+    for (const form of forms) {
+      assert.ok(form)
+      const decode = form.encoding === 'br' ? brotliDecompressSync : gunzipSync
+      assert.equal(decode(form.body).toString(), page)
     }
-    const different = new Set(forms.map(({ body }) => body))
+    const different = new Set(forms.map((form) => form?.body))
     assert.ok(different.size <= 5)
     const again = await Promise.all(all.map((accept) => cache.encoded(answer, accept)))
-    const made = new Set(again.map(({ body }) => body))
+    const made = new Set(again.map((form) => form?.body))
     assert.equal(made.size, 2, 'one form of each kind is kept')
-    const total = [...made].reduce((sum, { length }) => sum + length, 0)
+    const total = [...made].reduce((sum, body) => sum + (body?.length ?? 0), 0)
     assert.equal(cache.stats().bytes, bytes + total)
     cache.drop('acme')
     assert.equal(cache.stats().bytes, 0)
@@ -254,13 +254,21 @@ describe('compressed forms', () => {
   test('are not made of what is small, incompressible or not kept', async (t) => {
     const { cache } = await openOne(t)
     const small = await cache.read('acme', 'small', async () => text('x'.repeat(1_024)))
-    assert.deepEqual(await cache.encoded(small, 'br'), { body: small.body, encoding: null })
+    assert.equal(await cache.encoded(small, 'br'), null)
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(4_096)))
     const random = await cache.read('acme', 'noise', async () => ({ ...text(''), body: noise }))
-    assert.equal((await cache.encoded(random, 'br, gzip')).encoding, null)
-    assert.deepEqual(await cache.encoded(text(page), 'br'), {
-      body: Buffer.from(page),
-      encoding: null,
-    })
+    assert.equal(await cache.encoded(random, 'br, gzip'), null)
+    assert.equal(await cache.encoded(text(page), 'br'), null)
+  })
+
+  test('are found at once when made before, and hold what stands around the shared part', async (t) => {
+    const { cache } = await openOne(t)
+    const load = async () => ({ ...text(page), head: '<', tail: '>', etag: '"1"' })
+    const answer = await cache.read('acme', 'site', load)
+    assert.equal(cache.findEncoded(answer, undefined), null)
+    assert.equal(cache.findEncoded(answer, 'br'), undefined, 'yet to be made')
+    const made = await cache.encoded(answer, 'br')
+    assert.deepEqual(cache.findEncoded(answer, 'br'), made)
+    assert.equal(brotliDecompressSync(made?.body ?? '').toString(), `<${page}>`)
   })
 })

@@ -87,6 +87,23 @@ describe('the store of live answers', () => {
     assert.deepEqual(kept.body, Buffer.alloc(100, 'y'))
   })
 
+  test('keeps the long part that two answers of a tenant share once', () => {
+    const store = createLiveStore(MIB)
+    const cut = (head: string, etag = '"1"') => ({ ...answer(5_000), head, tail: '}', etag })
+    const first = put(store, 'acme', 'site', cut('{"a":'))
+    const { bytes } = store.figures()
+    const second = put(store, 'acme', 'resolve', cut('{"b":'))
+    assert.equal(second.body, first.body)
+    assert.ok(store.figures().bytes < bytes + 2_000)
+    put(store, 'acme', 'other', cut('{"c":', '"2"'))
+    put(store, 'globex', 'site', cut('{"a":'))
+    assert.ok(store.figures().bytes > bytes + 10_000, 'only of one tenant and one version')
+    store.drop('acme')
+    assert.equal(store.figures().bytes, bytes + 2 * 'globex'.length - 2 * 'acme'.length)
+    store.drop('globex')
+    assert.equal(store.figures().bytes, 0)
+  })
+
   test('replaces an answer without counting it twice', () => {
     const store = createLiveStore(MIB)
     put(store, 'acme', 'site', answer(1_000))

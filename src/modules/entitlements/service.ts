@@ -158,6 +158,8 @@ export const countOpenRequests = async (db: Db) => (await queries.countOpenReque
 export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('entitlements: withdraw', async (tx) => {
     const open = await lockPending(tx, id)
+    // Whoever is asking for the feature again must find this request still open, or see it gone.
+    await queries.lockFeature(tx, open.feature_key)
     await audit.record(tx, actor, {
       action: 'addon.activation_withdrawn',
       entity: `feature:${open.feature_key}`,

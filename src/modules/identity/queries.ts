@@ -13,13 +13,21 @@ interface NewOwner {
   verified: boolean
 }
 
+/**
+ * Null when somebody has the address. An account that never proved it does not hold it: otherwise
+ * anyone could keep an owner out by signing up first.
+ */
 export const insertOwner = (db: Runner, owner: NewOwner) =>
-  db.one(
+  db.maybe(
     OwnerRow,
     sql`
     insert into owners as o (email, name, password_hash, email_verified_at)
     values (${owner.email}, ${owner.name}, ${owner.passwordHash},
             case when ${owner.verified} then now() end)
+    on conflict (email) do update
+       set name = excluded.name, password_hash = excluded.password_hash,
+           email_verified_at = excluded.email_verified_at
+     where o.email_verified_at is null
     returning ${columns}`,
   )
 

@@ -55,29 +55,29 @@ export const publicRoutes =
         return sendSession(reply, 200, started)
       },
     )
+  }
 
+export const ownerRoutes =
+  (deps: identity.Identity, limited: Limited): Routes =>
+  async (app) => {
     app.post(
       '/v1/identity/verify',
       {
-        config: { failures: ['unauthorized', 'rate_limited', 'db_error'] },
         schema: {
           operationId: 'verifyEmail',
           tags: ['identity'],
-          summary: 'Prove an e-mail address with the token that was mailed to it.',
+          summary: "Prove your account's e-mail address with the token that was mailed to it.",
           body: Verification,
           response: { 200: Type.Object({ verified: Type.Boolean() }) },
         },
       },
       async (request) => {
-        await limited(request, () => identity.verifyEmail(deps, request.body.token))
+        const owner = requireOwner(request)
+        await limited(request, () => identity.verifyEmail(deps, owner, request.body.token))
         return { verified: true }
       },
     )
-  }
 
-export const ownerRoutes =
-  (deps: identity.Identity): Routes =>
-  async (app) => {
     app.get(
       '/v1/identity/me',
       {

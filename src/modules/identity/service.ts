@@ -1,12 +1,11 @@
 import { hash, verify } from '@node-rs/argon2'
-import { refusing } from '../../db/constraints.ts'
 import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as tokens from '../../kernel/tokens.ts'
-import { WINDOW_SECONDS } from '../../platform/limit-store.ts'
 import type { Limits } from '../../platform/limits.ts'
+import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Vouched, VouchedCheck } from './external.ts'
 import * as queries from './queries.ts'
@@ -47,7 +46,9 @@ export async function signUp(identity: Identity, wanted: SignUp): Promise<Sessio
   const passwordHash = await hash(wanted.password, ARGON2)
   const row = { email, name: wanted.name, passwordHash, verified: verification === 'off' }
   return db.transaction('identity: sign up', async (tx) => {
-    const made = await refusing(queries.insertOwner(tx, row), { owners_email_key: 'email_exists' })
+    const made = await queries.insertOwner(tx, row)
+    if (made === null) throw new ApiError('email_exists')
+    await queries.deleteSessionsOf(tx, made.id)
     if (!made.email_verified) await sendVerification(identity, tx, made)
     return startSession(tx, made)
   })
@@ -133,11 +134,15 @@ async function sendVerification(
   })
 }
 
-export async function verifyEmail(identity: Identity, token: string): Promise<void> {
+/**
+ * Takes the token that was mailed, from the account it was mailed for: a letter that somebody else's
+ * sign-up caused proves nothing for them, should its reader follow it.
+ */
+export async function verifyEmail(identity: Identity, owner: Owner, token: string): Promise<void> {
   const payload = tokens.verify(identity.verificationKey, token)
   if (payload === null) throw new ApiError('unauthorized')
   const [id, email, expires] = JSON.parse(payload.toString()) as [string, string, number]
-  if (expires * 1_000 < identity.clock.now()) throw new ApiError('unauthorized')
+  if (expires * 1_000 < identity.clock.now() || id !== owner.id) throw new ApiError('unauthorized')
   if ((await queries.markVerified(identity.db, id, email)) === 0) throw new ApiError('unauthorized')
 }
 

@@ -21,6 +21,12 @@ export const insertStore = (db: Db, store: NewStore) =>
 export const findStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant}`)
 
+export const findLiveStore = (db: Db) =>
+  db.maybe(
+    Store,
+    sql`select ${columns} from stores where tenant_ref = ${db.tenant} and status = 'live'`,
+  )
+
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
 
@@ -33,6 +39,11 @@ export const updateStatus = (db: Db, status: StoreStatus) =>
     returning ${columns}`,
   )
 
+export const updateActiveVersion = (db: Db, version: number) =>
+  db.run(sql`
+    update stores set active_version = ${version}, updated_at = now()
+     where tenant_ref = ${db.tenant}`)
+
 export const updateOwner = (db: Db, email: string) =>
   db.one(
     Store,
@@ -41,6 +52,11 @@ export const updateOwner = (db: Db, email: string) =>
      where tenant_ref = ${db.tenant}
     returning ${columns}`,
   )
+
+export const updatePrimaryHostname = (db: Db, hostname: string | null) =>
+  db.run(sql`
+    update stores set primary_hostname = ${hostname}, updated_at = now()
+     where tenant_ref = ${db.tenant}`)
 
 export const updateSettings = (db: Db, patch: StorePatch) =>
   db.one(

@@ -1,5 +1,5 @@
 import { refusing } from '../../db/constraints.ts'
-import type { Database, Db, TenantDb } from '../../db/database.ts'
+import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -39,6 +39,11 @@ export async function get(db: Db): Promise<Store> {
   return store
 }
 
+export const find = queries.findStore
+
+/** The store, if the public may see it. One statement, so that all others take as long as each other. */
+export const findLive = queries.findLiveStore
+
 export const list = queries.listStores
 
 /** Puts a store live, back to draft, or out of sight. */
@@ -61,6 +66,18 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
     queries.updateSettings(tx, checked),
   )
 }
+
+/** For the site's own transaction, which audits and announces it. Answers the version before. */
+export async function setActiveVersion(tx: Tx, version: number): Promise<number | null> {
+  const before = await queries.lockStore(tx)
+  if (before === null) throw new ApiError('unknown_tenant')
+  await queries.updateActiveVersion(tx, version)
+  return before.activeVersion
+}
+
+/** The name the store is known by. Whose it is, and who hears of it, is seen to by `domains`. */
+export const setPrimaryHostname = (tx: Tx, hostname: string | null) =>
+  queries.updatePrimaryHostname(tx, hostname)
 
 /** One change of the store's row: locked, audited, and announced to whoever serves it. */
 function change(

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { findOpenRequest, lockFeature } from '../../../src/modules/entitlements/queries.ts'
 import { type Caller, openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { until } from '../../harness/until.ts'
 
 const URL = '/v1/merchant/entitlements/requests'
 const feature_key = 'dedicated_gateway'
@@ -98,6 +101,33 @@ describe('the requests of a store', () => {
     const late = await decide(app.operator, request.id, { status: 'approved' })
     assert.deepEqual([late.status, late.body.error.code], [409, 'request_decided'])
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
+  })
+
+  test('are withdrawn only when nobody is just asking for the same', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const acme = await app.merchant('acme')
+    const db = await app.store('acme')
+    const { request } = (await acme.post(URL, { feature_key })).body
+    const asking = Promise.withResolvers<void>()
+    const locked = Promise.withResolvers<void>()
+    const ask = db.transaction('ask', async (tx) => {
+      await lockFeature(tx, feature_key)
+      locked.resolve()
+      await asking.promise
+      return findOpenRequest(tx, feature_key)
+    })
+    await locked.promise
+    const withdrawn = acme.post(`${URL}/${request.id}/withdraw`)
+    await until('the withdrawal waits', async () => {
+      const waiting = await superuser.query(
+        `select from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`,
+      )
+      return waiting.rowCount === 1
+    }).finally(() => asking.resolve())
+    assert.equal((await ask)?.id, request.id)
+    assert.equal((await withdrawn).body.request.status, 'withdrawn')
   })
 
   test('asked for and withdrawn by many at once are never lost on the way', async (t) => {

@@ -28,10 +28,10 @@ async function openProvider(t: TestContext) {
     if (!provider.isUp) return void response.writeHead(502).end('<h1>Bad gateway</h1>')
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: jwks }))
   })
-  const sign = (claims: JWTPayload, { alg = 'RS256', kid = alg, expires = '5m' } = {}) => {
+  const sign = (claims: JWTPayload, { alg = 'RS256', kid = '', expires = '5m' } = {}) => {
     const key = keys.get(alg)
     assert.ok(key)
-    const token = new SignJWT(claims).setProtectedHeader({ alg, kid })
+    const token = new SignJWT(claims).setProtectedHeader({ alg, kid: kid || alg })
     return (expires === '' ? token : token.setExpirationTime(expires)).sign(key)
   }
   const env = {

@@ -41,7 +41,7 @@ describe('where addresses must be proven', () => {
     const [letter, ...more] = await readMails(superuser)
     assert.ok(letter)
     assert.deepEqual([letter.recipient, more.length], [EMAIL, 0])
-    const proven = await app.anyone.post(VERIFY, { token: tokenIn(letter) })
+    const proven = await owner.post(VERIFY, { token: tokenIn(letter) })
     assert.deepEqual([proven.status, proven.body], [200, { verified: true }])
     const after = await owner.get('/v1/identity/me')
     assert.equal(after.body.owner.email_verified, true)
@@ -51,10 +51,36 @@ describe('where addresses must be proven', () => {
 
   test('a refused sign-up mails nothing', async (t) => {
     const { app, superuser } = await open(t)
-    await app.owner(EMAIL)
+    const owner = await app.owner(EMAIL)
+    const [letter] = await readMails(superuser)
+    await owner.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
     const again = { email: EMAIL, password: 'another one', name: 'Eve' }
     assert.equal((await app.anyone.post('/v1/identity/signup', again)).status, 409)
     assert.equal((await readMails(superuser)).length, 1)
+  })
+
+  test('a stranger who signs up first neither keeps the owner out nor gets in', async (t) => {
+    const { app, superuser } = await open(t)
+    const stranger = await app.owner(EMAIL)
+    const owner = await app.owner(EMAIL)
+    assert.equal((await stranger.get('/v1/identity/me')).status, 401, 'the later sign-up stands')
+    const letters = await readMails(superuser)
+    assert.equal(letters.length, 2)
+    const token = tokenIn(letters[1] ?? { body: '' })
+    assert.equal((await stranger.post(VERIFY, { token })).status, 401)
+    assert.equal((await owner.post(VERIFY, { token })).status, 200)
+    assert.equal((await owner.get('/v1/identity/me')).body.stores.length, 1)
+  })
+
+  test("a reader who follows another account's letter proves nothing for it", async (t) => {
+    const { app, superuser } = await open(t)
+    const eve = await app.owner(EMAIL)
+    const reader = await app.owner('reader@acme.example')
+    const [letter] = await readMails(superuser)
+    const token = tokenIn(letter ?? { body: '' })
+    assert.equal((await app.anyone.post(VERIFY, { token })).status, 401)
+    assert.equal((await reader.post(VERIFY, { token })).status, 401)
+    assert.deepEqual((await eve.get('/v1/identity/me')).body.stores, [])
   })
 })
 
@@ -65,7 +91,7 @@ describe('a token that proves an address', () => {
     const [letter] = await readMails(superuser)
     const token = tokenIn(letter ?? { body: '' })
     assert.ok(token.length > 80)
-    const refused = await app.anyone.post(VERIFY, { token: '' })
+    const refused = await owner.post(VERIFY, { token: '' })
     assert.deepEqual([refused.status, refused.body.error.code], [401, 'unauthorized'])
     const wrong = [`${token}=`, `${token} `, ` ${token}`, token.slice(1), token.slice(0, -1)]
     for (let at = 0; at < token.length; at += 5) {
@@ -73,7 +99,7 @@ describe('a token that proves an address', () => {
       wrong.push(token.slice(0, at) + other + token.slice(at + 1))
     }
     for (const each of wrong) {
-      assert.deepEqual(essence(await app.anyone.post(VERIFY, { token: each })), essence(refused))
+      assert.deepEqual(essence(await owner.post(VERIFY, { token: each })), essence(refused))
     }
     assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
   })
@@ -84,7 +110,7 @@ describe('a token that proves an address', () => {
     const eve = await app.owner('eve@acme.example')
     const letters = await readMails(superuser)
     const token = tokenIn(letters.find(({ recipient }) => recipient === EMAIL) ?? { body: '' })
-    const answers = await times(20, () => app.anyone.post(VERIFY, { token }))
+    const answers = await times(20, () => ann.post(VERIFY, { token }))
     assert.deepEqual(countStatuses(answers), { 200: 20 })
     assert.equal((await ann.get('/v1/identity/me')).body.owner.email_verified, true)
     assert.equal((await eve.get('/v1/identity/me')).body.owner.email_verified, false)
@@ -92,10 +118,10 @@ describe('a token that proves an address', () => {
 
   test('is worth nothing once the account has another address', async (t) => {
     const { app, superuser } = await open(t)
-    await app.owner('eve@acme.example')
+    const eve = await app.owner('eve@acme.example')
     const [letter] = await readMails(superuser)
     await superuser.query('update owners set email = $1', [EMAIL])
-    const answer = await app.anyone.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
+    const answer = await eve.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
     assert.equal(answer.status, 401)
   })
 
@@ -106,10 +132,10 @@ describe('a token that proves an address', () => {
     const [letter] = await readMails(superuser)
     const token = tokenIn(letter ?? { body: '' })
     ahead = 24 * 3_600_000 + 1_000
-    assert.equal((await app.anyone.post(VERIFY, { token })).status, 401)
+    assert.equal((await owner.post(VERIFY, { token })).status, 401)
     assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
     ahead = 24 * 3_600_000 - 60_000
-    assert.equal((await app.anyone.post(VERIFY, { token })).status, 200)
+    assert.equal((await owner.post(VERIFY, { token })).status, 200)
   })
 
   test('must be a text', async (t) => {
@@ -119,7 +145,8 @@ describe('a token that proves an address', () => {
       ['a number', { token: 1 }, 'invalid_body', 'token'],
       ['a book', { token: 'x'.repeat(1_001) }, 'invalid_body', 'token'],
     ] as const
-    await assertRefused(bad, (body) => app.anyone.post(VERIFY, body))
+    const owner = await app.owner(EMAIL)
+    await assertRefused(bad, (body) => owner.post(VERIFY, body))
   })
 })
 
@@ -137,14 +164,14 @@ describe('the letter', () => {
     const sent = await other.post(RESEND)
     assert.deepEqual([sent.status, sent.body], [202, { sent: true }], 'each account for itself')
     const token = tokenIn(letters[3] ?? { body: '' })
-    assert.equal((await app.anyone.post(VERIFY, { token })).status, 200)
+    assert.equal((await owner.post(VERIFY, { token })).status, 200)
   })
 
   test('is not sent again to an address that is proven', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
     const [letter] = await readMails(superuser)
-    await app.anyone.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
+    await owner.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
     assert.equal((await owner.post(RESEND)).status, 202)
     assert.equal((await readMails(superuser)).length, 1)
   })

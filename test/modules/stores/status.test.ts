@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, essence } from '../../harness/refusals.ts'
-import { openSuperuser } from '../../harness/superuser.ts'
+import { openSuperuser, putActiveVersion } from '../../harness/superuser.ts'
 
 const URL = '/v1/stores/acme/status'
 
@@ -21,11 +21,11 @@ describe('the status of a store', () => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await app.store('acme')
-    await superuser.query('update stores set active_version = 3')
+    await putActiveVersion(superuser, 'acme')
     const reason = 'Paid at last ✓\n  "quoted"'
     const live = await app.operator.put(URL, { status: 'live', reason })
     assert.deepEqual([live.status, live.body.store.status], [200, 'live'])
-    assert.equal(live.body.store.activeVersion, 3)
+    assert.equal(live.body.store.activeVersion, 1)
     await app.operator.put(URL, { status: 'suspended' })
     await app.operator.put(URL, { status: 'draft' })
 

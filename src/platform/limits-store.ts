@@ -16,6 +16,8 @@ export interface StoreOptions {
   url: string
   /** Hears of connections that were lost in between. */
   onError?: (error: Error) => void
+  /** How long one call may take, waiting for a connection included. */
+  deadlineMs?: number
 }
 
 export const WINDOW_SECONDS = 60

@@ -1,0 +1,135 @@
+import { type GrammarClass, LEXICON, type Word } from './lexicon.ts'
+import { BREAK, type Token } from './token-list.ts'
+
+/** How many words a denial reaches, by its kind; the longest disclaimers have some twenty-five. */
+const REACH = { clause: 30, few: 4, next: 3 } as const
+
+interface Scope {
+  /** The last order that the denial reaches. */
+  until: number
+  order: number
+  sawVerb: boolean
+  sawThirdPerson: boolean
+  sawThat: boolean
+}
+
+const wordOf = (token: Token) => LEXICON.words[token.word] as Word
+
+const is = (token: Token | undefined, name: GrammarClass) =>
+  token !== undefined && wordOf(token).grammar.has(name)
+
+/**
+ * Says of each token whether its clause denies it: "not intended to treat any disease" claims
+ * nothing. A denial ends with its clause, so that "not for resale, treats cancer" claims.
+ */
+export function findDenied(tokens: readonly Token[]): Uint8Array {
+  const denied = new Uint8Array(tokens.length)
+  let scope: Scope | undefined
+  let sentence = 0
+  for (const [at, token] of tokens.entries()) {
+    const before = tokens[at - 1]
+    if (token.breakBefore >= BREAK.stop) {
+      if (answersNo(tokens, at) && is(tokens[sentence], 'AUX')) denied.fill(1, sentence, at)
+      sentence = at
+    }
+    if (scope !== undefined && endsScope(scope, token, before)) scope = undefined
+    const opened = openScope(tokens, at)
+    if (opened !== undefined) scope = isDoubled(scope, token) ? undefined : opened
+    else if (scope !== undefined) {
+      denied[at] = 1
+      noteIn(scope, token)
+      if (is(token, 'TURNING')) scope = undefined
+    }
+    if (is(token, 'FORBIDDEN')) denyBackwards(tokens, at, denied)
+  }
+  return denied
+}
+
+/** The question before was answered with a no: "Is it for human use? No." */
+function answersNo(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at]
+  if (token === undefined || !token.afterQuestion) return false
+  if (!is(token, 'NOT') && !is(token, 'NO')) return false
+  return !isTakenBack(tokens, at)
+}
+
+function isTakenBack(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at]
+  const next = tokens[at + 1]
+  if (token === undefined) return false
+  const follows = next !== undefined && next.order === token.order + 1
+  if (follows && is(next, 'TAKEN_BACK')) return true
+  const before = tokens[at - 1]
+  return is(before, 'WHY') && before?.order === token.order - 1
+}
+
+/** What a denying word denies, or nothing when it is none or is taken back at once. */
+function openScope(tokens: readonly Token[], at: number): Scope | undefined {
+  const token = tokens[at] as Token
+  let reach = 0
+  if (is(token, 'NOT')) reach = REACH.clause
+  else if (is(token, 'LACKING')) reach = REACH.few
+  else if (is(token, 'NO')) reach = hasSubject(tokens, at) ? REACH.clause : REACH.next
+  if (reach === 0 || isTakenBack(tokens, at)) return undefined
+  const { order } = token
+  return {
+    until: order + reach,
+    order,
+    sawVerb: false,
+    sawThirdPerson: false,
+    sawThat: false,
+  }
+}
+
+function hasSubject(tokens: readonly Token[], at: number): boolean {
+  const { order } = tokens[at] as Token
+  for (let next = at + 1; next < tokens.length && next <= at + 3; next += 1) {
+    const token = tokens[next] as Token
+    if (token.order > order + 3 || token.breakBefore !== BREAK.none) return false
+    if (is(token, 'SUBJECT')) return true
+  }
+  return false
+}
+
+/** "cannot not heal", "it is not true that it does not cure": denied twice is said. */
+const isDoubled = (scope: Scope | undefined, token: Token) =>
+  scope !== undefined &&
+  (scope.sawThat || (token.order - scope.order <= 2 && token.breakBefore === BREAK.none))
+
+function noteIn(scope: Scope, token: Token) {
+  const { verb, thirdPerson } = wordOf(token)
+  scope.sawVerb ||= verb
+  scope.sawThirdPerson ||= thirdPerson
+  scope.sawThat ||= is(token, 'THAT')
+}
+
+function endsScope(scope: Scope, token: Token, before: Token | undefined): boolean {
+  if (token.order > scope.until || token.breakBefore >= BREAK.stop) return true
+  if (token.breakBefore === BREAK.line) {
+    const goesOn = is(before, 'GLUE') && before?.order === token.order - 1
+    if (!goesOn) return true
+  }
+  if (is(token, 'CONTRAST')) return true
+  const joined = is(before, 'AND') && before?.order === token.order - 1
+  const fresh = token.directBreak !== BREAK.none || joined
+  if (!fresh) return false
+  if (is(token, 'PRONOUN')) return true
+  const { verb, thirdPerson } = wordOf(token)
+  return verb && (!scope.sawVerb || (thirdPerson && !scope.sawThirdPerson))
+}
+
+/** "Human consumption is strictly prohibited": the denial comes last. */
+function denyBackwards(tokens: readonly Token[], at: number, denied: Uint8Array) {
+  const { order } = tokens[at] as Token
+  let copula = -1
+  for (let back = at; back > 0; back -= 1) {
+    const token = tokens[back] as Token
+    const isAside = back === copula && token.breakBefore === BREAK.comma
+    if ((token.breakBefore !== BREAK.none && !isAside) || is(token, 'CONTRAST')) break
+    const earlier = tokens[back - 1] as Token
+    if (earlier.order < order - REACH.clause) break
+    if (copula < 0 && earlier.order >= order - 3 && is(earlier, 'COPULA')) copula = back - 1
+    if (copula >= 0) denied[back - 1] = 1
+    if (copula < 0 && earlier.order < order - 3) break
+  }
+}

@@ -1,0 +1,149 @@
+import { CONFUSABLES } from './confusables.ts'
+import { readMarkup, type Text } from './markup.ts'
+
+/**
+ * A text as its reader would spell it in ASCII: lower case, without marks and invisible characters,
+ * look-alikes read as what they look like. `from` and `to` lead back to the source.
+ */
+export interface Folded {
+  text: string
+  source: string
+  from: Uint32Array | null
+  to: Uint32Array | null
+}
+
+/** A letter that stands for no Latin one. It is part of a word, and no word of ours has it. */
+export const OTHER_LETTER = 0x7f
+const SEPARATOR = 0x7e
+const DROPPED = 1
+const SEVERAL = 2
+const NUL = 3
+
+/** What every code point folds to, found when first met: an ASCII code, DROPPED, or SEVERAL. */
+const table = new Uint8Array(0x110000)
+const several = new Map<number, string>()
+
+/** Scripts of thousands of characters, none of which is taken for a Latin letter. */
+const isPlainOther = (code: number) =>
+  (code >= 0x3400 && code <= 0x9fff) ||
+  (code >= 0xac00 && code <= 0xd7a3) ||
+  (code >= 0xe000 && code <= 0xf8ff) ||
+  (code >= 0x20000 && code <= 0xe0000)
+
+/** \p{DI} are the default-ignorable code points: zero-width characters, soft hyphens, selectors. */
+const INVISIBLE = /[\p{M}\p{DI}\p{Cf}\p{Cc}]/u
+
+function foldCodePoint(code: number): string {
+  const known = CONFUSABLES.get(code)
+  if (known !== undefined) return known
+  const char = String.fromCodePoint(code)
+  if (/[\t\v\f\r]/.test(char)) return ' '
+  if (char === '\n' || code === 0x85 || code === 0x2028 || code === 0x2029) return '\n'
+  if (code === 0) return char
+  if (INVISIBLE.test(char)) return ''
+  let out = ''
+  // One code point at a time: over a whole string, normalize() is quadratic in runs of marks.
+  for (const part of char.normalize('NFKD')) {
+    if (INVISIBLE.test(part)) continue
+    const partCode = part.codePointAt(0) ?? 0
+    out += CONFUSABLES.get(partCode) ?? toAscii(part.toLowerCase())
+  }
+  // What has no letter of ours in it need not be as long as it is.
+  return /[a-z0-9]/.test(out) ? out : out.slice(0, 1)
+}
+
+function toAscii(part: string): string {
+  const code = part.codePointAt(0) ?? 0
+  if (code < 0x7f) return part
+  const known = CONFUSABLES.get(code)
+  if (known !== undefined) return known
+  if (/[\p{L}\p{N}]/u.test(part)) return String.fromCharCode(OTHER_LETTER)
+  if (/\p{Zs}/u.test(part)) return ' '
+  if (/[‘’‛′＇]/.test(part)) return "'"
+  if (/\p{Pd}|−/u.test(part)) return '-'
+  if (/[•·‣⁃◦▪●■]/.test(part)) return ','
+  if (/[。｡]/.test(part)) return '.'
+  return String.fromCharCode(SEPARATOR)
+}
+
+function learn(code: number): number {
+  const folded = isPlainOther(code) ? String.fromCharCode(OTHER_LETTER) : foldCodePoint(code)
+  let entry = DROPPED
+  if (folded.length > 1) {
+    several.set(code, folded)
+    entry = SEVERAL
+  } else if (folded === '\u0000') entry = NUL
+  else if (folded !== '') entry = folded.charCodeAt(0)
+  table[code] = entry
+  return entry
+}
+
+/** Printable ASCII folds to itself in lower case, so that plain text takes the short way. */
+const isPlain = (source: string) => !/[^\x20-\x7e\n]/.test(source)
+
+/** Folds a text after its markup has been read. */
+export function fold(source: string): Folded {
+  const view = readMarkup(source)
+  if (isPlain(view.text)) {
+    return { text: view.text.toLowerCase(), source, from: view.from, to: view.to }
+  }
+  return { source, ...foldUnits(view) }
+}
+
+/** The longest a single code point may become; compatibility ligatures of Latin stay below it. */
+const EXPANSION_MAX = 8
+
+/** Written over for every text, and grown to the longest. */
+let scratch = newScratch(4_096)
+
+function newScratch(size: number) {
+  return {
+    units: Buffer.allocUnsafe(size),
+    from: new Uint32Array(size),
+    to: new Uint32Array(size),
+  }
+}
+
+/** The longest first: a text of ligatures becomes several times as long, any other does not. */
+function foldUnits(view: Text): Text {
+  const size = view.text.length + EXPANSION_MAX
+  if (scratch.units.length < size) scratch = newScratch(size)
+  const length = foldInto(view)
+  if (length >= 0) return finish(length)
+  scratch = newScratch(view.text.length * EXPANSION_MAX)
+  return finish(foldInto(view))
+}
+
+const finish = (length: number): Text => ({
+  text: scratch.units.toString('latin1', 0, length),
+  from: scratch.from,
+  to: scratch.to,
+})
+
+/** How many units were written, or -1 when there was no room. */
+function foldInto({ text, from, to }: Text): number {
+  const out = scratch
+  const room = out.units.length - EXPANSION_MAX
+  let length = 0
+  for (let at = 0; at < text.length; ) {
+    const code = text.codePointAt(at) as number
+    const width = code > 0xffff ? 2 : 1
+    const entry = table[code] || learn(code)
+    const start = from === null ? at : (from[at] as number)
+    const end = to === null ? at + width : (to[at + width - 1] as number)
+    at += width
+    if (entry === DROPPED) continue
+    if (length > room) return -1
+    const several = entry === SEVERAL ? expansionOf(code) : ''
+    const count = several.length || 1
+    for (let i = 0; i < count; i += 1) {
+      out.units[length] = several === '' ? (entry === NUL ? 0 : entry) : several.charCodeAt(i)
+      out.from[length] = start
+      out.to[length] = end
+      length += 1
+    }
+  }
+  return length
+}
+
+const expansionOf = (code: number) => (several.get(code) ?? '').slice(0, EXPANSION_MAX)

@@ -1,0 +1,154 @@
+import { type Match, read } from './match.ts'
+import { RULES_VERSION } from './rules.ts'
+import { type Finding, RULE_SEVERITIES, type ScanResult, type Severity } from './schema.ts'
+
+/** As many findings as a merchant can still read; a document with more has worse to mend. */
+export const FINDINGS_MAX = 200
+
+const CONTEXT_CHARACTERS = 40
+
+/** A phrase is short; only invisible characters or markup within it make it longer than this. */
+const TERM_CHARACTERS = 200
+
+/** No document that passed the parser is deeper or larger; a circle would never end. */
+const DEPTH_MAX = 1_000
+const NODES_MAX = 2_000_000
+
+type Segment = string | number
+
+interface Found extends Finding {
+  order: number
+}
+
+/** What is kept of each severity: the list is cut by severity first, and shown in document order. */
+interface Collector {
+  kept: Record<Severity, Found[]>
+  count: number
+  order: number
+}
+
+const newCollector = (): Collector => ({
+  kept: { CRITICAL: [], WARNING: [], INFO: [] },
+  count: 0,
+  order: 0,
+})
+
+/** Reads every string and every key of a document. */
+export function scanDocument(value: unknown): ScanResult {
+  const found = newCollector()
+  let hasNotice = false
+  let goods: Found | undefined
+  walkStrings(value, (text, path) => {
+    const reading = read(text)
+    collect(found, path, text, reading.matches)
+    hasNotice ||= reading.hasNotice
+    if (goods === undefined && reading.goods !== undefined) {
+      const match: Match = { rule: 'missing_disclaimer', ...reading.goods }
+      goods = { ...toFinding(pointer(path), text, match), order: found.order }
+      found.order += 1
+    }
+  })
+  if (goods !== undefined && !hasNotice) keep(found, goods)
+  return finish(found)
+}
+
+/** Reads one text, which stands at the root of nothing: its path is empty. */
+export function scanOne(text: string): ScanResult {
+  const found = newCollector()
+  collect(found, [], text, read(text).matches)
+  return finish(found)
+}
+
+function collect(found: Collector, path: readonly Segment[], text: string, matches: Match[]) {
+  if (matches.length === 0) return
+  const at = pointer(path)
+  for (const match of matches) {
+    keep(found, { ...toFinding(at, text, match), order: found.order })
+    found.order += 1
+  }
+}
+
+function keep(found: Collector, finding: Found) {
+  found.count += 1
+  const list = found.kept[finding.severity]
+  if (list.length < FINDINGS_MAX) list.push(finding)
+}
+
+function finish({ kept, count }: Collector): ScanResult {
+  const findings = [...kept.CRITICAL, ...kept.WARNING, ...kept.INFO]
+    .slice(0, FINDINGS_MAX)
+    .sort((a, b) => a.order - b.order)
+    .map(({ order, ...finding }) => finding)
+  return {
+    passed: kept.CRITICAL.length === 0,
+    findings,
+    truncated: count > FINDINGS_MAX,
+    rulesVersion: RULES_VERSION,
+  }
+}
+
+function toFinding(path: string, text: string, { rule, start, end }: Match): Finding {
+  const last = Math.min(end, start + TERM_CHARACTERS)
+  return {
+    path,
+    term: slice(text, start, last),
+    rule,
+    severity: RULE_SEVERITIES[rule],
+    context: slice(text, start - CONTEXT_CHARACTERS, last + CONTEXT_CHARACTERS),
+  }
+}
+
+/** A part of a text that tears no pair of surrogates apart. */
+function slice(text: string, start: number, end: number): string {
+  let first = Math.max(start, 0)
+  let last = Math.min(end, text.length)
+  if (isLow(text.charCodeAt(first)) && first > 0 && isHigh(text.charCodeAt(first - 1))) first += 1
+  if (last > first && isHigh(text.charCodeAt(last - 1)) && isLow(text.charCodeAt(last))) last -= 1
+  return text.slice(first, last)
+}
+
+const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
+const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
+
+/** RFC 6901. */
+const pointer = (path: readonly Segment[]) =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+interface Frame {
+  entries: Iterator<[Segment, unknown]>
+  isArray: boolean
+}
+
+/** Calls back with every key and every string in document order, a key before its value. */
+export function walkStrings(
+  value: unknown,
+  visit: (text: string, path: readonly Segment[]) => void,
+) {
+  const path: Segment[] = []
+  const frames: Frame[] = []
+  let nodes = 0
+  const enter = (node: unknown) => {
+    nodes += 1
+    if (nodes > NODES_MAX) throw new Error('the document has too many nodes to scan')
+    if (typeof node === 'string') visit(node, path)
+    if (typeof node !== 'object' || node === null) return false
+    if (frames.length === DEPTH_MAX) throw new Error('the document is too deep to scan')
+    const isArray = Array.isArray(node)
+    const entries = isArray ? node.entries() : Object.entries(node)[Symbol.iterator]()
+    frames.push({ entries, isArray })
+    return true
+  }
+  enter(value)
+  for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
+    const next = frame.entries.next()
+    if (next.done) {
+      frames.pop()
+      path.pop()
+      continue
+    }
+    const [key, child] = next.value
+    path.push(key)
+    if (!frame.isArray) visit(String(key), path)
+    if (!enter(child)) path.pop()
+  }
+}

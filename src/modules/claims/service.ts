@@ -1,0 +1,48 @@
+import { ApiError } from '../../errors.ts'
+import { scanOne } from './scan.ts'
+import { createScanner, type Scanner } from './scanner.ts'
+import type { ScanResult } from './schema.ts'
+
+export { RULES_VERSION } from './rules.ts'
+export type { Scanner }
+
+interface ScanOptions {
+  scanner?: Scanner
+}
+
+let shared: Scanner | undefined
+
+function sharedScanner(): Scanner {
+  shared ??= createScanner()
+  return shared
+}
+
+/** Reads every key and string of a document. Rejects with `scan_unavailable` if it could not. */
+export const scan = (value: unknown, options: ScanOptions = {}): Promise<ScanResult> =>
+  (options.scanner ?? sharedScanner()).scan(value)
+
+/** Reads one short text at once: a product's name, a campaign's subject. Its findings have no path. */
+export function scanText(text: string): ScanResult {
+  try {
+    return scanOne(text)
+  } catch (cause) {
+    throw new ApiError('scan_unavailable', { cause })
+  }
+}
+
+/** Refuses a document that makes a prohibited claim; else hands on what was found. */
+export async function requireClean(value: unknown, options: ScanOptions = {}): Promise<ScanResult> {
+  const result = await scan(value, options)
+  if (result.passed) return result
+  const { findings, truncated } = result
+  throw new ApiError('ruo_claims_violation', {
+    body: truncated ? { findings, truncated } : { findings },
+  })
+}
+
+/** Ends the threads; the next large document starts them anew. */
+export async function closeScanner(): Promise<void> {
+  const scanner = shared
+  shared = undefined
+  await scanner?.close()
+}

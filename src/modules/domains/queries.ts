@@ -1,0 +1,178 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { defineQueue, type Lease } from '../../platform/leases.ts'
+import { CheckSubject, DomainRow, type DomainStatus, Holder } from './schema.ts'
+
+const verification = sql`json_build_object('type', 'txt', 'name', '_fd-verify.' || hostname,
+                                           'value', verification_value) as verification`
+
+const columns = sql`id, hostname, status, ${verification}, tls_status, last_checked_at, last_error,
+                    is_primary, verified_at, activated_at, lapsed_at, removed_at, quarantined_until,
+                    created_at, updated_at`
+
+/** Long enough for a registrar's slowest change; who has not begun by then has given up. */
+const pendingFor = sql`interval '72 hours'`
+
+/** As long as a stranger's old link or record may still lead here. */
+const quarantineFor = sql`interval '30 days'`
+
+/** When a name is asked about next. Most merchants set the record in the first hour. */
+const nextCheck = sql`
+  case when status = 'pending_verification' and created_at > now() - interval '1 hour'
+         then now() + interval '5 minutes'
+       when status = 'pending_verification' then now() + interval '1 hour'
+       when status = 'active' and verified_at is not null then now() + interval '1 day'
+  end`
+
+/** Serialises the changes of one store's domains. Taken first, before any lock on a hostname. */
+export const lockDomains = (tx: Tx) => lock(tx, `${tx.tenant}/domains`)
+
+/** Serialises whoever gives the hostname to a store, over all stores. */
+export const lockHostname = (tx: Tx, hostname: string) => lock(tx, `hostname/${hostname}`)
+
+const lock = (tx: Tx, name: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`)
+
+export const findHolder = (db: Runner, hostname: string) =>
+  db.maybe(Holder, sql`select * from fd_find_hostname(${hostname})`)
+
+export const insertDomain = (db: Db, hostname: string, value: string) =>
+  db.one(
+    DomainRow,
+    sql`
+    insert into domains (tenant_ref, hostname, verification_value)
+    values (${db.tenant}, ${hostname}, ${value})
+    returning ${columns}`,
+  )
+
+export const findDomain = (db: Db, id: string) =>
+  db.maybe(
+    DomainRow,
+    sql`select ${columns} from domains where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const findClaim = (db: Db, hostname: string) =>
+  db.maybe(
+    DomainRow,
+    sql`
+    select ${columns}
+      from domains
+     where tenant_ref = ${db.tenant} and hostname = ${hostname} and status <> 'removed'`,
+  )
+
+const withStatus = (db: Db, status: DomainStatus | undefined) =>
+  status === undefined
+    ? sql`from domains where tenant_ref = ${db.tenant} and status <> 'removed'`
+    : sql`from domains where tenant_ref = ${db.tenant} and status = ${status}`
+
+export const listDomains = (db: Db, status: DomainStatus | undefined, page: Page) =>
+  db.many(
+    DomainRow,
+    sql`
+    select ${columns} ${withStatus(db, status)}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countDomains = (db: Db, status?: DomainStatus) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total ${withStatus(db, status)}`,
+  )
+
+const update = (tx: Tx, id: string, assignments: Sql) =>
+  tx.one(
+    DomainRow,
+    sql`
+    update domains set updated_at = now(), ${assignments}
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+/** The record was seen, so the name goes live: verified and active are one step for now. */
+export const activateVerified = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`status = 'active', tls_status = 'external', verified_at = now(), activated_at = now(),
+        last_checked_at = now(), last_error = null, next_check_at = now() + interval '1 day'`,
+  )
+
+/** On an operator's word. There is no record that could lapse, so nothing is asked again. */
+export const activateUnverified = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`status = 'active', tls_status = 'external', activated_at = now(), last_error = null,
+        next_check_at = null`,
+  )
+
+/** The record of a live name is there (again). */
+export const recordSeen = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`verified_at = coalesce(verified_at, now()), last_checked_at = now(), last_error = null,
+        lapsed_at = null, next_check_at = now() + interval '1 day'`,
+  )
+
+/** A name that is not live stays pending, until it has been for too long. */
+export const recordRefusal = (tx: Tx, id: string, error: 'record_not_found' | 'hostname_taken') =>
+  update(
+    tx,
+    id,
+    sql`last_checked_at = now(), last_error = ${error},
+        status = case when created_at <= now() - ${pendingFor} then 'failed' else status end,
+        next_check_at = case when created_at > now() - ${pendingFor} then ${nextCheck} end`,
+  )
+
+/** A live name stays live. Without a record seen before there is none that could have lapsed. */
+export const recordLapse = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`last_checked_at = now(), next_check_at = ${nextCheck},
+        last_error = case when verified_at is null then 'record_not_found' else 'record_lapsed' end,
+        lapsed_at = case when verified_at is not null then coalesce(lapsed_at, now()) end`,
+  )
+
+/** Nobody could be asked: that is all that is known. A live name is asked about within the hour. */
+export const recordOutage = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`last_error = 'dns_unavailable',
+        next_check_at = least(${nextCheck}, case when next_check_at is not null
+                                                 then now() + interval '1 hour' end)`,
+  )
+
+/** Whichever other name was primary is so no more. */
+export const clearPrimary = (tx: Tx) =>
+  tx.run(sql`
+    update domains set is_primary = false, updated_at = now()
+     where tenant_ref = ${tx.tenant} and is_primary`)
+
+export const markPrimary = (tx: Tx, id: string) => update(tx, id, sql`is_primary = true`)
+
+/** Only a name that was live can still point here, so a mere claim blocks nobody when it ends. */
+export const removeDomain = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
+        removed_at = now(),
+        quarantined_until = case when activated_at is not null then now() + ${quarantineFor} end`,
+  )
+
+/** The names that are due to be asked about. */
+export const checks = defineQueue({
+  table: sql`domains`,
+  due: sql`next_check_at`,
+  columns: sql`hostname, status, ${verification}, last_checked_at`,
+  shape: CheckSubject,
+})
+
+/** Ends the lease, or throws when it was lost. What was found is written in the same transaction. */
+export const endCheck = (tx: Tx, lease: Lease) => checks.settle(tx, lease, sql`updated_at = now()`)

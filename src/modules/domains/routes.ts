@@ -1,0 +1,193 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { DOMAIN_STATUSES, Domain, type DomainRow, DomainStatus, NewDomain } from './schema.ts'
+import * as domains from './service.ts'
+
+export interface DomainDeps extends domains.Verifier {
+  /** The host of `PUBLIC_URL`: where hostnames must point, and a zone that no store may claim. */
+  platformHost: string
+}
+
+const OneDomain = Type.Object({ domain: ref(Domain) })
+const DomainPage = PageOf('domains', ref(Domain))
+const LIST_QUERY = { status: DomainStatus, ...PAGE_QUERY }
+
+const show =
+  ({ platformHost }: Pick<DomainDeps, 'platformHost'>) =>
+  (row: DomainRow): Domain => ({ ...row, dns_target: platformHost })
+
+const lister = (deps: Pick<DomainDeps, 'platformHost'>) => {
+  const shown = show(deps)
+  return async (db: Parameters<typeof domains.list>[0], query: unknown) => {
+    const page = await domains.list(
+      db,
+      readOneOf(query, 'status', DOMAIN_STATUSES),
+      readPage(query),
+    )
+    return { ...page, domains: page.domains.map(shown) }
+  }
+}
+
+export const merchantRoutes =
+  (deps: DomainDeps): Routes =>
+  async (app) => {
+    const shown = show(deps)
+    const list = lister(deps)
+
+    app.post(
+      '/v1/merchant/domains',
+      {
+        config: {
+          scope: 'manage:own_domains',
+          failures: ['hostname_invalid', 'hostname_taken', 'domain_limit_reached'],
+        },
+        schema: {
+          operationId: 'claimDomain',
+          tags: ['merchant-ops'],
+          summary: 'Claim a hostname. It becomes yours once its TXT record is found.',
+          body: NewDomain,
+          response: { 200: OneDomain, 201: OneDomain },
+        },
+      },
+      async ({ db, actor, body }, reply) => {
+        const { domain, created } = await domains.claim(db, actor, body.hostname, deps.platformHost)
+        return reply.code(created ? 201 : 200).send({ domain: shown(domain) })
+      },
+    )
+
+    app.get(
+      '/v1/merchant/domains',
+      {
+        config: { scope: 'manage:own_domains', query: LIST_QUERY },
+        schema: {
+          operationId: 'listDomains',
+          tags: ['merchant-ops'],
+          summary: "The store's hostnames, newest first. Removed ones by `status=removed`.",
+          response: { 200: DomainPage },
+        },
+      },
+      ({ db, query }) => list(db, query),
+    )
+
+    app.get(
+      '/v1/merchant/domains/:id',
+      {
+        config: { scope: 'manage:own_domains', failures: ['domain_not_found'] },
+        schema: {
+          operationId: 'readDomain',
+          tags: ['merchant-ops'],
+          summary: 'One hostname, and how far it has come.',
+          params: Params('id'),
+          response: { 200: OneDomain },
+        },
+      },
+      async ({ db, params }) => ({ domain: shown(await domains.get(db, params.id)) }),
+    )
+
+    app.post(
+      '/v1/merchant/domains/:id/verify',
+      {
+        config: {
+          scope: 'manage:own_domains',
+          failures: ['domain_not_found', 'domain_not_active', 'hostname_taken'],
+        },
+        schema: {
+          operationId: 'verifyDomain',
+          tags: ['merchant-ops'],
+          summary: 'Ask DNS for the record now. At most ten times a minute.',
+          params: Params('id'),
+          response: {
+            200: Type.Object({
+              domain: ref(Domain),
+              checked: Type.Boolean({ description: 'False: DNS could not be asked. Try again.' }),
+            }),
+          },
+        },
+      },
+      async ({ db, actor, params }) => {
+        const { domain, checked } = await domains.verify(deps, db, actor, params.id)
+        return { domain: shown(domain), checked }
+      },
+    )
+
+    app.post(
+      '/v1/merchant/domains/:id/primary',
+      {
+        config: {
+          scope: 'manage:own_domains',
+          failures: ['domain_not_found', 'domain_not_active'],
+        },
+        schema: {
+          operationId: 'setPrimaryDomain',
+          tags: ['merchant-ops'],
+          summary: 'Make an active hostname the one the store is known by.',
+          params: Params('id'),
+          response: { 200: OneDomain },
+        },
+      },
+      async ({ db, actor, params }) => ({
+        domain: shown(await domains.setPrimary(db, actor, params.id)),
+      }),
+    )
+
+    app.delete(
+      '/v1/merchant/domains/:id',
+      {
+        config: { scope: 'manage:own_domains', failures: ['domain_not_found'] },
+        schema: {
+          operationId: 'removeDomain',
+          tags: ['merchant-ops'],
+          summary: 'Let a hostname go. No other store gets one that was live for 30 days.',
+          params: Params('id'),
+          response: { 200: OneDomain },
+        },
+      },
+      async ({ db, actor, params }) => ({
+        domain: shown(await domains.remove(db, actor, params.id)),
+      }),
+    )
+  }
+
+export const operatorRoutes =
+  (deps: Pick<DomainDeps, 'platformHost'>): Routes =>
+  async (app) => {
+    const shown = show(deps)
+    const list = lister(deps)
+
+    app.get(
+      '/v1/stores/:tenant/domains',
+      {
+        config: { failures: ['unknown_tenant'], query: LIST_QUERY },
+        schema: {
+          operationId: 'listStoreDomains',
+          tags: ['operator'],
+          summary: "A store's hostnames, newest first. Removed ones by `status=removed`.",
+          params: Params('tenant'),
+          response: { 200: DomainPage },
+        },
+      },
+      ({ db, query }) => list(db, query),
+    )
+
+    app.post(
+      '/v1/stores/:tenant/domains/:id/activate',
+      {
+        config: {
+          failures: ['unknown_tenant', 'domain_not_found', 'domain_not_active', 'hostname_taken'],
+        },
+        schema: {
+          operationId: 'activateDomain',
+          tags: ['operator'],
+          summary: 'Put a hostname live without asking DNS.',
+          params: Params('tenant', 'id'),
+          response: { 200: OneDomain },
+        },
+      },
+      async ({ db, actor, params }) => ({
+        domain: shown(await domains.activate(db, actor, params.id)),
+      }),
+    )
+  }

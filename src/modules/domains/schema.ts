@@ -1,0 +1,75 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+export const DOMAIN_STATUSES = [
+  'pending_verification',
+  'verified',
+  'provisioning',
+  'active',
+  'failed',
+  'removed',
+] as const
+export const DomainStatus = Type.Enum([...DOMAIN_STATUSES])
+export type DomainStatus = Static<typeof DomainStatus>
+
+/** Why the last check did not end well. None of them stops a name that is live. */
+export const CHECK_ERRORS = [
+  'record_not_found',
+  'dns_unavailable',
+  'record_lapsed',
+  'hostname_taken',
+] as const
+
+const kept = {
+  id: Id,
+  hostname: Type.String(),
+  status: DomainStatus,
+  verification: Type.Object({
+    type: Type.Enum(['txt']),
+    name: Type.String(),
+    value: Type.String(),
+  }),
+  tls_status: Type.Enum(['pending', 'external'], {
+    description: 'TLS is terminated before us: `external` once the name is live.',
+  }),
+  last_checked_at: Nullable(Timestamp),
+  last_error: Nullable(Type.Enum([...CHECK_ERRORS])),
+  is_primary: Type.Boolean(),
+  verified_at: Nullable(Timestamp),
+  activated_at: Nullable(Timestamp),
+  lapsed_at: Nullable(Timestamp),
+  removed_at: Nullable(Timestamp),
+  quarantined_until: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+/** A hostname of the merchant's own, as a row. */
+export const DomainRow = Type.Object(kept)
+export type DomainRow = Static<typeof DomainRow>
+
+/** The same on the wire. */
+export const Domain = Shared(
+  'Domain',
+  Type.Object({
+    ...kept,
+    dns_target: Type.String({ description: 'Where the hostname must point.' }),
+  }),
+)
+export type Domain = Static<typeof Domain>
+
+/** Any text: what is no hostname has an error of its own. */
+export const NewDomain = Type.Object({ hostname: Type.String() })
+
+/** Who holds a hostname: live for a store, or (`removed`) quarantined for it. */
+export const Holder = Type.Object({ tenant_ref: Type.String(), status: DomainStatus })
+
+/** What a check needs to know, and what tells whether it was overtaken meanwhile. */
+export const CheckSubject = Type.Object({
+  id: Id,
+  hostname: Type.String(),
+  status: DomainStatus,
+  verification: kept.verification,
+  last_checked_at: Nullable(Timestamp),
+})
+export type CheckSubject = Static<typeof CheckSubject>

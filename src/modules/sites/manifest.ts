@@ -1,0 +1,52 @@
+import type { TSchema } from 'typebox'
+import { canonicalHash } from '../../kernel/canonical-json.ts'
+import type { Manifest, Warning } from './schema.ts'
+import { SECTIONS } from './sections.ts'
+
+/** A manifest twice: parsed, for looking at, and as the text that came, for keeping. */
+export interface GivenManifest {
+  value: Manifest
+  text: string
+}
+
+/** Equal manifests have equal hashes, however their keys are ordered and their numbers written. */
+export const hashOf = ({ value }: GivenManifest): string => canonicalHash(value)
+
+const NAME_LENGTH_MAX = 200
+
+/** The name shown in the list of versions, if the brand has one. */
+export function brandNameOf({ value }: GivenManifest): string | null {
+  const name = value.brand?.name
+  return typeof name === 'string' ? name.slice(0, NAME_LENGTH_MAX) : null
+}
+
+const WARNINGS_MAX = 200
+
+/** What a storefront may not show as meant. Nothing of it is refused or lost. */
+export async function listWarnings({ value }: GivenManifest): Promise<Warning[]> {
+  const warnings: Warning[] = []
+  for (const [index, { type, props }] of (value.template?.sections ?? []).entries()) {
+    if (warnings.length === WARNINGS_MAX) break
+    const path = `/template/sections/${index}`
+    const schema = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
+    if (schema === undefined) {
+      const message = 'No section type of this name is registered; a storefront may not show it.'
+      warnings.push({ path: `${path}/type`, code: 'unregistered_section', message })
+    } else {
+      warnings.push(...(await listOddProps(schema, props, `${path}/props`)))
+    }
+  }
+  return warnings
+}
+
+async function listOddProps(schema: TSchema, props: unknown, path: string): Promise<Warning[]> {
+  // Loaded with the first manifest that is saved: most processes never save one.
+  const { Value } = await import('typebox/value')
+  return Value.Errors(schema, props)
+    .slice(0, 10)
+    .map(({ instancePath, message }) => ({
+      path: path + instancePath,
+      code: 'unexpected_props' as const,
+      message,
+    }))
+}

@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { FullVersion, VersionRow } from './schema.ts'
+
+const columns = sql`version, row_hash as "rowHash", created_at as "createdAt",
+                    brand_name as "brandName"`
+
+/** Lets one save of a store's site at a time choose its number. */
+export const lockVersions = (db: Db) =>
+  db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/site versions`}, 0))`)
+
+interface NewVersion {
+  manifest: string
+  rowHash: string
+  brandName: string | null
+  rulesVersion: string
+  createdBy: string
+}
+
+/** The next number, without a gap. Only under `lockVersions`. */
+export const insertVersion = (db: Db, row: NewVersion) =>
+  db.one(
+    VersionRow,
+    sql`
+    insert into site_versions
+           (tenant_ref, version, manifest, row_hash, brand_name, rules_version, created_by)
+    select ${db.tenant}, coalesce(max(version), 0) + 1, ${row.manifest}, ${row.rowHash},
+           ${row.brandName}, ${row.rulesVersion}, ${row.createdBy}
+      from site_versions
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export const findVersion = (db: Db, version: number) =>
+  db.maybe(
+    FullVersion,
+    sql`
+    select ${columns}, manifest
+      from site_versions
+     where tenant_ref = ${db.tenant} and version = ${version}`,
+  )
+
+export const findNewest = (db: Db) =>
+  db.maybe(
+    FullVersion,
+    sql`
+    select ${columns}, manifest
+      from site_versions
+     where tenant_ref = ${db.tenant}
+     order by version desc
+     limit 1`,
+  )
+
+export const listVersions = (db: Db, limit: number) =>
+  db.many(
+    VersionRow,
+    sql`
+    select ${columns}
+      from site_versions
+     where tenant_ref = ${db.tenant}
+     order by version desc
+     limit ${limit}`,
+  )
+
+export const countVersions = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from site_versions where tenant_ref = ${db.tenant}`,
+  )

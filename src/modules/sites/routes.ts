@@ -1,0 +1,296 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ApiError } from '../../errors.ts'
+import { jsonAnswer, type LiveRead, refusalAnswer, sendAnswer } from '../../http/live.ts'
+import type { Routes } from '../../http/route.ts'
+import { readText } from '../../kernel/query.ts'
+import { Params, ref } from '../../kernel/schema.ts'
+import type { LiveCache } from '../../platform/live-cache.ts'
+import * as claims from '../claims/service.ts'
+import * as live from './live.ts'
+import type { GivenManifest } from './manifest.ts'
+import {
+  LiveSite,
+  type Manifest,
+  ManifestBody,
+  OperatorSaved,
+  PreviewToken,
+  ResolvedPreview,
+  ResolvedSite,
+  SavedDraft,
+  SavedVersion,
+  ScanReport,
+  SiteOverview,
+  VersionBody,
+} from './schema.ts'
+import * as sites from './service.ts'
+import { resolvedPreview, siteOverview, toText } from './splice.ts'
+
+/** A manifest is the largest body there is. */
+const MANIFEST_BYTES = 2 * 1_024 * 1_024
+
+const manifestRoute = { bodyLimit: MANIFEST_BYTES }
+const SCAN = ['ruo_claims_violation', 'scan_unavailable'] as const
+
+const given = ({ body, verbatim }: FastifyRequest): GivenManifest => ({
+  value: (body as { manifest: Manifest }).manifest,
+  text: verbatim,
+})
+
+const writerOf = ({ db, actor }: FastifyRequest, scanner: claims.Scanner): sites.Writer => ({
+  db,
+  actor,
+  scanner,
+})
+
+const WORDING: live.Wording = {
+  found: jsonAnswer,
+  unknown: refusalAnswer(new ApiError('unknown_tenant')),
+}
+
+const SITE_URL = '/v1/tenants/:tenant/site'
+const RESOLVE_URL = '/v1/resolve'
+
+/** The spellings of an address that are answered from memory. Any other goes to its route. */
+const SITE_PATH = /^\/v1\/tenants\/([a-z0-9-]{3,63})\/site$/
+const RESOLVE_PATH = /^\/v1\/resolve\?(tenant|hostname)=([a-z0-9.-]{1,253})$/
+
+export const liveReads = (cache: LiveCache): LiveRead[] => [
+  {
+    route: SITE_URL,
+    find: (url) => {
+      const tenant = SITE_PATH.exec(url)?.[1]
+      return tenant === undefined ? null : live.findSite(cache, tenant)
+    },
+  },
+  {
+    route: RESOLVE_URL,
+    find: (url) => {
+      const [, by, name] = RESOLVE_PATH.exec(url) ?? []
+      if (name === undefined) return null
+      return by === 'tenant' ? live.findByTenant(cache, name) : live.findByHostname(cache, name)
+    },
+  },
+]
+
+export const publicRoutes =
+  (deps: Omit<live.LiveDeps, 'wording'>, preview: sites.PreviewDeps): Routes =>
+  async (app) => {
+    const { cache, database } = deps
+    const reads = { ...deps, wording: WORDING }
+
+    app.get(
+      SITE_URL,
+      {
+        config: { failures: ['unknown_tenant', 'resolve_unavailable'] },
+        schema: {
+          operationId: 'readSite',
+          tags: ['public'],
+          summary: "A live store's site. Has an ETag and answers 304.",
+          params: Params('tenant'),
+          response: { 200: ref(LiveSite) },
+        },
+      },
+      async (request, reply) => {
+        const answer = await live.readSite(reads, request.params.tenant)
+        return sendAnswer(request, reply, cache, answer)
+      },
+    )
+
+    app.get(
+      RESOLVE_URL,
+      {
+        config: {
+          failures: ['invalid_query', 'unknown_tenant', 'resolve_unavailable'],
+          query: { hostname: Type.String(), tenant: Type.String() },
+        },
+        schema: {
+          operationId: 'resolveSite',
+          tags: ['public'],
+          summary: 'A live store by host or by slug, for a renderer. Has an ETag and answers 304.',
+          response: { 200: ref(ResolvedSite) },
+        },
+      },
+      async (request, reply) => {
+        const hostname = readText(request.query, 'hostname')
+        const tenant = readText(request.query, 'tenant')
+        if ((hostname === undefined) === (tenant === undefined)) {
+          throw new ApiError('invalid_query', { message: 'Send either hostname or tenant.' })
+        }
+        const answer =
+          tenant === undefined
+            ? await live.readByHostname(reads, hostname ?? '')
+            : await live.readByTenant(reads, tenant)
+        return sendAnswer(request, reply, cache, answer)
+      },
+    )
+
+    app.get(
+      '/v1/preview-resolve',
+      {
+        config: { failures: ['invalid_preview_token'], query: { token: Type.String() } },
+        schema: {
+          operationId: 'resolvePreview',
+          tags: ['public'],
+          summary: 'A version of a site, by preview token. Never cached.',
+          response: { 200: ref(ResolvedPreview) },
+        },
+      },
+      async (request, reply) => {
+        const token = readText(request.query, 'token') ?? ''
+        const { store, version, expiresAt } = await sites.readPreview(database, preview, token)
+        const text = toText(resolvedPreview(store, version, expiresAt))
+        return reply
+          .header('cache-control', 'no-store')
+          .type('application/json')
+          .send(text as never)
+      },
+    )
+  }
+
+export const merchantRoutes =
+  (scanner: claims.Scanner, preview: sites.PreviewDeps): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/my/site',
+      {
+        config: { scope: 'read:own_store' },
+        schema: {
+          operationId: 'readSiteOverview',
+          tags: ['merchant-ops'],
+          summary: 'The active version, the newest draft, and every version there is.',
+          response: { 200: ref(SiteOverview) },
+        },
+      },
+      async ({ db }, reply) => {
+        const text = siteOverview(await sites.overview(db))
+        return reply.type('application/json').send(text as never)
+      },
+    )
+
+    app.put(
+      '/v1/my/site/draft',
+      {
+        ...manifestRoute,
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN },
+        schema: {
+          operationId: 'saveSiteDraft',
+          tags: ['merchant-ops'],
+          summary: 'Save a manifest as a new version. The live site does not change.',
+          body: ManifestBody,
+          response: { 200: SavedDraft },
+        },
+      },
+      (request) => sites.saveDraft(writerOf(request, scanner), given(request)),
+    )
+
+    app.post(
+      '/v1/my/site/publish',
+      {
+        config: { scope: 'write:own_store', failures: ['version_not_found'] },
+        schema: {
+          operationId: 'publishSite',
+          tags: ['merchant-ops'],
+          summary: 'Make a version the live one; an older one is a rollback.',
+          body: VersionBody,
+          response: { 200: SavedVersion },
+        },
+      },
+      ({ db, actor, body }) => sites.publish(db, actor, body.version),
+    )
+
+    app.post(
+      '/v1/my/site/preview-token',
+      {
+        config: { scope: 'read:own_store', failures: ['version_not_found'] },
+        schema: {
+          operationId: 'createPreviewToken',
+          tags: ['merchant-ops'],
+          summary: 'A token that shows one version for 30 minutes.',
+          body: VersionBody,
+          response: { 200: PreviewToken },
+        },
+      },
+      ({ db, body }) => sites.mintPreview(db, preview, body.version),
+    )
+
+    app.put(
+      '/v1/my/store/manifest',
+      {
+        ...manifestRoute,
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN },
+        schema: {
+          operationId: 'saveActiveManifest',
+          tags: ['merchant-ops'],
+          summary: 'Save a manifest as a new version and make it the live one.',
+          body: ManifestBody,
+          response: { 200: SavedDraft },
+        },
+      },
+      (request) => sites.saveActive(writerOf(request, scanner), given(request)),
+    )
+  }
+
+export const operatorRoutes =
+  (scanner: claims.Scanner): Routes =>
+  async (app) => {
+    app.put(
+      '/v1/stores/:tenant/manifest',
+      {
+        ...manifestRoute,
+        config: { verbatim: 'manifest', failures: ['unknown_tenant', ...SCAN] },
+        schema: {
+          operationId: 'operatorSaveManifest',
+          tags: ['operator'],
+          summary:
+            "Save and publish a store's manifest; x-guardrails-override states why a claim stands.",
+          params: Params('tenant'),
+          body: ManifestBody,
+          response: { 200: OperatorSaved },
+        },
+      },
+      async (request) => {
+        const reason = writtenReason(request)
+        const { findings, ...saved } =
+          reason === undefined
+            ? await sites.saveActive(writerOf(request, scanner), given(request))
+            : await sites.saveOverridden(writerOf(request, scanner), given(request), reason)
+        return { ...saved, ruoWarnings: findings }
+      },
+    )
+
+    app.post(
+      '/v1/stores/:tenant/manifest/scan',
+      {
+        ...manifestRoute,
+        config: { failures: ['unknown_tenant', 'scan_unavailable'] },
+        schema: {
+          operationId: 'scanManifest',
+          tags: ['operator'],
+          summary: 'What the claim scan says of a manifest. Nothing is written.',
+          params: Params('tenant'),
+          body: ManifestBody,
+          response: { 200: ScanReport },
+        },
+      },
+      async ({ body }) => {
+        const { passed, findings, truncated } = await claims.scan(body.manifest, { scanner })
+        return { passed, findings, ...(truncated ? { truncated } : {}) }
+      },
+    )
+  }
+
+/** Header bytes arrive as Latin-1; a reason written in UTF-8 is kept as it was written. */
+function writtenReason({ headers }: FastifyRequest): string | undefined {
+  const header = headers['x-guardrails-override']
+  if (typeof header !== 'string' || header.trim() === '') return undefined
+  const bytes = Buffer.from(header, 'latin1')
+  const text = bytes.toString('utf8')
+  const reason = text.includes('\ufffd') ? header : text
+  if (reason.length <= 2_000) return reason
+  throw new ApiError('invalid_body', {
+    body: {
+      issues: [{ path: 'x-guardrails-override', message: 'must be at most 2000 characters' }],
+    },
+  })
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import type pg from 'pg'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
+import { openEmptyDatabase, TEST_SECRET_KEY as secretKey } from '../harness/database.ts'
+import { listTables, openSuperuser } from '../harness/superuser.ts'
+
+/** A copy of the migrations that a test may spoil. */
+async function copyMigrations(t: TestContext) {
+  const path = await mkdtemp(join(tmpdir(), 'migrations-'))
+  t.after(() => rm(path, { recursive: true }))
+  await cp(new URL('../../migrations/', import.meta.url), path, { recursive: true })
+  const folder = pathToFileURL(`${path}/`)
+  const next = (await readMigrations()).length + 1
+  const fileOf = (version: number, name: string) =>
+    new URL(`${String(version).padStart(4, '0')}_${name}.sql`, folder)
+  return { folder, next, fileOf }
+}
+
+async function countApplied(client: pg.Client): Promise<number> {
+  const { rows } = await client.query('select count(*)::int as applied from schema_migrations')
+  return rows[0].applied
+}
+
+describe('migrating', () => {
+  test('is done once by two who start at the same time, and again does nothing', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const total = (await readMigrations()).length
+    const [first, second] = await Promise.all([
+      migrate({ url, secretKey }),
+      migrate({ url, secretKey }),
+    ])
+    assert.deepEqual(
+      [first.length, second.length].sort((a, b) => a - b),
+      [0, total],
+    )
+    const client = await openSuperuser(t, { url })
+    const before = await listTables(client)
+    assert.deepEqual(await migrate({ url, secretKey }), [])
+    assert.deepEqual(await listTables(client), before)
+    assert.equal(await countApplied(client), total)
+  })
+
+  test('refuses a migration that was changed after it was applied', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const { folder, fileOf } = await copyMigrations(t)
+    await migrate({ url, secretKey, folder })
+    await writeFile(fileOf(2, 'stores'), 'create table other (id integer);')
+    await assert.rejects(migrate({ url, secretKey, folder }), /migration 2 \(stores\) was changed/)
+    const client = await openSuperuser(t, { url })
+    assert.ok(!(await listTables(client)).includes('other'))
+  })
+
+  test('refuses a database that is newer than the program', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const { folder, next, fileOf } = await copyMigrations(t)
+    await writeFile(fileOf(next, 'future'), 'create table future (id integer);')
+    await migrate({ url, secretKey, folder })
+    await assert.rejects(migrate({ url, secretKey }), new RegExp(`it has migration ${next}`))
+  })
+
+  test('leaves nothing of a migration that fails, and says which one', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const { folder, next, fileOf } = await copyMigrations(t)
+    await writeFile(fileOf(next, 'fine'), 'create table fine (id integer);')
+    const broken = 'create table half (id integer); insert into half values (1); select 1 / 0;'
+    await writeFile(fileOf(next + 1, 'broken'), broken)
+    await writeFile(fileOf(next + 2, 'after'), 'create table after_it (id integer);')
+    await assert.rejects(migrate({ url, secretKey, folder }), {
+      message: `migration ${next + 1} (broken) failed`,
+    })
+    const client = await openSuperuser(t, { url })
+    const tables = await listTables(client)
+    assert.ok(tables.includes('fine'), 'what went before it stands')
+    assert.ok(!tables.includes('half') && !tables.includes('after_it'))
+    assert.equal(await countApplied(client), next)
+    await writeFile(fileOf(next + 1, 'broken'), 'create table half (id integer);')
+    const applied = await migrate({ url, secretKey, folder })
+    assert.deepEqual(
+      applied.map(({ name }) => name),
+      ['broken', 'after'],
+    )
+  })
+
+  test('refuses a gap in the numbers, and two of one number', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const { folder, next, fileOf } = await copyMigrations(t)
+    await writeFile(fileOf(next + 1, 'too_far'), 'select 1;')
+    await assert.rejects(migrate({ url, secretKey, folder }), /too_far.sql breaks the numbering/)
+    await rm(fileOf(next + 1, 'too_far'))
+    await writeFile(fileOf(next - 1, 'twin'), 'select 1;')
+    await assert.rejects(migrate({ url, secretKey, folder }), /breaks the numbering/)
+    const client = await openSuperuser(t, { url })
+    assert.deepEqual(await listTables(client), [])
+  })
+
+  test('lets the next one in after a migrator has died at work', async (t) => {
+    const url = await openEmptyDatabase(t)
+    const { folder, next, fileOf } = await copyMigrations(t)
+    await writeFile(
+      fileOf(next, 'suicide'),
+      'create table half (id integer); select pg_terminate_backend(pg_backend_pid());',
+    )
+    await assert.rejects(migrate({ url, secretKey, folder }))
+    await rm(fileOf(next, 'suicide'))
+    assert.deepEqual(await migrate({ url, secretKey, folder }), [])
+    const client = await openSuperuser(t, { url })
+    assert.ok(!(await listTables(client)).includes('half'))
+  })
+})

@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, type TestContext, test } from 'node:test'
+import type pg from 'pg'
+import { Type } from 'typebox'
+import { Database, type Tx } from '../../src/db/database.ts'
+import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
+import { Sql, sql } from '../../src/db/sql.ts'
+import { plantCanary } from '../contract/fixtures.ts'
+import { openTestApp } from '../harness/app.ts'
+import { openTestDatabase } from '../harness/database.ts'
+import { essence } from '../harness/refusals.ts'
+import { listTables, openSuperuser } from '../harness/superuser.ts'
+import { TENANT_ROWS } from './tenant-rows.ts'
+
+const Owned = Type.Object({ tenant_ref: Type.String() })
+const raw = (text: string) => new Sql([text], [])
+
+const tenantTables = async (superuser: pg.Client) =>
+  (await listTables(superuser)).filter((name) => !(name in GLOBAL_TABLES))
+
+/** Two stores with something in every table; a table that nobody fills fails the test. */
+async function openTwoStores(t: TestContext) {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const callers = { acme: await app.merchant('acme'), globex: await app.merchant('globex') }
+  for (const [tenant, caller] of Object.entries(callers)) {
+    await plantCanary(caller, `canary of ${tenant}`)
+    for (const insert of Object.values(TENANT_ROWS)) await superuser.query(insert, [tenant])
+  }
+  const tables = await tenantTables(superuser)
+  for (const table of tables) {
+    const { rows } = await superuser.query(`select distinct tenant_ref from ${table} order by 1`)
+    const seen = rows.map(({ tenant_ref }) => tenant_ref)
+    assert.deepEqual(seen, ['acme', 'globex'], `${table} needs a line in test/db/tenant-rows.ts`)
+  }
+  return { app, superuser, callers, tables }
+}
+
+const isRefused = ({ code }: { code?: string }) => code === '42501' || code === 'FD002'
+
+describe('with row level security alone', () => {
+  test('a query that forgets the tenant sees its own rows only, in every table', async (t) => {
+    const { app, tables } = await openTwoStores(t)
+    const db = app.database.open('fd_app')
+    assert.ok(tables.length >= 8)
+    for (const table of tables) {
+      for (const tenant of ['acme', 'globex']) {
+        const rows = await db.tenant(tenant).many(Owned, raw(`select * from ${table}`))
+        assert.ok(rows.length > 0, table)
+        assert.ok(
+          rows.every(({ tenant_ref }) => tenant_ref === tenant),
+          table,
+        )
+        const named = raw(`select * from ${table} where tenant_ref <> '${tenant}' or true`)
+        assert.equal((await db.tenant(tenant).many(Owned, named)).length, rows.length, table)
+      }
+      assert.deepEqual(await db.tenant('nobodys').many(Owned, raw(`select * from ${table}`)), [])
+    }
+  })
+
+  test('nothing writes into another store, nor moves a row there', async (t) => {
+    const { app, superuser, tables } = await openTwoStores(t)
+    const stateOf = async (table: string) =>
+      (
+        await superuser.query(
+          `select x::text from ${table} x where tenant_ref = 'globex' order by 1`,
+        )
+      ).rows
+    for (const role of ['fd_app', 'fd_worker'] as const) {
+      const acme = app.database.open(role).tenant('acme')
+      for (const table of tables) {
+        const before = await stateOf(table)
+        const copy = `select (jsonb_populate_record(null::${table}, to_jsonb(x) ||
+                        '{"tenant_ref": "globex"}')).* from ${table} x limit 1`
+        await assert.rejects(acme.run(raw(`insert into ${table} ${copy}`)), isRefused, table)
+        await assert.rejects(
+          acme.run(raw(`update ${table} set tenant_ref = 'globex'`)),
+          isRefused,
+          table,
+        )
+        for (const act of [
+          `update ${table} set tenant_ref = 'acme' where tenant_ref = 'globex'`,
+          `delete from ${table} where tenant_ref = 'globex'`,
+        ]) {
+          const touched = await acme.run(raw(act)).catch((error) => {
+            if (!isRefused(error)) throw error
+            return 0
+          })
+          assert.equal(touched, 0, `${role}: ${act}`)
+        }
+        assert.deepEqual(await stateOf(table), before, table)
+      }
+    }
+  })
+
+  test('a statement without a tenant is an error in every table, never an empty answer', async (t) => {
+    const { app, tables } = await openTwoStores(t)
+    const db = app.database.open('fd_app')
+    for (const table of tables) {
+      const query = raw(`select * from ${table}`)
+      await assert.rejects(db.global.many(Owned, query), { code: 'FD001' }, table)
+      await assert.rejects(db.tenant('').many(Owned, query), { code: 'FD001' }, table)
+    }
+  })
+})
+
+test("with row level security off, the application's own filters hold", async (t) => {
+  const { app, superuser, callers, tables } = await openTwoStores(t)
+  const { acme, globex } = callers
+  const urls = app.app.routeTable
+    .filter(
+      ({ method, plane, url }) => method === 'GET' && plane === 'merchant' && !url.includes(':'),
+    )
+    .map(({ url }) => url)
+  urls.push('/v1/my/audit?limit=100&action=store.created')
+  const operatorUrls = app.app.routeTable
+    .filter(
+      ({ method, plane, url }) =>
+        method === 'GET' && plane === 'operator' && url.includes(':tenant'),
+    )
+    .map(({ url }) => url.replace(':tenant', 'globex').replace(':key', 'gift_cards'))
+  const readAll = async () => [
+    ...(await Promise.all(urls.map((url) => globex.get(url)))),
+    ...(await Promise.all(operatorUrls.map((url) => app.operator.get(url)))),
+  ]
+  const fenced = await readAll()
+  for (const table of tables) {
+    await superuser.query(
+      `alter table ${table} disable row level security, no force row level security`,
+    )
+  }
+  const db = app.database.open('fd_app').tenant('globex')
+  const open = await db.many(Owned, sql`select tenant_ref from stores`)
+  assert.equal(open.length, 2, 'the fence is down')
+
+  const bare = await readAll()
+  assert.deepEqual(bare.map(essence), fenced.map(essence))
+  assert.ok(bare.every(({ status, text }) => status === 200 && !text.includes('canary of acme')))
+
+  const ids = async (url: string, list: string) =>
+    (await acme.get(url)).body[list].map(({ id }: { id: string }) => id)
+  const credentials = await ids('/v1/my/credentials', 'credentials')
+  const requests = await ids('/v1/merchant/entitlements/requests', 'requests')
+  const before = (await acme.get('/v1/my/store')).body
+  for (const id of credentials) {
+    assert.equal((await globex.post(`/v1/my/credentials/${id}/revoke`)).status, 404)
+  }
+  for (const id of requests) {
+    const url = `/v1/merchant/entitlements/requests/${id}/withdraw`
+    assert.equal((await globex.post(url)).status, 404)
+  }
+  await globex.patch('/v1/my/store', { display_name: 'Changed', currency: 'EUR' })
+  await globex.post('/v1/merchant/entitlements/disable', { feature_key: 'gift_cards' })
+  await app.operator.put('/v1/entitlements/tenants/globex/features/affiliates', { state: 'deny' })
+  await app.operator.put('/v1/entitlements/tenants/globex/tier', { tier: 'scale' })
+  await app.operator.put('/v1/stores/globex/status', { status: 'suspended' })
+  assert.deepEqual((await acme.get('/v1/my/store')).body, before)
+})
+
+const FAILING = sql`select 1 / 0`
+const TENANT = sql`select fd_tenant() as tenant`
+const Tenant = Type.Object({ tenant: Type.String() })
+
+describe('the tenant of a connection', () => {
+  test('ends with the statement or transaction that set it, however that ended', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 1)
+    const acme = database.tenant('acme')
+    const uses: Record<string, () => Promise<unknown>> = {
+      'a statement': () => acme.one(Tenant, TENANT),
+      'a failed statement': () => acme.run(FAILING),
+      'a statement that does not parse': () => acme.run(raw('this is no SQL')),
+      'a transaction': () => acme.transaction('fine', (tx) => tx.one(Tenant, TENANT)),
+      'a failed transaction': () => acme.transaction('failing', (tx) => tx.run(FAILING)),
+      'work that throws': () =>
+        acme.transaction('throwing', async (tx) => {
+          await tx.one(Tenant, TENANT)
+          throw new Error('thrown')
+        }),
+      'a failure that was caught': () =>
+        acme.transaction('caught', async (tx) => void (await tx.run(FAILING).catch(() => 0))),
+      'many at once': () =>
+        Promise.allSettled([acme.run(FAILING), acme.one(Tenant, TENANT), acme.run(FAILING)]),
+      'a statement cut off': () => acme.run(sql`select pg_terminate_backend(pg_backend_pid())`),
+    }
+    for (const [what, use] of Object.entries(uses)) {
+      await use().catch(() => {})
+      await assert.rejects(database.global.many(Tenant, TENANT), { code: 'FD001' }, what)
+      assert.deepEqual(await database.tenant('globex').one(Tenant, TENANT), { tenant: 'globex' })
+      assert.deepEqual(database.load, { busy: 0, waiting: 0 }, what)
+    }
+  })
+
+  test('is its own for each of many users of few connections', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 2)
+    const refs = Array.from({ length: 60 }, (_, i) => `store-${i}`)
+    const seen = await Promise.all(
+      refs.map((ref, i) =>
+        i % 2
+          ? database.tenant(ref).one(Tenant, TENANT)
+          : database.tenant(ref).transaction('read', (tx) => tx.one(Tenant, TENANT)),
+      ),
+    )
+    assert.deepEqual(
+      seen.map(({ tenant }) => tenant),
+      refs,
+    )
+  })
+
+  test('is data, whatever it looks like', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 1)
+    for (const ref of ["x'; set role fd_owner; --", 'a"b', '💚', '$1', ' ']) {
+      assert.deepEqual(await database.tenant(ref).one(Tenant, TENANT), { tenant: ref })
+    }
+  })
+})
+
+describe('a transaction', () => {
+  const insert = (tx: Tx) =>
+    tx.run(sql`insert into stores (tenant_ref, display_name) values (${tx.tenant}, 'Acme')`)
+  const listStores = (db: Database) =>
+    db.tenant('acme').many(Owned, sql`select tenant_ref from stores`)
+
+  test('is over when its work is: a handle that is kept rejects', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 1)
+    let kept: Tx | undefined
+    await database.tenant('acme').transaction('fine', async (tx) => {
+      kept = tx
+    })
+    await assert.rejects(async () => kept?.run(sql`select 1`), /the transaction 'fine' is over/)
+    const thrown = database.tenant('acme').transaction('thrown', async (tx) => {
+      kept = tx
+      throw new Error('no')
+    })
+    await assert.rejects(thrown, /^Error: no$/)
+    await assert.rejects(async () => kept?.run(sql`select 1`), /the transaction 'thrown' is over/)
+  })
+
+  test('that fails in any way leaves nothing, and says so', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 1)
+    const acme = database.tenant('acme')
+    const caught = acme.transaction('caught', async (tx) => {
+      await insert(tx)
+      await tx.run(FAILING).catch(() => 0)
+      return 'as if it had worked'
+    })
+    await assert.rejects(caught, /the transaction 'caught' was rolled back/)
+    const ways: ((tx: Tx) => Promise<unknown>)[] = [
+      (tx) => tx.run(FAILING),
+      async () => {
+        throw new Error('no')
+      },
+      (tx) => Promise.all([tx.run(FAILING), insert(tx)]),
+      (tx) => tx.run(sql`select pg_terminate_backend(pg_backend_pid())`),
+    ]
+    for (const fail of ways) {
+      const failed = acme.transaction('failing', async (tx) => {
+        await insert(tx)
+        await fail(tx)
+      })
+      await assert.rejects(failed)
+      assert.deepEqual(await listStores(database), [])
+    }
+    await acme.transaction('fine', insert)
+    assert.equal((await listStores(database)).length, 1)
+  })
+
+  test('within a transaction fails in time when the pool is spent, and frees it again', async (t) => {
+    const { roleUrl } = await openTestDatabase(t)
+    const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 300 }
+    const database = new Database(options)
+    t.after(() => database.close())
+    const acme = database.tenant('acme')
+    const nested = Array.from({ length: 20 }, () =>
+      acme.transaction('outer', () => acme.transaction('inner', (tx) => tx.one(Tenant, TENANT))),
+    )
+    const outcomes = await Promise.allSettled(nested)
+    assert.ok(outcomes.some(({ status }) => status === 'rejected'))
+    assert.deepEqual(database.load, { busy: 0, waiting: 0 })
+    assert.deepEqual(await acme.one(Tenant, TENANT), { tenant: 'acme' })
+  })
+})
+
+test('a row that has not the shape its query declares fails in a test', async (t) => {
+  const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant(`store-${randomUUID()}`)
+  await assert.rejects(acme.many(Type.Object({ tenant: Type.Integer() }), TENANT))
+  await assert.rejects(acme.many(Type.Object({ other: Type.String() }), TENANT))
+  await assert.rejects(acme.one(Tenant, sql`select 'x' as tenant where false`), /got none/)
+  const two = sql`select 'x' as tenant union all select 'y'`
+  await assert.rejects(acme.maybe(Tenant, two), /at most one row, got 2/)
+})

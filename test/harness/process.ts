@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { defer, emptyFolder } from './embedded.ts'
+import { until } from './until.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** A start on a loaded machine, with a new database. */
+const READY_MS = 20_000
+
+export interface TestProcess {
+  child: ChildProcess
+  /** All that it has written, to either output. */
+  output(): string
+  /** The address it says it is ready at. */
+  ready(): Promise<{ url: string; ms: number }>
+  exit: Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }>
+  kill(signal: NodeJS.Signals): void
+}
+
+interface ProcessOptions {
+  role?: string
+  dataDir?: string
+  env?: Record<string, string>
+  /** A module, as text, that is loaded before the program. */
+  before?: string
+}
+
+/** The program itself, as a process of its own on a folder of its own. */
+export async function startProcess(t: TestContext, options: ProcessOptions = {}) {
+  const { role = 'serve', env = {}, before } = options
+  const dataDir = options.dataDir ?? (await emptyFolder(t))
+  const loads =
+    before === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(before)}`]
+  const began = performance.now()
+  const child = spawn(process.execPath, [...loads, MAIN, role], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...env },
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (c) => chunks.push(c))
+  const output = () => Buffer.concat(chunks).toString()
+  const exit = once(child, 'close').then(([code, signal]) => ({
+    code,
+    signal,
+    ms: performance.now() - began,
+  }))
+  defer(t, async () => {
+    child.kill('SIGTERM')
+    await exit
+  })
+  const self: TestProcess = {
+    child,
+    output,
+    exit,
+    kill: (signal) => void child.kill(signal),
+    async ready() {
+      const announced = () => /ready at (http:\S+)/.exec(output())?.[1]
+      await until(
+        'it says that it is ready',
+        () => {
+          if (child.exitCode !== null) throw new Error(`it ended: ${output()}`)
+          return announced() !== undefined
+        },
+        READY_MS,
+      )
+      return { url: announced() ?? '', ms: performance.now() - began }
+    },
+  }
+  return self
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ERRORS, type ErrorCode } from '../../src/errors.ts'
+import { readDocument } from '../../src/http/openapi.ts'
+import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN, type TestApp } from '../harness/app.ts'
+import { UUID } from '../harness/refusal.ts'
+import { type Callers, type Shot, shotsAt } from '../harness/shots.ts'
+
+/** A run of the whole test suite makes few; a night makes 100,000. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 3_000)
+/** So many at a time. */
+const BATCH = 20
+
+interface Hit {
+  status: number
+  headers: Record<string, unknown>
+  text: string
+}
+
+async function callersOf(app: TestApp): Promise<Callers> {
+  const account = { email: 'fuzz@example.com', password: 'a password for tests', name: 'Fuzz' }
+  const { body } = await app.anyone.post('/v1/identity/signup', account)
+  return {
+    public: {},
+    operator: { 'x-operator-token': OPERATOR_TOKEN },
+    storefront: { 'x-storefront-token': STOREFRONT_TOKEN },
+    merchant: { authorization: `Bearer ${await app.key('acme')}` },
+    owner: { authorization: `Bearer ${body.session.token}` },
+    wrong: { authorization: 'Bearer fdk_nobody_nothing' },
+  }
+}
+
+function fire(url: string, agent: Agent, shot: Shot): Promise<Hit> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const { method, path, headers } = shot
+    // Apart from the address, which would be tidied up.
+    const sent = request({ hostname, port, path, agent, method, headers })
+    sent.on('error', reject)
+    sent.on('response', (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        const text = Buffer.concat(chunks).toString()
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
+      })
+    })
+    sent.end(shot.body)
+  })
+}
+
+/** Only these may be our own fault here: the machine may be too busy to count in time. */
+const EXCUSED: ErrorCode[] = ['db_error']
+
+function isWithinContract(shot: Shot, { status, headers, text }: Hit) {
+  const what = `${shot.method} ${shot.path}: ${status} ${text.slice(0, 300)}`
+  assert.match(String(headers['x-correlation-id']), UUID, what)
+  if (status < 400) return assert.ok(status === 304 || shot.declared.includes(status), what)
+  assert.notEqual(status, 500, what)
+  if (shot.method === 'HEAD') return
+  const { error, ...rest } = JSON.parse(text)
+  const code = error.code as ErrorCode
+  assert.ok(code in ERRORS, what)
+  assert.equal(status, ERRORS[code][0], what)
+  assert.equal(typeof error.message, 'string', what)
+  if (status >= 500) assert.ok(EXCUSED.includes(code), what)
+  const { code: _, message, correlationId, ...others } = error
+  assert.deepEqual(others, {}, what)
+  if (correlationId !== undefined) assert.equal(correlationId, headers['x-correlation-id'], what)
+  if (status === 401 || status === 404) assert.equal(correlationId, undefined, what)
+  for (const issue of rest.issues ?? []) {
+    assert.deepEqual(Object.keys(issue).toSorted(), ['message', 'path'], what)
+  }
+  assert.doesNotMatch(text, /node_modules|\.ts:\d|select |insert into/, what)
+}
+
+test(`of ${RUNS} requests none leaves the contract`, async (t) => {
+  const env = { RATE_LIMIT_FAILED_PER_MINUTE: '1000000', RATE_LIMIT_MY_PER_MINUTE: '1000000' }
+  const app = await openTestApp(t, { env })
+  await app.store('globex')
+  const callers = await callersOf(app)
+  const document = readDocument(app.app)
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  t.after(() => agent.destroy())
+  const counts = new Map<number, number>()
+  const property = fc.asyncProperty(
+    fc.array(shotsAt(app.app.routeTable, document, callers), {
+      minLength: BATCH,
+      maxLength: BATCH,
+    }),
+    async (batch) => {
+      const hits = await Promise.all(batch.map((shot) => fire(app.url, agent, shot)))
+      for (const [n, hit] of hits.entries()) {
+        counts.set(hit.status, (counts.get(hit.status) ?? 0) + 1)
+        isWithinContract(batch[n] as Shot, hit)
+      }
+    },
+  )
+  const rss = process.memoryUsage.rss()
+  await fc.assert(property, { numRuns: Math.ceil(RUNS / BATCH), endOnFailure: RUNS > 10_000 })
+  const grown = Math.round((process.memoryUsage.rss() - rss) / 1_048_576)
+  t.diagnostic(`statuses ${JSON.stringify(Object.fromEntries(counts))}, memory +${grown} MiB`)
+  assert.equal((await app.anyone.get('/healthz')).status, 200)
+  assert.ok((counts.get(200) ?? 0) > RUNS / 10, 'enough must be right to reach the handlers')
+})

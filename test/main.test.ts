@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { openEmptyDatabase, TEST_SECRET_KEY } from './harness/database.ts'
+import { emptyFolder, postmasterPid } from './harness/embedded.ts'
+import { startProcess, type TestProcess } from './harness/process.ts'
+import { openProxy } from './harness/proxy.ts'
+import { until } from './harness/until.ts'
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+async function freePort(t: TestContext) {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(address !== null && typeof address === 'object')
+  const free = async () => {
+    if (server.listening) await new Promise((resolve) => server.close(resolve))
+  }
+  t.after(free)
+  return { port: address.port, free }
+}
+
+/** On the server of all tests. Roles are the server's, so their passwords must stay as they are. */
+const onTestServer = async (t: TestContext) => ({
+  DATABASE_URL: await openEmptyDatabase(t),
+  SECRET_KEY: TEST_SECRET_KEY,
+})
+
+/** What a start shows to whoever reads it. */
+function readWelcome(output: string) {
+  const key = /Merchant key +(\S+)/.exec(output)?.[1] ?? ''
+  const [, email = '', password = ''] = /Owner +(\S+) +(\S+)/.exec(output) ?? []
+  return { key, email, password }
+}
+
+type Welcome = ReturnType<typeof readWelcome>
+
+async function isUsable(url: string, { key, email, password }: Welcome) {
+  const store = await fetch(`${url}/v1/my/store`, { headers: { authorization: `Bearer ${key}` } })
+  assert.equal(store.status, 200, await store.text())
+  const login = await fetch(`${url}/v1/identity/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  assert.equal(login.status, 200, await login.text())
+}
+
+async function ends(process: TestProcess, code: number) {
+  const began = performance.now()
+  const exit = await process.exit
+  assert.equal(exit.code, code, process.output())
+  assert.ok(performance.now() - began < 15_000)
+}
+
+test('a folder is all it needs: it starts, stops, dies and starts again', async (t) => {
+  const dataDir = await emptyFolder(t)
+  const first = await startProcess(t, { dataDir })
+  const { url, ms } = await first.ready()
+  const welcome = readWelcome(first.output())
+  await isUsable(url, welcome)
+  assert.match(first.output(), /API reference +http\S+\/docs/)
+  for (const path of ['/readyz', '/docs', '/openapi.json']) {
+    assert.equal((await fetch(url + path)).status, 200, path)
+  }
+  assert.equal((await fetch(`${url}/metrics`)).status, 404)
+  assert.equal(await modeOf(join(dataDir, 'secrets.json')), '600')
+  assert.equal(await modeOf(join(dataDir, 'demo.json')), '600')
+  first.kill('SIGTERM')
+  first.kill('SIGTERM')
+  await ends(first, 0)
+
+  const second = await startProcess(t, { dataDir })
+  const again = await second.ready()
+  assert.deepEqual(readWelcome(second.output()), welcome)
+  await isUsable(again.url, welcome)
+  second.kill('SIGKILL')
+  assert.equal((await second.exit).signal, 'SIGKILL')
+
+  const third = await startProcess(t, { dataDir })
+  const after = await third.ready()
+  await isUsable(after.url, welcome)
+  third.kill('SIGINT')
+  await ends(third, 0)
+  const figures = [ms, again.ms, after.ms].map((each) => `${Math.round(each)} ms`)
+  t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
+  for (const each of [ms, again.ms, after.ms]) assert.ok(each < 20_000)
+})
+
+describe('settings that are wrong', () => {
+  async function refuses(t: TestContext, env: Record<string, string>, role = 'serve') {
+    const refused = await startProcess(t, { env, role })
+    await ends(refused, 1)
+    return refused.output()
+  }
+
+  test('are all named at once, with what was expected, and none is shown', async (t) => {
+    const secret = 'tooshort-secret'
+    const output = await refuses(t, {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      TRUST_PROXY: '10.0.0.0/8, 0.0.0.0/0',
+      SECRET_KEY: secret,
+      DATABASE_URL: `mysql://user:${secret}@host/db`,
+      REDIS_URL: `http://${secret}@host`,
+      WEBHOOK_RETRY_LADDER: 'soon',
+      PAYMENT_GATEWAY: 'nmi',
+    })
+    for (const said of [
+      'PORT must be a whole number from 0 to 65535',
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+      'TRUST_PROXY must be a list, separated by commas, of addresses or CIDR ranges',
+      'SECRET_KEY must be at least 32 characters',
+      'DATABASE_URL must be a postgres or postgresql URL',
+      'REDIS_URL must be a redis or rediss URL',
+      'WEBHOOK_RETRY_LADDER must be durations such as 1m,5m,30m,2h,12h',
+      'NMI_SECURITY_KEY must be set when PAYMENT_GATEWAY is nmi',
+    ]) {
+      assert.ok(output.includes(said), `${said} is not in ${output}`)
+    }
+    assert.ok(!output.includes(secret))
+    assert.doesNotMatch(output, /\n {4}at /)
+  })
+
+  test('in production include secrets that nobody has set', async (t) => {
+    const output = await refuses(t, { NODE_ENV: 'production' })
+    for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY', 'PAYMENT_GATEWAY']) {
+      assert.match(output, new RegExp(`${name} must be`))
+    }
+  })
+
+  test('include a role that there is not', async (t) => {
+    const said = /the role must be one of serve, api, worker, migrate, seed, doctor/
+    assert.match(await refuses(t, {}, 'server'), said)
+  })
+
+  test('include secrets that are damaged, which are neither shown nor made anew', async (t) => {
+    const dataDir = await emptyFolder(t)
+    const path = join(dataDir, 'secrets.json')
+    await writeFile(path, '{"SECRET_KEY":"half a secret')
+    const refused = await startProcess(t, { dataDir })
+    await ends(refused, 1)
+    assert.match(refused.output(), /secrets\.json does not hold the three secrets; restore it/)
+    assert.ok(!refused.output().includes('half a secret'))
+    assert.equal(await readFile(path, 'utf8'), '{"SECRET_KEY":"half a secret')
+  })
+
+  test('include a port that is taken: one line, and nothing is left running', async (t) => {
+    const { port } = await freePort(t)
+    const dataDir = await emptyFolder(t)
+    const refused = await startProcess(t, { dataDir, env: { PORT: String(port) } })
+    await ends(refused, 1)
+    assert.match(refused.output(), /^fairdock: listen EADDRINUSE: .*\n$/)
+    await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
+  })
+})
+
+describe('the database of DATABASE_URL', () => {
+  test('may come later than the process, which then needs no help', async (t) => {
+    const { DATABASE_URL, SECRET_KEY } = await onTestServer(t)
+    const address = new URL(DATABASE_URL)
+    const proxy = await openProxy(t, Number(address.port))
+    await proxy.cut()
+    address.host = `127.0.0.1:${proxy.port}`
+    const { port, free } = await freePort(t)
+    await free()
+    const env = { DATABASE_URL: address.href, SECRET_KEY, PORT: String(port) }
+    const waiting = await startProcess(t, { env })
+    const base = `http://127.0.0.1:${port}`
+    const statusOf = (path: string, headers = {}) =>
+      fetch(base + path, { headers }).then(
+        ({ status }) => status,
+        () => 0,
+      )
+    await until('it is up', async () => (await statusOf('/healthz')) === 200, 20_000)
+    const ready = await fetch(`${base}/readyz`)
+    assert.equal(ready.status, 503)
+    const { failing } = (await ready.json()) as { failing: string[] }
+    assert.ok(failing.includes('database'))
+    assert.equal(await statusOf('/v1/my/store', { authorization: 'Bearer fdk_a_b' }), 503)
+    await proxy.mend()
+    const { url } = await waiting.ready()
+    await isUsable(url, readWelcome(waiting.output()))
+    assert.equal(await statusOf('/readyz'), 200)
+  })
+
+  test('is migrated, seeded and examined by roles of their own', async (t) => {
+    const dataDir = await emptyFolder(t)
+    const env = await onTestServer(t)
+    const runs = async (role: string, code: number) => {
+      const once = await startProcess(t, { role, dataDir, env })
+      await ends(once, code)
+      return once.output()
+    }
+    assert.match(await runs('doctor', 1), /FAIL +migrations +none was ever applied/)
+    assert.equal(await runs('migrate', 0), '')
+    assert.equal(await runs('migrate', 0), '')
+    assert.doesNotMatch(await runs('doctor', 0), /FAIL/)
+    await runs('seed', 0)
+    const demo = await readFile(join(dataDir, 'demo.json'), 'utf8')
+    await runs('seed', 0)
+    assert.equal(await readFile(join(dataDir, 'demo.json'), 'utf8'), demo)
+
+    // As a start that was killed before it had the key leaves it.
+    const { merchant_key, ...half } = JSON.parse(demo)
+    await writeFile(join(dataDir, 'demo.json'), JSON.stringify({ ...half, merchant_key: '' }))
+    const env2 = { ...env, MIGRATE_ON_START: 'false' }
+    const serving = await startProcess(t, { dataDir, env: env2 })
+    const { url } = await serving.ready()
+    const welcome = readWelcome(serving.output())
+    assert.equal(welcome.password, half.owner.password)
+    assert.notEqual(welcome.key, merchant_key)
+    await isUsable(url, welcome)
+  })
+})
+
+describe('a process that serves', () => {
+  test('finishes what is in flight when it is told to stop', async (t) => {
+    const env = await onTestServer(t)
+    const serving = await startProcess(t, { env })
+    const { url } = await serving.ready()
+    const { key } = readWelcome(serving.output())
+    const admin = new pg.Client({ connectionString: env.DATABASE_URL })
+    admin.on('error', () => {})
+    await admin.connect()
+    t.after(() => admin.end().catch(() => {}))
+    await admin.query('begin')
+    await admin.query('lock table audit_log in access exclusive mode')
+    const headers = { authorization: `Bearer ${key}` }
+    const slow = fetch(`${url}/v1/my/audit`, { headers })
+    const isWaiting = async () => {
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and datname = "
+      return (await admin.query(`${waiting} current_database()`)).rowCount === 1
+    }
+    await until('the request waits for the lock', isWaiting)
+    serving.kill('SIGTERM')
+    serving.kill('SIGTERM')
+    const isClosed = () =>
+      fetch(`${url}/healthz`).then(
+        () => false,
+        () => true,
+      )
+    await until('it takes no more', isClosed)
+    await admin.query('rollback')
+    assert.equal((await slow).status, 200)
+    await ends(serving, 0)
+  })
+
+  test('shows its metrics on their own port alone', async (t) => {
+    const { port, free } = await freePort(t)
+    await free()
+    const env = { ...(await onTestServer(t)), METRICS_PORT: String(port), LOG_LEVEL: 'info' }
+    const serving = await startProcess(t, { env })
+    const { url } = await serving.ready()
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    assert.match(metrics, /^# HELP /m)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 404)
+    assert.equal((await fetch(`${url}/metrics`)).status, 404)
+    const isLogged = () => /"route":"none"|"msg":"request"/.test(serving.output())
+    await until('the request is logged', isLogged)
+  })
+
+  test('says only what its level lets through', async (t) => {
+    const env = { ...(await onTestServer(t)), LOG_LEVEL: 'silent' }
+    const serving = await startProcess(t, { env, role: 'api' })
+    const { url } = await serving.ready()
+    await fetch(`${url}/healthz`)
+    serving.kill('SIGTERM')
+    await ends(serving, 0)
+    assert.doesNotMatch(serving.output(), /"level"/)
+  })
+
+  for (const [what, fault] of [
+    [
+      'an uncaught error',
+      "process.on('SIGUSR2', () => { throw new Error('boom 4111111111111111') })",
+    ],
+    [
+      'a rejection nobody handles',
+      "process.on('SIGUSR2', () => void Promise.reject(new Error('boom 4111111111111111')))",
+    ],
+  ] as const) {
+    test(`ends with 1 at ${what}, and says why in one line`, async (t) => {
+      const env = await onTestServer(t)
+      const serving = await startProcess(t, { env, role: 'api', before: fault })
+      await serving.ready()
+      serving.kill('SIGUSR2')
+      await ends(serving, 1)
+      const last = JSON.parse(serving.output().trim().split('\n').at(-1) ?? '')
+      assert.equal(last.level, 60)
+      assert.equal(last.err.message, 'boom [card number]')
+    })
+  }
+})

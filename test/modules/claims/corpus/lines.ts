@@ -1,0 +1,6 @@
+/** One text a line. */
+export const lines = (text: string): string[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim())

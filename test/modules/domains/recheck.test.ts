@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { recheckDue } from '../../../src/modules/domains/jobs.ts'
+import type { FindTxt } from '../../../src/modules/domains/lookup.ts'
+import { checks } from '../../../src/modules/domains/queries.ts'
+import * as domains from '../../../src/modules/domains/service.ts'
+import { texts } from '../../harness/dns.ts'
+import {
+  auditOf,
+  claim,
+  claimActive,
+  type Domain,
+  type DomainsApp,
+  openDomainsApp,
+  read,
+  setRecord,
+  URL,
+} from './setup.ts'
+
+async function open(t: TestContext) {
+  const app = await openDomainsApp(t)
+  const acme = await app.merchant('acme')
+  const step = (findTxt: FindTxt = app.findTxt, signal?: AbortSignal) =>
+    recheckDue(app.runtime.workerDatabase, findTxt, signal)
+  return { app, acme, step }
+}
+
+const rush = (app: DomainsApp) =>
+  app.superuser.query('update domains set next_check_at = now() where next_check_at is not null')
+
+/** In how many minutes a name is asked about next; null for never. */
+async function minutesToNext(app: DomainsApp, { id }: Domain): Promise<number | null> {
+  const { rows } = await app.superuser.query(
+    `select round(extract(epoch from next_check_at - now()) / 60)::int as minutes
+       from domains where id = $1`,
+    [id],
+  )
+  return rows[0].minutes
+}
+
+const mails = async (app: DomainsApp) =>
+  (await app.superuser.query('select tenant_ref, recipient, subject, body from mails')).rows
+
+describe('a pending hostname', () => {
+  test('goes live by itself once its record is there', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    setRecord(app.dns, domain)
+    assert.equal(await step(), 0, 'nobody has had the time to set a record yet')
+    await rush(app)
+    assert.equal(await step(), 1)
+    const after = await read(acme, domain)
+    assert.deepEqual([after.status, after.last_error], ['active', null])
+    const [entry] = await auditOf(app, 'acme', 'activated')
+    assert.equal(entry?.actor, 'system')
+    assert.equal(await step(), 0)
+    assert.equal(await minutesToNext(app, domain), 24 * 60)
+  })
+
+  test('is asked about every 5 minutes, hourly after an hour, and not after 72', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    const ladder = [
+      ['59 minutes', 5, 'pending_verification'],
+      ['61 minutes', 60, 'pending_verification'],
+      ['71 hours', 60, 'pending_verification'],
+      ['72 hours', null, 'failed'],
+    ] as const
+    assert.equal(await minutesToNext(app, domain), 5)
+    for (const [since, minutes, status] of ladder) {
+      await app.superuser.query('update domains set created_at = now() - $1::interval', [since])
+      await rush(app)
+      assert.equal(await step(), 1, since)
+      assert.equal(await minutesToNext(app, domain), minutes, since)
+      assert.equal((await read(acme, domain)).status, status, since)
+    }
+    await rush(app)
+    assert.equal(await step(), 0)
+  })
+
+  test('waits on where DNS cannot be asked, and does not fail for it', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
+    await app.superuser.query(`update domains set created_at = now() - interval '90 hours'`)
+    await rush(app)
+    assert.equal(await step(), 1)
+    const { status, last_error, last_checked_at } = await read(acme, domain)
+    const expected = ['pending_verification', 'dns_unavailable', null]
+    assert.deepEqual([status, last_error, last_checked_at], expected)
+    assert.equal(await minutesToNext(app, domain), 60)
+  })
+
+  test('does not get a name that another store has by now', async (t) => {
+    const { app, acme, step } = await open(t)
+    const globex = await app.merchant('globex')
+    const rival = await claim(globex, 'shop.example')
+    const held = await claimActive(app, acme, 'shop.example')
+    app.dns.set(rival.verification.name, texts(rival.verification.value, held.verification.value))
+    await rush(app)
+    assert.equal(await step(), 2)
+    const { status, last_error } = await read(globex, rival)
+    assert.deepEqual([status, last_error], ['pending_verification', 'hostname_taken'])
+    assert.equal((await read(acme, held)).status, 'active')
+  })
+})
+
+describe('an active hostname', () => {
+  test('whose record lapsed is served on, and its owner is told once', async (t) => {
+    const { app, acme, step } = await open(t)
+    await app.operator.put('/v1/stores/acme/owner', { email: 'owner@acme.example' })
+    const domain = await claimActive(app, acme, 'shop.example')
+    const answers = [{}, { code: 'SERVFAIL' as const }, { code: 'NXDOMAIN' as const }]
+    const errors = ['record_lapsed', 'dns_unavailable', 'record_lapsed']
+    for (const [i, answer] of answers.entries()) {
+      app.dns.set(domain.verification.name, () => answer)
+      await rush(app)
+      assert.equal(await step(), 1)
+      const { status, last_error, lapsed_at } = await read(acme, domain)
+      assert.deepEqual([status, last_error], ['active', errors[i]])
+      assert.ok(lapsed_at)
+    }
+    const find = () => domains.findTenantByHostname(app.runtime.database.global, 'shop.example')
+    assert.equal(await find(), 'acme')
+    const [letter, ...more] = await mails(app)
+    assert.deepEqual(more, [])
+    assert.deepEqual([letter.tenant_ref, letter.recipient], ['acme', 'owner@acme.example'])
+    assert.ok(letter.body.includes(domain.verification.value), letter.body)
+    assert.equal((await auditOf(app, 'acme', 'lapsed')).length, 1)
+
+    setRecord(app.dns, domain)
+    await rush(app)
+    await step()
+    const back = await read(acme, domain)
+    assert.deepEqual([back.last_error, back.lapsed_at], [null, null])
+    app.dns.set(domain.verification.name, () => ({}))
+    await rush(app)
+    await step()
+    assert.equal((await mails(app)).length, 2, 'another lapse is news again')
+  })
+
+  test('is asked about daily, and within the hour where DNS could not be asked', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claimActive(app, acme, 'shop.example')
+    assert.equal(await minutesToNext(app, domain), 24 * 60)
+    app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
+    await rush(app)
+    await step()
+    assert.equal(await minutesToNext(app, domain), 60)
+    app.dns.set(domain.verification.name, () => ({}))
+    await rush(app)
+    await step()
+    assert.equal(await minutesToNext(app, domain), 24 * 60)
+    assert.deepEqual(await mails(app), [], 'nobody is named to write to')
+  })
+
+  test('that an operator activated has no record to look after', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    await app.operator.post(`/v1/stores/acme/domains/${domain.id}/activate`)
+    await rush(app)
+    assert.equal(await step(), 0)
+  })
+
+  test('is left alone once it is removed, also in the middle of a check', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claimActive(app, acme, 'shop.example')
+    await rush(app)
+    const checked = await step(async () => {
+      await acme.send('DELETE', `${URL}/${domain.id}`)
+      return 'found'
+    })
+    assert.equal(checked, 1)
+    assert.equal((await read(acme, domain)).status, 'removed')
+    assert.equal(await minutesToNext(app, domain), null)
+  })
+})
+
+describe('the work of a worker', () => {
+  test('comes back when it is killed, and is done by another', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    setRecord(app.dns, domain)
+    await rush(app)
+    const db = app.runtime.workerDatabase.tenant('acme')
+    assert.equal((await checks.claim(db, 10)).length, 1)
+    assert.equal(await step(), 0, 'somebody has it')
+    await app.superuser.query('update domains set lease_until = now()')
+    assert.equal(await step(), 1)
+    assert.equal((await read(acme, domain)).status, 'active')
+  })
+
+  test('is not written down by one that lost its lease', async (t) => {
+    const { app, acme, step } = await open(t)
+    const domain = await claim(acme, 'shop.example')
+    await rush(app)
+    await step(async () => {
+      await app.superuser.query('update domains set lease_token = gen_random_uuid()')
+      return 'missing'
+    })
+    const { last_error, last_checked_at } = await read(acme, domain)
+    assert.deepEqual([last_error, last_checked_at], [null, null])
+  })
+
+  test('is shared by two at once without asking twice', async (t) => {
+    const { app, acme, step } = await open(t)
+    const claims: Domain[] = []
+    for (const i of [1, 2, 3, 4]) claims.push(await claim(acme, `s${i}.example`))
+    for (const domain of claims) setRecord(app.dns, domain)
+    await rush(app)
+    const counts = await Promise.all([step(), step()])
+    assert.equal(counts[0] + counts[1], 4)
+    for (const { verification } of claims) assert.equal(app.dns.asked(verification.name), 1)
+    const { rows } = await app.superuser.query('select distinct status, lease_token from domains')
+    assert.deepEqual(rows, [{ status: 'active', lease_token: null }])
+  })
+
+  test('is not begun once it is told to end', async (t) => {
+    const { app, acme, step } = await open(t)
+    await claim(acme, 'shop.example')
+    await rush(app)
+    assert.equal(await step(app.findTxt, AbortSignal.abort()), 0)
+    assert.equal(await step(), 1)
+  })
+
+  test('outlives a check that throws, and the rest of its batch is written', async (t) => {
+    const { app, acme, step } = await open(t)
+    const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
+    await rush(app)
+    const broken: FindTxt = async (name) => {
+      if (name === one.verification.name) throw new Error('a fault of our own')
+      return 'missing'
+    }
+    await assert.rejects(step(broken), /a fault of our own/)
+    assert.equal((await read(acme, two)).last_error, 'record_not_found')
+    assert.equal((await read(acme, one)).last_error, null)
+  })
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  auditOf,
+  claim,
+  claimActive,
+  type Domain,
+  type DomainsApp,
+  openDomainsApp,
+  read,
+  setRecord,
+  URL,
+  verify,
+} from './setup.ts'
+
+const remove = (merchant: Awaited<ReturnType<DomainsApp['merchant']>>, { id }: Domain) =>
+  merchant.send('DELETE', `${URL}/${id}`)
+
+/** As if every removal had been so long ago. */
+const age = (app: DomainsApp, by: string) =>
+  app.superuser.query(
+    `update domains set quarantined_until = quarantined_until - $1::interval
+      where quarantined_until is not null`,
+    [by],
+  )
+
+describe('a removed hostname', () => {
+  test('is gone, and removing it again changes nothing', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claimActive(app, acme, 'shop.example')
+    const gone = await remove(acme, domain)
+    assert.equal(gone.status, 200, gone.text)
+    const { status, removed_at, quarantined_until } = gone.body.domain
+    assert.equal(status, 'removed')
+    const days = (Date.parse(quarantined_until) - Date.parse(removed_at)) / 86_400_000
+    assert.equal(days, 30)
+    const again = await remove(acme, domain)
+    assert.deepEqual([again.status, again.body], [200, gone.body])
+    assert.equal((await auditOf(app, 'acme', 'removed')).length, 1)
+    assert.deepEqual((await acme.get(URL)).body.domains, [])
+    assert.deepEqual(await read(acme, domain), gone.body.domain)
+  })
+
+  test('is kept from other stores for 30 days, even from one with the record', async (t) => {
+    const app = await openDomainsApp(t)
+    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
+    const waiting = await claim(globex, 'shop.example')
+    await remove(acme, await claimActive(app, acme, 'shop.example'))
+    const initech = await app.merchant('initech')
+    const early = await initech.post(URL, { hostname: 'shop.example' })
+    assert.deepEqual([early.status, early.body.error.code], [409, 'hostname_taken'])
+    setRecord(app.dns, waiting)
+    const refused = await verify(globex, waiting)
+    assert.deepEqual([refused.status, refused.body.error.code], [409, 'hostname_taken'])
+    await age(app, '29 days 23 hours')
+    assert.equal((await verify(globex, waiting)).status, 409)
+    await age(app, '1 hour')
+    assert.equal((await verify(globex, waiting)).body.domain.status, 'active')
+    assert.equal((await acme.post(URL, { hostname: 'shop.example' })).status, 409)
+  })
+
+  test('may be claimed again by the store that had it, with a new record', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const first = await claimActive(app, acme, 'shop.example')
+    await remove(acme, first)
+    const second = await claim(acme, 'shop.example')
+    assert.notEqual(second.id, first.id)
+    assert.notEqual(second.verification.value, first.verification.value)
+    assert.equal((await verify(acme, second)).body.domain.status, 'pending_verification')
+    setRecord(app.dns, second)
+    assert.equal((await verify(acme, second)).body.domain.status, 'active')
+    const globex = await app.merchant('globex')
+    assert.equal((await globex.post(URL, { hostname: 'shop.example' })).status, 409)
+  })
+
+  test('that never was live blocks nobody', async (t) => {
+    const app = await openDomainsApp(t)
+    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
+    const gone = await remove(acme, await claim(acme, 'shop.example'))
+    assert.equal(gone.body.domain.quarantined_until, null)
+    await claimActive(app, globex, 'shop.example')
+  })
+})
+
+describe('the operator', () => {
+  const activate = (app: DomainsApp, tenant: string, id: string) =>
+    app.operator.post(`/v1/stores/${tenant}/domains/${id}/activate`)
+
+  test('puts a hostname live without DNS, and is on record for it', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claim(acme, 'shop.example')
+    const { status, body } = await activate(app, 'acme', domain.id)
+    assert.deepEqual(
+      [status, body.domain.status, body.domain.tls_status],
+      [200, 'active', 'external'],
+    )
+    assert.equal(body.domain.verified_at, null, 'nobody has seen a record')
+    const entries = await auditOf(app, 'acme', 'activated')
+    assert.deepEqual(
+      entries.map(({ actor, entity }) => [actor, entity]),
+      [['operator', `domain:${domain.id}`]],
+    )
+    const again = await activate(app, 'acme', domain.id)
+    assert.deepEqual([again.status, again.body], [200, body])
+    assert.equal((await auditOf(app, 'acme', 'activated')).length, 1)
+    const unverified = (await verify(acme, domain)).body.domain
+    assert.deepEqual([unverified.status, unverified.last_error], ['active', 'record_not_found'])
+    assert.deepEqual(await auditOf(app, 'acme', 'lapsed'), [], 'what never was cannot lapse')
+    setRecord(app.dns, domain)
+    assert.ok((await verify(acme, domain)).body.domain.verified_at)
+  })
+
+  test('moves a name past its quarantine, but not away from where it is live', async (t) => {
+    const app = await openDomainsApp(t)
+    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
+    const wanted = await claim(globex, 'shop.example')
+    const held = await claimActive(app, acme, 'shop.example')
+    const early = await activate(app, 'globex', wanted.id)
+    assert.deepEqual([early.status, early.body.error.code], [409, 'hostname_taken'])
+    await remove(acme, held)
+    assert.equal((await activate(app, 'globex', wanted.id)).body.domain.status, 'active')
+    assert.equal((await acme.post(URL, { hostname: 'shop.example' })).status, 409)
+  })
+
+  test('finds no domain but the store’s own, and none that was removed', async (t) => {
+    const app = await openDomainsApp(t)
+    const [acme] = [await app.merchant('acme'), await app.merchant('globex')]
+    const domain = await claim(acme, 'shop.example')
+    const refusals = [
+      ['globex', domain.id, 404, 'domain_not_found'],
+      ['acme', 'no-id', 404, 'domain_not_found'],
+      ['nobody', domain.id, 404, 'unknown_tenant'],
+    ] as const
+    for (const [tenant, id, status, code] of refusals) {
+      const answer = await activate(app, tenant, id)
+      assert.deepEqual([answer.status, answer.body.error.code], [status, code])
+    }
+    await remove(acme, domain)
+    const late = await activate(app, 'acme', domain.id)
+    assert.deepEqual([late.status, late.body.error.code], [409, 'domain_not_active'])
+  })
+})

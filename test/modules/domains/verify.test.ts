@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { createTxtLookup } from '../../../src/modules/domains/lookup.ts'
+import * as domains from '../../../src/modules/domains/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { CHANNEL } from '../../../src/platform/live-channel.ts'
+import { type Answer, startDns, texts } from '../../harness/dns.ts'
+import { countStatuses, times } from '../../harness/refusals.ts'
+import { until } from '../../harness/until.ts'
+import {
+  auditOf,
+  claim,
+  claimActive,
+  type DomainsApp,
+  openDomainsApp,
+  read,
+  setRecord,
+  URL,
+  verify,
+} from './setup.ts'
+
+/** As if the claim had been made so long ago. */
+const age = (app: DomainsApp, id: string, since: string) =>
+  app.superuser.query(`update domains set created_at = now() - $2::interval where id = $1`, [
+    id,
+    since,
+  ])
+
+describe('a record that is found', () => {
+  test('puts the hostname live, and says so to whoever serves it', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claim(acme, 'shop.example')
+    const heard: (string | undefined)[] = []
+    app.superuser.on('notification', ({ payload }) => heard.push(payload))
+    await app.superuser.query(`listen "${CHANNEL}"`)
+    setRecord(app.dns, domain)
+    const answer = await verify(acme, domain)
+    assert.equal(answer.status, 200, answer.text)
+    const { checked, domain: after } = answer.body
+    assert.deepEqual([checked, after.status, after.tls_status], [true, 'active', 'external'])
+    assert.equal(after.last_error, null)
+    assert.ok(after.verified_at && after.activated_at && after.last_checked_at)
+    for (const action of ['verified', 'activated']) {
+      const [entry] = await auditOf(app, 'acme', action)
+      assert.match(entry?.actor ?? '', /^merchant_key:/)
+      assert.equal(entry?.after.status, 'active')
+    }
+    await until(
+      'both are told',
+      () => heard.includes('acme') && heard.includes('host:shop.example'),
+    )
+    const again = await verify(acme, domain)
+    assert.deepEqual([again.body.checked, again.body.domain.status], [true, 'active'])
+    assert.equal((await auditOf(app, 'acme', 'activated')).length, 1)
+  })
+
+  test('may stand among others, in pieces, and behind an alias', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const shapes: [string, (value: string) => Answer][] = [
+      ['among.example', (value) => ({ texts: ['v=spf1 -all', value, 'other'] })],
+      ['pieces.example', (value) => ({ texts: [[value.slice(0, 7), value.slice(7)]] })],
+      ['alias.example', (value) => ({ cname: 'records.example', texts: [value] })],
+      ['large.example', (value) => ({ texts: [...Array(20).fill('x'.repeat(200)), value] })],
+      ['spaced.example', (value) => ({ texts: [` ${value} `] })],
+    ]
+    for (const [hostname, answer] of shapes) {
+      const domain = await claim(acme, hostname)
+      app.dns.set(domain.verification.name, () => answer(domain.verification.value))
+      const { body, text } = await verify(acme, domain)
+      assert.equal(body.domain?.status, 'active', `${hostname}: ${text}`)
+    }
+  })
+
+  test('serves the store under every spelling of the name, and only while it is active', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const find = (hostname: string) =>
+      domains.findTenantByHostname(app.runtime.database.global, hostname)
+    const domain = await claim(acme, 'bücher.example')
+    assert.equal(await find('bücher.example'), null, 'a claim serves nothing')
+    setRecord(app.dns, domain)
+    await verify(acme, domain)
+    for (const spelling of ['bücher.example', 'XN--BCHER-KVA.example.:443']) {
+      assert.equal(await find(spelling), 'acme', spelling)
+    }
+    for (const other of ['www.bücher.example', 'example', '', '127.0.0.1']) {
+      assert.equal(await find(other), null, other)
+    }
+    await acme.send('DELETE', `${URL}/${domain.id}`)
+    assert.equal(await find('bücher.example'), null, 'a quarantined name serves nothing')
+  })
+})
+
+describe('a record that is not found', () => {
+  const answers: Record<string, Answer> = {
+    'no such name': { code: 'NXDOMAIN' },
+    'no TXT record': {},
+    'another value': { texts: ['fd-verify-somebody-elses'] },
+    'a longer value': { texts: ['fd-verify-0 and more'] },
+  }
+  test('leaves the claim pending', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    for (const [i, [what, answer]] of Object.entries(answers).entries()) {
+      const domain = await claim(acme, `shop-${i}.example`)
+      app.dns.set(domain.verification.name, () => answer)
+      const { status, body } = await verify(acme, domain)
+      assert.deepEqual([status, body.checked], [200, true], what)
+      assert.equal(body.domain.status, 'pending_verification', what)
+      assert.equal(body.domain.last_error, 'record_not_found', what)
+      assert.ok(body.domain.last_checked_at, what)
+    }
+  })
+
+  test('fails the claim after 72 hours, which a record still puts right', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claim(acme, 'shop.example')
+    await age(app, domain.id, '71 hours 59 minutes')
+    assert.equal((await verify(acme, domain)).body.domain.status, 'pending_verification')
+    await age(app, domain.id, '72 hours')
+    const failed = (await verify(acme, domain)).body.domain
+    assert.deepEqual([failed.status, failed.last_error], ['failed', 'record_not_found'])
+    assert.equal((await verify(acme, domain)).body.domain.status, 'failed')
+    assert.equal((await auditOf(app, 'acme', 'failed')).length, 1)
+    setRecord(app.dns, domain)
+    assert.equal((await verify(acme, domain)).body.domain.status, 'active')
+  })
+})
+
+describe('a name server that cannot be asked', () => {
+  const answers: Record<string, Answer> = {
+    'a failing one': { code: 'SERVFAIL' },
+    'a refusing one': { code: 'REFUSED' },
+    'a silent one': { silent: true },
+  }
+  test('changes nothing but the last error, however long it lasts', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    for (const [i, [what, answer]] of Object.entries(answers).entries()) {
+      const domain = await claim(acme, `shop-${i}.example`)
+      await age(app, domain.id, '80 hours')
+      const before = await read(acme, domain)
+      app.dns.set(domain.verification.name, () => answer)
+      const { status, body } = await verify(acme, domain)
+      assert.deepEqual([status, body.checked], [200, false], what)
+      const { updated_at } = body.domain
+      const after = { ...before, last_error: 'dns_unavailable', updated_at }
+      assert.deepEqual(body.domain, after, what)
+    }
+  })
+
+  test('is the same when nobody listens', async () => {
+    const dns = await startDns()
+    await dns.close()
+    assert.equal(await createTxtLookup([dns.server])('shop.example', 'x'), 'unavailable')
+  })
+
+  test('does not stop the next server from being asked', async (t) => {
+    const [gone, sound] = [await startDns(), await startDns()]
+    await gone.close()
+    t.after(() => sound.close())
+    sound.set('shop.example', texts('the value'))
+    const find = createTxtLookup([gone.server, sound.server])
+    assert.equal(await find('shop.example', 'the value'), 'found')
+  })
+})
+
+test('a name server that is no address stops the start', () => {
+  assert.throws(() => createTxtLookup(['dns.example:53']), { code: 'ERR_INVALID_IP_ADDRESS' })
+})
+
+describe('one hostname and many stores', () => {
+  test('goes to one of twenty that verify it at the same time', async (t) => {
+    const app = await openDomainsApp(t)
+    const callers = await times(20, (i) => app.merchant(`store-${i}`))
+    const claims = await Promise.all(callers.map((each) => claim(each, 'shop.example')))
+    const values = claims.map(({ verification }) => verification.value)
+    app.dns.set('_fd-verify.shop.example', texts(...values))
+    const answers = await Promise.all(
+      callers.map((caller, i) => verify(caller, claims[i] ?? assert.fail())),
+    )
+    assert.deepEqual(countStatuses(answers), { 200: 1, 409: 19 })
+    const losers = answers.filter(({ status }) => status === 409)
+    assert.ok(losers.every(({ body }) => body.error.code === 'hostname_taken'))
+    const { rows } = await app.superuser.query(
+      `select tenant_ref, last_error from domains where status = 'active'
+        union all select 'lost', last_error from domains where status = 'pending_verification'`,
+    )
+    const winner = answers.findIndex(({ status }) => status === 200)
+    assert.deepEqual(
+      rows.toSorted((a, b) => (a.tenant_ref < b.tenant_ref ? 1 : -1)),
+      [
+        { tenant_ref: `store-${winner}`, last_error: null },
+        ...Array(19).fill({ tenant_ref: 'lost', last_error: 'hostname_taken' }),
+      ],
+    )
+    const found = await domains.findTenantByHostname(app.runtime.database.global, 'shop.example')
+    assert.equal(found, `store-${winner}`)
+  })
+
+  test('stays with its holder when another store shows a record too', async (t) => {
+    const app = await openDomainsApp(t)
+    const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
+    const rival = await claim(globex, 'shop.example')
+    await claimActive(app, acme, 'shop.example')
+    setRecord(app.dns, rival)
+    const { status, body } = await verify(globex, rival)
+    assert.deepEqual([status, body.error.code], [409, 'hostname_taken'])
+    assert.equal((await read(globex, rival)).last_error, 'hostname_taken')
+  })
+})
+
+describe('a check that was overtaken', () => {
+  /** A lookup that lets something happen between the question and the answer. */
+  const slow = (meanwhile: () => Promise<unknown>) => async () => {
+    await meanwhile()
+    return 'missing' as const
+  }
+
+  test('does not undo what a later one found', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claim(acme, 'shop.example')
+    setRecord(app.dns, domain)
+    const db = await app.store('acme')
+    const findTxt = slow(() => verify(acme, domain))
+    const { limits } = app.runtime
+    const result = await domains.verify({ limits, findTxt }, db, SYSTEM, domain.id)
+    assert.deepEqual([result.domain.status, result.domain.last_error], ['active', null])
+    assert.deepEqual(await auditOf(app, 'acme', 'lapsed'), [])
+  })
+
+  test('does not bring back what was removed meanwhile', async (t) => {
+    const app = await openDomainsApp(t)
+    const acme = await app.merchant('acme')
+    const domain = await claim(acme, 'shop.example')
+    const db = await app.store('acme')
+    const findTxt = async () => {
+      await acme.send('DELETE', `${URL}/${domain.id}`)
+      return 'found' as const
+    }
+    const { limits } = app.runtime
+    await assert.rejects(domains.verify({ limits, findTxt }, db, SYSTEM, domain.id), {
+      code: 'domain_not_active',
+    })
+    assert.equal((await read(acme, domain)).status, 'removed')
+  })
+})
+
+test('a store may ask ten times a minute, all its names together', async (t) => {
+  const app = await openDomainsApp(t)
+  const acme = await app.merchant('acme')
+  const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
+  for (const { verification } of [one, two])
+    app.dns.set(verification.name, texts('no value of ours'))
+  const answers = await times(12, (i) => verify(acme, i % 2 === 0 ? one : two))
+  assert.deepEqual(countStatuses(answers), { 200: 10, 429: 2 })
+  const refused = answers.find(({ status }) => status === 429)
+  assert.equal(refused?.body.error.code, 'rate_limited')
+  assert.equal(refused?.headers['retry-after'], '60')
+  const asked = app.dns.asked(one.verification.name) + app.dns.asked(two.verification.name)
+  assert.equal(asked, 10, 'what is refused does not reach DNS')
+  const globex = await app.merchant('globex')
+  assert.equal((await verify(globex, await claim(globex, 'one.example'))).status, 200)
+})
+
+test('a removed name is not verified, and says what to do', async (t) => {
+  const app = await openDomainsApp(t)
+  const acme = await app.merchant('acme')
+  const domain = await claim(acme, 'shop.example')
+  await acme.send('DELETE', `${URL}/${domain.id}`)
+  const { status, body } = await verify(acme, domain)
+  assert.deepEqual([status, body.error.code], [409, 'domain_not_active'])
+  assert.match(body.error.message, /again/)
+})
