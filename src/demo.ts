@@ -3,10 +3,12 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
+import { DEMO_MANIFEST } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as identity from './modules/identity/service.ts'
+import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
 import { SYSTEM } from './platform/audit.ts'
 import type { Runtime } from './runtime.ts'
@@ -62,10 +64,19 @@ async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string>
   await unlessThere('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
   const store = { tenant_ref: DEMO_REF, display_name: 'Demo Store', owner_email: owner.email }
   await unlessThere('tenant_exists', stores.create(database, SYSTEM, store))
+  await putLive(runtime)
   const issuer = { actor: SYSTEM, scopes: SCOPES }
   const wanted = { label: 'Demo key', scopes: [...SCOPES] }
   const { credential } = await credentials.issue(database.tenant(DEMO_REF), issuer, wanted)
   return credential.key
+}
+
+async function putLive({ database, scanner }: Runtime): Promise<void> {
+  const db = database.tenant(DEMO_REF)
+  if ((await stores.get(db)).status === 'live') return
+  const manifest = { value: DEMO_MANIFEST, text: JSON.stringify(DEMO_MANIFEST) }
+  await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest)
+  await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
 }
 
 async function unlessThere(code: ErrorCode, making: Promise<unknown>): Promise<void> {
@@ -93,7 +104,7 @@ export function printWelcome({ url, config, demo }: Welcome): void {
     const shown = relative(process.cwd(), fileOf(config))
     lines.push(
       '',
-      `  Demo store      ${demo.tenant_ref}`,
+      `  Demo store      ${url}/v1/tenants/${demo.tenant_ref}/site`,
       `  Merchant key    ${demo.merchant_key}`,
       `  Owner           ${demo.owner.email}  ${demo.owner.password}`,
       '',

@@ -60,6 +60,8 @@ interface TestAppOptions {
   extend?: (app: App, runtime: Runtime) => Promise<void>
   /** Where the processes find the database, when that is not the database itself. */
   databaseUrl?: (url: string) => Promise<string>
+  /** Another app's, to be a second process beside it. */
+  database?: TestDatabase
   logger?: Logger
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
@@ -72,7 +74,7 @@ interface TestAppOptions {
 
 /** The whole application on a database of its own. */
 export async function openTestApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
-  const database = await openTestDatabase(t)
+  const database = options.database ?? (await openTestDatabase(t))
   const runtime = await openTestRuntime(t, database, options)
   const undeclared: string[] = []
   const app = await buildApp(runtime, {

@@ -145,8 +145,12 @@ small.neutral.push(...number.neutral)
 small.claims.push(...number.claims)
 small.rawClaims.push(...number.rawClaims)
 
+/** Words that turn a denial into a claim, and so are worth a disguise too. */
+const TURNS: readonly GrammarClass[] = ['TURNING', 'TAKEN_BACK', 'CONTRAST']
+
 /** Words that make a claim, as opposed to words that only hold a sentence together. */
-const isKey = (word: Word) => word.claims.length > 0 && /^[a-z]{3,}/.test(word.text)
+const isKey = ({ text, claims, grammar }: Word) =>
+  /^[a-z]{3,}/.test(text) && (claims.length > 0 || TURNS.some((name) => grammar.has(name)))
 
 const entries = [...words.entries()].filter(([, { text }]) => /^[a-z0-9]+$/.test(text))
 const keys = entries.filter(([, word]) => isKey(word) && /^[a-z]+$/.test(word.text))

@@ -38,6 +38,15 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     recover|recovers|recovery|suffering|suffer ~1 from ~3 CONDITION
     !no more ~1 CONDITION|pain|headaches|depression
     !never suffer ~2 CONDITION|AILMENT
+    CONDITION fighting|free|killing|fighter
+    kiss ~3 CONDITION|AILMENT ~1 goodbye
+    CONDITION|pain melts|melt|fades|vanishes|disappears|gone ~1 away|fast|in|for
+    pain free ~1 in|within|fast|again|life|days
+    TREAT ~3 heart attack|attacks|failure
+    treats|cures|prevents|prevent|treat|cure ~2 colds|hangovers|cold
+    TREAT|stops|stop|EASE ~2 hair loss
+    heal|heals|cure|cures you
+    heals|cures ~1 your ~1 body|mind
     treats|cures|heals|treat|cure ~2 everything|anything|all
     cure|remedy for|fur everything|anything|all
     hilft|ayuda|aide ~2 gegen|contra|contre|bei ~3 CONDITION|AILMENT
@@ -63,19 +72,22 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     INJECT ~3 into|in|under|near ~2 INTO
     INJECT ~1 NUM ~1 MASS|VOLUME
     self inject|injection|injecting|administer|administration|administered
+    selfinject|selfinjects|selfinjecting|selfinjection|selfinjections
     ROUTE INJECTION|administration|use
     injectable|injectables COMPOUND|product|products|solution
     INJECTION ~2 site|sites ~2 rotate|rotation
-    rotate ~2 injection sites
+    rotate ~2 injection|injections
     injection guide|instructions|protocol|kit|technique
     how to inject|ingest|reconstitute
     insulin syringe|syringes|pen|pens
     APPLY ~4 SKIN
     APPLY ~2 topically
-    APPLY ~5 affected area|areas|joint
+    APPLY ~8 affected area|areas|joint
     place|put|hold|drops ~3 under ~1 tongue
     sublingually|intranasally|transdermally|subcutaneously|intramuscularly
     snort|vape|smoke|inhale ~2 COMPOUND|powder|it|this
+    oral|injectable dosing|dose|dosage|use
+    hormone|testosterone|peptide|hrt replacement|therapy
     HUMAN grade ~1 COMPOUND|peptide
     for|fur ~2 menschlichen ~1 verzehr|gebrauch
     fur zum ~1 verzehr
@@ -175,12 +187,13 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     BOOST ~3 VITAL
     BOOST ~2 sex|sexual drive|performance|stamina|desire|function
     BOOST ~2 growth hormone
-    BOOST ~2 brain|cognitive|immune|gut|liver|heart|sexual function|health|system
+    BOOST ~2 brain|cognitive|immune|gut|liver|heart|sexual|joint|bone|prostate|skin function|health|system
     libido booster|enhancer|enhancement|boost
     harder|stronger|better|longer ~1 erections
     testosterone booster|boost
     promote|promotes|improves|improve|enhances|induces|restores|boosts|deepens ~2 sleep
-    fall|falls|falling asleep ~1 faster|quicker|quickly|sooner|instantly
+    fall|falling asleep ~1 faster|quicker|quickly|sooner|instantly
+    helps|help you|me ~1 sleep
     deep|deeper|restful|better sleep ~1 guaranteed|every|tonight|for
     sleep better|deeper|faster ~2 with|guaranteed|thanks|after
     FAST ~2 healing|regeneration

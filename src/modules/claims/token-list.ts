@@ -30,6 +30,8 @@ interface Piece {
   start: number
   order: number
   hasUnknown: boolean
+  /** None of its pieces is a word by itself. */
+  allUnknown: boolean
   allSingle: boolean
 }
 
@@ -41,6 +43,8 @@ export interface State {
   breakBefore: number
   afterQuestion: boolean
   pieces: Piece[]
+  /** The word before was a single letter. */
+  afterSingle: boolean
 }
 
 /** A word longer than this is no piece of another. */
@@ -52,7 +56,11 @@ export function emit(state: State, word: number, start: number, end: number) {
 }
 
 function push(state: State, word: number, start: number, end: number) {
-  state.order += state.directBreak === BREAK.end ? SENTENCE_GAP : 1
+  const single = end - start === 1
+  if (state.directBreak === BREAK.end) state.order += SENTENCE_GAP
+  // Letters that stand alone in a row are counted as one word.
+  else if (!single || !state.afterSingle || state.directBreak > BREAK.comma) state.order += 1
+  state.afterSingle = single
   const { order, directBreak, breakBefore, afterQuestion } = state
   if (word >= 0) {
     state.tokens.push({ word, order, start, end, directBreak, breakBefore, afterQuestion })
@@ -81,7 +89,9 @@ export function emitPiece(state: State, word: number, start: number, end: number
     const node = walk(LOOKS_OF_WORDS, state.folded.text, { start, end, node: 0 })
     if (node === 0) return
     const hasUnknown = word < 0 || single
-    state.pieces.push({ node, start, order: state.order, hasUnknown, allSingle: single })
+    const { order } = state
+    const allUnknown = word < 0
+    state.pieces.push({ node, start, order, hasUnknown, allUnknown, allSingle: single })
   }
 }
 
@@ -102,9 +112,10 @@ function grow(state: State, pieces: readonly Piece[], added: Addition) {
     if (node === 0) continue
     const hasUnknown = piece.hasUnknown || word < 0
     const allSingle = piece.allSingle && single
-    state.pieces.push({ ...piece, node, hasUnknown, allSingle })
+    const allUnknown = piece.allUnknown && word < 0
+    state.pieces.push({ ...piece, node, hasUnknown, allUnknown, allSingle })
     const found = hasUnknown ? (LOOKS_OF_WORDS.word[node] ?? -1) : -1
-    if (found < 0 || isDone || !(allSingle || end - piece.start > 5)) continue
+    if (found < 0 || isDone || !(allSingle || end - piece.start > (allUnknown ? 4 : 5))) continue
     replacePieces(state, piece, found, end)
     isDone = true
   }
@@ -115,7 +126,7 @@ function replacePieces(state: State, piece: Piece, word: number, end: number) {
   const { order, start } = piece
   const { tokens } = state
   let taken: Token | undefined
-  while (tokens.length > 0 && (tokens[tokens.length - 1] as Token).order >= order) {
+  while (tokens.length > 0 && (tokens[tokens.length - 1] as Token).start >= start) {
     taken = tokens.pop()
   }
   const { directBreak, breakBefore, afterQuestion } = taken ?? {
@@ -124,4 +135,5 @@ function replacePieces(state: State, piece: Piece, word: number, end: number) {
     afterQuestion: false,
   }
   tokens.push({ word, order, start, end, directBreak, breakBefore, afterQuestion })
+  state.order = order
 }

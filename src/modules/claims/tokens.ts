@@ -35,6 +35,7 @@ export function tokenize(folded: Folded): Token[] {
     breakBefore: BREAK.none,
     afterQuestion: false,
     pieces: [],
+    afterSingle: false,
   }
   const { text } = folded
   for (let at = 0; at < text.length; ) {
@@ -119,14 +120,38 @@ function beginsSmall({ folded }: State, at: number): boolean {
   return unit >= 97 && unit <= 122
 }
 
-/** A figure, an amount, a disguised word, or several words. */
+/** A figure, an amount, a disguised word, or several of these with signs between them. */
 function readMixed(state: State, start: number, end: number) {
+  if (readWhole(state, start, end)) return
   const { text } = state.folded
-  if (emitAmount(state, start, end)) return
-  if (end - start <= DISGUISE_MAX) {
-    const whole = findDisguised(text, start, end)
-    if (whole >= 0) return emit(state, whole, start, end)
+  for (let at = start; at < end; ) {
+    const part = at
+    while (at < end && !isBetween(text.charCodeAt(at))) at += 1
+    if (at > part && (at - part === end - start || !readWhole(state, part, at))) {
+      readParts(state, part, at)
+    }
+    const signs = at
+    while (at < end && isBetween(text.charCodeAt(at))) at += 1
+    if (at > signs) readBetween(state, signs, at)
   }
+}
+
+/** Signs that part words, as opposed to those that may be put for a letter. */
+const isBetween = (unit: number) =>
+  KIND[unit] === SIGN && !isStar(unit) && !isLetterLike(unit) && unit !== 46 && unit !== 126
+
+function readWhole(state: State, start: number, end: number): boolean {
+  if (emitAmount(state, start, end)) return true
+  if (end - start > DISGUISE_MAX) return false
+  const whole = findDisguised(state.folded.text, start, end)
+  if (whole < 0) return false
+  emitPiece(state, whole, start, end)
+  return true
+}
+
+/** Every row of letters and figures for itself. */
+function readParts(state: State, start: number, end: number) {
+  const { text } = state.folded
   for (let at = start; at < end; ) {
     const signs = at
     while (at < end && KIND[text.charCodeAt(at)] === SIGN) at += 1
@@ -158,7 +183,7 @@ function findDisguised(text: string, start: number, end: number): number {
     if (plain === undefined && starred === undefined && looks === undefined) return -1
   }
   if (letters === 0) return -1
-  const ends = [WRITTEN_WORDS.word[plain ?? 0], WRITTEN_WORDS.word[starred ?? 0]]
+  const ends = [WRITTEN_WORDS.word[starred ?? 0], WRITTEN_WORDS.word[plain ?? 0]]
   return [...ends, LOOKS_OF_WORDS.word[looks ?? 0]].find((word = -1) => word >= 0) ?? -1
 }
 
@@ -177,7 +202,7 @@ const AND = findWord('and')
 function readBetween(state: State, start: number, end: number) {
   const unit = state.folded.text.charCodeAt(start)
   if (end - start > 1) return breakTo(state, BREAK.comma)
-  if (unit === 45 || unit === 39 || unit === 95) return
+  if (unit === 45 || unit === 39 || unit === 95 || unit === 126) return
   if (unit === 47) emit(state, PER, start, end)
   else if (unit === 38 || unit === 43) emit(state, AND, start, end)
   else breakTo(state, unit === 59 ? BREAK.stop : BREAK.comma)
@@ -243,16 +268,18 @@ function emitLetters(state: State, start: number, end: number) {
 function findByLooks({ text, source, from }: Folded, start: number, end: number): number {
   let suspect = text.charCodeAt(start) === 108 && !/[aeiouy]/.test(text.charAt(start + 1))
   let doubled = false
+  let hasSmall = false
+  let hasCapital = false
   for (let at = start; at < end; at += 1) {
     const unit = text.charCodeAt(at)
-    if (unit === 110 || unit === 118) {
-      doubled ||= at > start && text.charCodeAt(at - 1) === (unit === 110 ? 114 : 118)
-    } else if (unit === 105 && at > start && !suspect) {
-      const here = from === null ? at : (from[at] ?? 0)
-      const before = source.charCodeAt(here - 1)
-      suspect = source.charCodeAt(here) === 73 && before >= 97 && before <= 122
+    const written = source.charCodeAt(from === null ? at : (from[at] as number))
+    hasSmall ||= written >= 97 && written <= 122
+    hasCapital ||= written === 73 && at > start
+    if (at > start && (unit === 110 || unit === 118)) {
+      doubled ||= text.charCodeAt(at - 1) === (unit === 110 ? 114 : 118)
     }
   }
+  suspect ||= hasSmall && hasCapital
   if (doubled) {
     const word = text.slice(start, end).replaceAll('rn', 'm').replaceAll('vv', 'w')
     const found = findWord(word)

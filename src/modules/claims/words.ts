@@ -26,7 +26,7 @@ export const WORDS = {
     lessening attack attacks slow slows slowing halt halts inhibit inhibits quell quells tackle
     tackles reduziert senkt bekampft bekampfen reduce reducen elimina combat combattre`,
   /** Illnesses, conditions and symptoms that mean nothing else in a shop. */
-  CONDITION: `cancer cancers cancerous tumor tumors tumour tumours leukemia leukaemia lymphoma
+  CONDITION: `baldness alopecia dysfunction cancer cancers cancerous tumor tumors tumour tumours leukemia leukaemia lymphoma
     melanoma carcinoma diabetes diabetic prediabetes arthritis osteoarthritis rheumatoid
     osteoporosis rheumatism gout alzheimer alzheimers dementia parkinson parkinsons epilepsy
     seizures migraine migraines hypertension cholesterol stroke strokes asthma copd bronchitis
@@ -37,7 +37,7 @@ export const WORDS = {
     infertility impotence endometriosis pcos menopause hypothyroidism thyroiditis fibromyalgia
     neuropathy sciatica tendonitis tendinitis tendinopathy bursitis inflammation inflammatory
     infection infections disease diseases illness illnesses ailment ailments disorder disorders
-    syndrome syndromes sickness cirrhosis anemia anaemia lupus sclerosis als psychosis
+    syndrome syndromes sickness cirrhosis anemia anaemia lupus sclerosis psychosis
     addiction alcoholism paralysis glaucoma cataracts allergies allergy sinusitis tinnitus vertigo
     incontinence prostatitis arrhythmia atherosclerosis thrombosis sarcopenia cachexia pathogens
     krebs krankheit krankheiten schmerzen diabetiker arthrose bluthochdruck angststorungen

@@ -17,7 +17,9 @@ const NAME_LENGTH_MAX = 200
 /** The name shown in the list of versions, if the brand has one. */
 export function brandNameOf({ value }: GivenManifest): string | null {
   const name = value.brand?.name
-  return typeof name === 'string' ? name.slice(0, NAME_LENGTH_MAX) : null
+  if (typeof name !== 'string') return null
+  // By characters: half of one could not be stored. No more than that many of twice as many units.
+  return [...name.slice(0, 2 * NAME_LENGTH_MAX)].slice(0, NAME_LENGTH_MAX).join('')
 }
 
 const WARNINGS_MAX = 200

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { FullVersion, VersionRow } from './schema.ts'
@@ -41,17 +40,7 @@ export const findVersion = (db: Db, version: number) =>
      where tenant_ref = ${db.tenant} and version = ${version}`,
   )
 
-export const findNewest = (db: Db) =>
-  db.maybe(
-    FullVersion,
-    sql`
-    select ${columns}, manifest
-      from site_versions
-     where tenant_ref = ${db.tenant}
-     order by version desc
-     limit 1`,
-  )
-
+/** Newest first. */
 export const listVersions = (db: Db, limit: number) =>
   db.many(
     VersionRow,
@@ -61,10 +50,4 @@ export const listVersions = (db: Db, limit: number) =>
      where tenant_ref = ${db.tenant}
      order by version desc
      limit ${limit}`,
-  )
-
-export const countVersions = (db: Db) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total from site_versions where tenant_ref = ${db.tenant}`,
   )

@@ -18,6 +18,9 @@ const PREVIEW_MS = 30 * 60_000
 /** The newest versions shown in the overview; older ones can still be published by number. */
 const VERSIONS_MAX = 500
 
+/** Somebody would have to publish in each of these few milliseconds. */
+const OVERVIEW_TRIES_MAX = 10
+
 /** Versions are numbered by a PostgreSQL integer. */
 const VERSION_MAX = 2_147_483_647
 
@@ -135,17 +138,26 @@ async function getVersion(db: Db, version: number): Promise<FullVersion> {
 
 /** Everything the site builder shows. One leg that fails is the failure of all. */
 export async function overview(db: TenantDb) {
-  return db.transaction('sites: overview', async (tx) => {
-    const { activeVersion } = await stores.get(tx)
-    const [active, newest, versions, { total }] = await Promise.all([
-      activeVersion === null ? null : queries.findVersion(tx, activeVersion),
-      queries.findNewest(tx),
-      queries.listVersions(tx, VERSIONS_MAX),
-      queries.countVersions(tx),
-    ])
-    const draft = newest?.version === activeVersion ? null : newest
-    return { active, draft, versions, total, activeVersion }
-  })
+  for (let tries = 0; tries < OVERVIEW_TRIES_MAX; tries++) {
+    const shown = await db.transaction('sites: overview', readOverview)
+    if (shown !== null) return shown
+  }
+  throw new ApiError('service_unavailable')
+}
+
+/** Null when another version became active meanwhile: the parts would be of two moments. */
+async function readOverview(tx: Tx) {
+  const { activeVersion } = await stores.get(tx)
+  const versions = await queries.listVersions(tx, VERSIONS_MAX)
+  // None is left out and none is deleted, so the newest one's number is how many there are.
+  const total = versions[0]?.version ?? 0
+  const [active, draft, after] = await Promise.all([
+    activeVersion === null ? null : queries.findVersion(tx, activeVersion),
+    total === 0 || total === activeVersion ? null : queries.findVersion(tx, total),
+    stores.get(tx),
+  ])
+  if (after.activeVersion !== activeVersion) return null
+  return { active, draft, versions, total, activeVersion }
 }
 
 export interface PreviewDeps {

@@ -52,14 +52,17 @@ export const EVASIONS: Readonly<Record<string, (text: string) => string>> = {
   'combining marks': (text) => insert(text, '\u0301\u0316'),
   'many combining marks': (text) => insert(text, '\u0300\u0316'.repeat(40)),
   'struck through': (text) => Array.from(text, (c) => (c === ' ' ? c : `${c}\u0336`)).join(''),
-  'accented letters': (text) => eachLetter(text, { a: 'á', e: 'ê', i: 'ï', o: 'ō', u: 'ü', n: 'ñ' }),
+  'accented letters': (text) =>
+    eachLetter(text, { a: 'á', e: 'ê', i: 'ï', o: 'ō', u: 'ü', n: 'ñ' }),
   'cyrillic look-alikes': (text) => eachLetter(text, CYRILLIC),
   'greek look-alikes': (text) => eachLetter(text, GREEK),
-  'capital i for l': (text) => inWords(text, (word) => word[0] + word.slice(1).replaceAll('l', 'I')),
+  'capital i for l': (text) =>
+    inWords(text, (word) => word[0] + word.slice(1).replaceAll('l', 'I')),
   'inline tag in a word': (text) => insert(text, '<b></b>'),
   'inline tag with an attribute': (text) => insert(text, '<span title="a > b">'),
   'comment in a word': (text) => insert(text, '<!-- x -->'),
-  'claim split over inline tags': (text) => inWords(text, (w) => `<b>${w.slice(0, 2)}</b>${w.slice(2)}`),
+  'claim split over inline tags': (text) =>
+    inWords(text, (w) => `<b>${w.slice(0, 2)}</b>${w.slice(2)}`),
   'decimal entities': (text) => inWords(text, (w) => `&#${w.charCodeAt(0)};${w.slice(1)}`),
   'hexadecimal entities': (text) =>
     inWords(text, (w) => `${w[0]}&#x${w.charCodeAt(1).toString(16)};${w.slice(2)}`),
@@ -68,7 +71,9 @@ export const EVASIONS: Readonly<Record<string, (text: string) => string>> = {
   'invisible entities': (text) => insert(text, '&shy;'),
   'escaped tags': (text) => insert(text, '&lt;i&gt;'),
   'percent escapes': (text) =>
-    inWords(text, (w) => `${w[0]}%${w.charCodeAt(1).toString(16)}${w.slice(2)}`.replace(/%[^0-7].*/, w.slice(1))),
+    inWords(text, (w) =>
+      `${w[0]}%${w.charCodeAt(1).toString(16)}${w.slice(2)}`.replace(/%[^0-7].*/, w.slice(1)),
+    ),
   'percent-encoded whole': (text) => encodeURIComponent(text),
   'spaced letters': (text) => inWords(text, (w) => w.split('').join(' ')),
   'hyphenated letters': (text) => inWords(text, (w) => w.split('').join('-')),
@@ -76,9 +81,11 @@ export const EVASIONS: Readonly<Record<string, (text: string) => string>> = {
   'letters with underscores': (text) => inWords(text, (w) => w.split('').join('_')),
   'letters with two spaces': (text) => inWords(text, (w) => w.split('').join('  ')),
   'a hyphen in each word': (text) => insert(text, '-'),
-  'a space in each word': (text) => insert(text, ' '),
+  'a space in each long word': (text) =>
+    text.replace(/[a-z]{6,}/gi, (word) => `${word.slice(0, 3)} ${word.slice(3)}`),
   'a pictograph in each word': (text) => insert(text, '🔥'),
-  'a starred letter': (text) => inWords(text, (w) => (w.length > 3 && /^[a-z]+$/i.test(w) ? `${w[0]}*${w.slice(2)}` : w)),
+  'a starred letter': (text) =>
+    inWords(text, (w) => (w.length > 3 && /^[a-z]+$/i.test(w) ? `${w[0]}*${w.slice(2)}` : w)),
   leetspeak: (text) => leet(text, LEET),
   'leetspeak with signs': (text) => leet(text, LEET_SIGNS),
   'spaced leetspeak': (text) => inWords(text, (w) => leet(w, LEET).split('').join(' ')),

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { assertRefused } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import {
+  DRAFT,
+  MANIFEST,
+  OVERVIEW,
+  openLiveStore,
+  PREVIEW_TOKEN,
+  PUBLISH,
+  resolveUrl,
+  sendRaw,
+  setStatus,
+  siteUrl,
+  titled,
+} from './setup.ts'
+
+const shown = async (app: TestApp) => (await app.anyone.get(siteUrl('acme'))).body
+
+describe('publishing', () => {
+  test('moves what the public sees, forward and back; a draft does not', async (t) => {
+    const app = await openTestApp(t, { live: true })
+    const acme = await openLiveStore(app, 'acme', titled('one'))
+    const before = await sendRaw(app, siteUrl('acme'))
+    const draft = await acme.put(DRAFT, titled('two'))
+    assert.deepEqual([draft.status, draft.body.version], [200, 2])
+    assert.deepEqual(Object.keys(draft.body), ['version', 'rowHash', 'warnings'])
+    assert.deepEqual((await sendRaw(app, siteUrl('acme'))).body, before.body)
+    assert.equal((await app.anyone.get(resolveUrl('acme'))).body.manifestVersion, 1)
+
+    const published = await acme.post(PUBLISH, { version: 2 })
+    assert.deepEqual(published.body, { version: 2, rowHash: draft.body.rowHash })
+    assert.deepEqual(await shown(app), { tenant_ref: 'acme', version: 2, ...titled('two') })
+    const back = await acme.post(PUBLISH, { version: 1 })
+    assert.deepEqual([back.status, back.body.version], [200, 1])
+    assert.deepEqual((await sendRaw(app, siteUrl('acme'))).body, before.body)
+    assert.equal((await acme.post(PUBLISH, { version: 1 })).status, 200, 'again is no error')
+    assert.equal((await acme.get(OVERVIEW)).body.versions_total, 2, 'nothing was added')
+  })
+
+  test('names a version of the store: any other number is none', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const globex = await openLiveStore(app, 'globex')
+    await globex.put(DRAFT, titled('globex has a second one'))
+    for (const path of [PUBLISH, PREVIEW_TOKEN]) {
+      const bad = [
+        ['zero', { version: 0 }, 'version_not_found'],
+        ['negative', { version: -1 }, 'version_not_found'],
+        ["another store's", { version: 2 }, 'version_not_found'],
+        ['beyond an integer', { version: 2_147_483_648 }, 'version_not_found'],
+        ['huge', { version: Number.MAX_SAFE_INTEGER }, 'version_not_found'],
+        ['hugely negative', { version: Number.MIN_SAFE_INTEGER }, 'version_not_found'],
+        ['a fraction', { version: 1.5 }, 'invalid_body', 'version'],
+        ['a text', { version: '1' }, 'invalid_body', 'version'],
+        ['null', { version: null }, 'invalid_body', 'version'],
+        ['a list', { version: [1] }, 'invalid_body', 'version'],
+        ['missing', {}, 'invalid_body', 'version'],
+        ['no object', [1], 'invalid_body', ''],
+        ['nothing', undefined, 'invalid_body', ''],
+      ] as const
+      await assertRefused(bad, (body) => acme.post(path, body))
+      const missing = await acme.post(path, { version: 2 })
+      assert.equal(missing.status, 404)
+    }
+    assert.equal((await shown(app)).version, 1)
+  })
+
+  test('does not scan again', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const superuser = await openSuperuser(t, app.database)
+    const claim = '{"seo":{"title":"This compound cures cancer"}}'
+    await superuser.query(
+      `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
+       values ('acme', 2, $1, repeat('0', 64), 'older', 'test')`,
+      [claim],
+    )
+    const refused = await acme.put(DRAFT, { manifest: JSON.parse(claim) })
+    assert.equal(refused.status, 422, 'it would not pass today')
+    assert.equal((await acme.post(PUBLISH, { version: 2 })).status, 200)
+    assert.equal((await shown(app)).version, 2)
+  })
+
+  test('works for a draft store, and shows when it goes live', async (t) => {
+    const app = await openTestApp(t, { live: true })
+    const acme = await app.merchant('acme')
+    await acme.put(DRAFT, titled('one'))
+    await acme.post(PUBLISH, { version: 1 })
+    assert.equal((await app.anyone.get(siteUrl('acme'))).status, 404)
+    await setStatus(app, 'acme', 'live')
+    assert.equal((await shown(app)).version, 1)
+  })
+})
+
+describe('the overview', () => {
+  test('of a store without a site has nothing in it', async (t) => {
+    const app = await openTestApp(t)
+    const { status, body } = await (await app.merchant('acme')).get(OVERVIEW)
+    assert.equal(status, 200)
+    assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0 })
+  })
+
+  test('shows the active version, the newest if it is another, and all of them', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const named = (name: unknown) => ({ manifest: { brand: { name } } })
+    const saved = [
+      (await acme.put(DRAFT, named('First'))).body,
+      (await acme.put(MANIFEST, named(['no name']))).body,
+      (await acme.put(DRAFT, titled('no brand'))).body,
+    ]
+    const { body } = await acme.get(OVERVIEW)
+    const { createdAt, ...draft } = body.draft
+    assert.deepEqual(draft, { version: 3, ...titled('no brand'), rowHash: saved[2].rowHash })
+    assert.deepEqual(body.active, {
+      version: 2,
+      ...named(['no name']),
+      rowHash: saved[1].rowHash,
+    })
+    assert.equal(createdAt, body.versions[0].createdAt)
+    assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000)
+    const rows = body.versions.map(({ createdAt: _, ...row }: { createdAt: string }) => row)
+    assert.deepEqual(rows, [
+      { version: 3, rowHash: saved[2].rowHash, brandName: null, active: false },
+      { version: 2, rowHash: saved[1].rowHash, brandName: null, active: true },
+      { version: 1, rowHash: saved[0].rowHash, brandName: 'First', active: false },
+    ])
+    assert.equal(body.versions_total, 3)
+
+    await acme.post(PUBLISH, { version: 3 })
+    const after = (await acme.get(OVERVIEW)).body
+    assert.deepEqual([after.active.version, after.draft], [3, null])
+    await acme.post(PUBLISH, { version: 1 })
+    const back = (await acme.get(OVERVIEW)).body
+    assert.deepEqual([back.active.version, back.draft.version], [1, 3])
+    const active = back.versions.filter(({ active }: { active: boolean }) => active)
+    assert.deepEqual(
+      active.map(({ version }: { version: number }) => version),
+      [1],
+    )
+  })
+
+  test('cuts a long brand name between two characters', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const name = '😀'.repeat(300)
+    const { status, text } = await acme.put(DRAFT, { manifest: { brand: { name: `x${name}` } } })
+    assert.equal(status, 200, text)
+    const { brandName } = (await acme.get(OVERVIEW)).body.versions[0]
+    assert.match(brandName, /^x(😀)+$/u)
+  })
+
+  test('is of one moment, whoever publishes meanwhile', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    let over = false
+    const writes = (async () => {
+      for (let i = 0; i < 60; i++) await acme.put(MANIFEST, titled(`number ${i}`))
+      over = true
+    })()
+    const reader = async () => {
+      while (!over) {
+        const { body } = await acme.get(OVERVIEW)
+        assert.equal(body.draft, null, 'every version was made active as it was saved')
+        assert.equal(body.versions[0].version, body.active.version)
+        assert.equal(body.versions_total, body.active.version)
+      }
+    }
+    await Promise.all([writes, reader(), reader(), reader()])
+  })
+
+  test('fails as a whole when one part of it cannot be read', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const superuser = await openSuperuser(t, app.database)
+    const cases = [
+      'revoke select on site_versions from fd_app',
+      'grant select (tenant_ref, version, row_hash, created_at, brand_name) on site_versions to fd_app',
+    ]
+    for (const statement of cases) {
+      await superuser.query(statement)
+      const { status, body } = await acme.get(OVERVIEW)
+      assert.deepEqual([status, body.error.code], [503, 'service_unavailable'], statement)
+      assert.deepEqual(Object.keys(body), ['error'])
+    }
+    await superuser.query('grant select on site_versions to fd_app')
+    assert.equal((await acme.get(OVERVIEW)).status, 200)
+  })
+})
