@@ -1,15 +1,27 @@
 import { CONFUSABLES } from './confusables.ts'
-import { readMarkup, type Text } from './markup.ts'
+import { locate, readMarkup, type View } from './markup.ts'
 
 /**
  * A text as its reader would spell it in ASCII: lower case, without marks and invisible characters,
- * look-alikes read as what they look like. `from` and `to` lead back to the source.
+ * look-alikes read as what they look like.
  */
 export interface Folded {
   text: string
-  source: string
-  from: Uint32Array | null
-  to: Uint32Array | null
+  view: View
+  /** Where in the view each unit was written; null when it is the same place. */
+  at: Uint32Array | null
+}
+
+/** The unit of the view that a unit of the folded text was read from. */
+export const writtenAt = ({ view, at }: Folded, place: number): number =>
+  view.text.charCodeAt(at === null ? place : (at[place] as number))
+
+/** Where a part of the folded text stands in the source. */
+export function placeOf({ view, at }: Folded, start: number, end: number) {
+  if (at === null) return locate(view, start, end)
+  const last = at[end - 1] as number
+  const width = (view.text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1
+  return locate(view, at[start] as number, last + width)
 }
 
 /** A letter that stands for no Latin one. It is part of a word, and no word of ours has it. */
@@ -84,66 +96,56 @@ const isPlain = (source: string) => !/[^\x20-\x7e\n]/.test(source)
 /** Folds a text after its markup has been read. */
 export function fold(source: string): Folded {
   const view = readMarkup(source)
-  if (isPlain(view.text)) {
-    return { text: view.text.toLowerCase(), source, from: view.from, to: view.to }
-  }
-  return { source, ...foldUnits(view) }
+  return isPlain(view.text) ? { text: view.text.toLowerCase(), view, at: null } : foldUnits(view)
 }
 
 /** The longest a single code point may become; compatibility ligatures of Latin stay below it. */
 const EXPANSION_MAX = 8
 
 /** Written over for every text, and grown to the longest. */
-let scratch = newScratch(4_096)
+let units = Buffer.allocUnsafe(4_096)
+let places = new Uint32Array(4_096)
 
-function newScratch(size: number) {
-  return {
-    units: Buffer.allocUnsafe(size),
-    from: new Uint32Array(size),
-    to: new Uint32Array(size),
+function makeRoom(size: number) {
+  if (units.length >= size) return
+  units = Buffer.allocUnsafe(size)
+  places = new Uint32Array(size)
+}
+
+/** A text of ligatures becomes several times as long, any other does not: so that is tried first. */
+function foldUnits(view: View): Folded {
+  makeRoom(view.text.length + EXPANSION_MAX)
+  let length = foldInto(view.text)
+  if (length < 0) {
+    makeRoom((view.text.length + 1) * EXPANSION_MAX)
+    length = foldInto(view.text)
   }
+  return { text: units.toString('latin1', 0, length), view, at: places }
 }
-
-/** The longest first: a text of ligatures becomes several times as long, any other does not. */
-function foldUnits(view: Text): Text {
-  const size = view.text.length + EXPANSION_MAX
-  if (scratch.units.length < size) scratch = newScratch(size)
-  const length = foldInto(view)
-  if (length >= 0) return finish(length)
-  scratch = newScratch(view.text.length * EXPANSION_MAX)
-  return finish(foldInto(view))
-}
-
-const finish = (length: number): Text => ({
-  text: scratch.units.toString('latin1', 0, length),
-  from: scratch.from,
-  to: scratch.to,
-})
 
 /** How many units were written, or -1 when there was no room. */
-function foldInto({ text, from, to }: Text): number {
-  const out = scratch
-  const room = out.units.length - EXPANSION_MAX
+function foldInto(text: string): number {
+  const room = units.length - EXPANSION_MAX
   let length = 0
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at) as number
-    const width = code > 0xffff ? 2 : 1
+    const start = at
+    at += code > 0xffff ? 2 : 1
     const entry = table[code] || learn(code)
-    const start = from === null ? at : (from[at] as number)
-    const end = to === null ? at + width : (to[at + width - 1] as number)
-    at += width
     if (entry === DROPPED) continue
     if (length > room) return -1
-    const several = entry === SEVERAL ? expansionOf(code) : ''
-    const count = several.length || 1
-    for (let i = 0; i < count; i += 1) {
-      out.units[length] = several === '' ? (entry === NUL ? 0 : entry) : several.charCodeAt(i)
-      out.from[length] = start
-      out.to[length] = end
+    if (entry === SEVERAL) {
+      const expansion = (several.get(code) ?? '').slice(0, EXPANSION_MAX)
+      for (let i = 0; i < expansion.length; i += 1) {
+        units[length] = expansion.charCodeAt(i)
+        places[length] = start
+        length += 1
+      }
+    } else {
+      units[length] = entry === NUL ? 0 : entry
+      places[length] = start
       length += 1
     }
   }
   return length
 }
-
-const expansionOf = (code: number) => (several.get(code) ?? '').slice(0, EXPANSION_MAX)

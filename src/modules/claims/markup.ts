@@ -1,20 +1,27 @@
 import { DecodingMode, HtmlEntityDecoder } from 'entities/decode'
 
-/**
- * The text a reader sees, and for each of its code units where it was written: unit `i` stands for
- * the source from `from[i]` to `to[i]`. Null means the text is the source.
- */
-export interface Text {
+/** The text a reader sees, and the way back to where it was written. */
+export interface View {
   text: string
-  from: Uint32Array | null
-  to: Uint32Array | null
+  /** What was done to the source, in turn. */
+  steps: Step[]
+}
+
+/**
+ * One text made from another, piece by piece: the piece that begins at `at[i]` was copied from
+ * `from[i]` on, or, where `to[i]` is not -1, stands for all that is between the two.
+ */
+interface Step {
+  at: number[]
+  from: number[]
+  to: number[]
 }
 
 /** Nested escapes are unfolded this often; what is escaped more often no browser shows. */
 const ROUNDS = 3
 
 /** Ends a sentence whatever stands on either side: attributes and comments follow the text behind it. */
-export const HARD_BREAK = '\u0000'
+const HARD_BREAK = '\u0000'
 
 /** Elements that begin a line of their own. Every other tag joins what it splits. */
 const BLOCKS = new Set(
@@ -26,8 +33,8 @@ const BLOCKS = new Set(
 )
 
 /** Takes away tags and comments, decodes entities and percent escapes. Linear in the input. */
-export function readMarkup(source: string): Text {
-  let view: Text = { text: source, from: null, to: null }
+export function readMarkup(source: string): View {
+  let view: View = { text: source, steps: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     if (/[<&]/.test(view.text)) view = unfold(view)
     if (round === 0 && /%[0-9a-f]{2}/i.test(view.text)) view = decodePercent(view)
@@ -36,115 +43,105 @@ export function readMarkup(source: string): Text {
   return view
 }
 
-interface Scratch {
-  units: Uint16Array<ArrayBuffer>
-  from: Uint32Array
-  to: Uint32Array
-}
-
-const newScratch = (size: number): Scratch => ({
-  units: new Uint16Array(size),
-  from: new Uint32Array(size),
-  to: new Uint32Array(size),
-})
-
-/** Written over in turn: a round reads the positions that the round before wrote. */
-const scratches = [newScratch(8_192), newScratch(8_192)]
-let turn = 0
-
-function takeScratch(size: number): Scratch {
-  turn = 1 - turn
-  let scratch = scratches[turn] as Scratch
-  if (scratch.units.length < size) {
-    scratch = newScratch(size)
-    scratches[turn] = scratch
-  }
-  return scratch
-}
-
-/** Collects the units of a new view. A view is at most twice as long as what it was made from. */
+/** Puts a new text together and keeps where each piece of it came from. */
 class Writer {
-  readonly #source: Text
-  readonly #units: Uint16Array<ArrayBuffer>
-  readonly #from: Uint32Array
-  readonly #to: Uint32Array
+  readonly #view: View
+  readonly #pieces: string[] = []
+  readonly #step: Step = { at: [], from: [], to: [] }
   #length = 0
 
-  constructor(source: Text) {
-    const scratch = takeScratch(source.text.length * 2 + 2)
-    this.#source = source
-    this.#units = scratch.units
-    this.#from = scratch.from
-    this.#to = scratch.to
-  }
-
-  /** Writes one unit that stands for the source view from `start` to `end`. */
-  put(unit: number, start: number, end: number) {
-    const { from, to } = this.#source
-    const at = this.#length
-    this.#units[at] = unit
-    this.#from[at] = from === null ? start : (from[start] ?? 0)
-    this.#to[at] = to === null ? end : (to[end - 1] ?? 0)
-    this.#length = at + 1
-  }
-
-  putCodePoint(code: number, start: number, end: number) {
-    if (code > 0xffff) {
-      this.put(0xd800 + ((code - 0x10000) >> 10), start, end)
-      this.put(0xdc00 + ((code - 0x10000) & 0x3ff), start, end)
-    } else this.put(code, start, end)
+  constructor(view: View) {
+    this.#view = view
   }
 
   copy(start: number, end: number) {
-    const { text, from, to } = this.#source
-    let length = this.#length
-    for (let at = start; at < end; at += 1) {
-      this.#units[length] = text.charCodeAt(at)
-      this.#from[length] = from === null ? at : (from[at] as number)
-      this.#to[length] = to === null ? at + 1 : (to[at] as number)
-      length += 1
-    }
-    this.#length = length
+    if (start < end) this.#add(this.#view.text.slice(start, end), start, -1)
   }
 
-  finish(): Text {
-    const bytes = Buffer.from(this.#units.buffer, 0, this.#length * 2)
-    return { text: bytes.toString('utf16le'), from: this.#from, to: this.#to }
+  /** Writes what the source from `start` to `end` stands for. */
+  put(text: string, start: number, end: number) {
+    this.#add(text, start, end)
+  }
+
+  #add(text: string, from: number, to: number) {
+    this.#pieces.push(text)
+    this.#step.at.push(this.#length)
+    this.#step.from.push(from)
+    this.#step.to.push(to)
+    this.#length += text.length
+  }
+
+  finish(): View {
+    return { text: this.#pieces.join(''), steps: [...this.#view.steps, this.#step] }
   }
 }
 
+/** Where the part of a view from `start` to `end` stands in the source. */
+export function locate(view: View, start: number, end: number): { start: number; end: number } {
+  let first = start
+  let last = end
+  for (const step of view.steps.toReversed()) {
+    const piece = pieceOf(step, first)
+    const from = step.from[piece] as number
+    first = step.to[piece] === -1 ? from + first - (step.at[piece] as number) : from
+    const lastPiece = pieceOf(step, last - 1)
+    const to = step.to[lastPiece] as number
+    const copied = (step.from[lastPiece] as number) + last - (step.at[lastPiece] as number)
+    last = to === -1 ? copied : to
+  }
+  return { start: first, end: last }
+}
+
+/** The piece that holds a place, by bisection. */
+function pieceOf({ at }: Step, place: number): number {
+  let low = 0
+  let high = at.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((at[middle] as number) <= place) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
 /** One round: tags out, entities in. What a tag holds is read too, behind the text. */
-function unfold(view: Text): Text {
+function unfold(view: View): View {
   const { text } = view
   const writer = new Writer(view)
-  const tags = tagReader(text)
+  const tagEnd = tagReader(text)
   const asides: [start: number, end: number][] = []
   let copied = 0
-  for (let at = 0; at < text.length; ) {
-    const unit = text.charCodeAt(at)
-    const tagEnd = unit === 60 ? tags(at) : 0
-    if (tagEnd > 0) {
-      writer.copy(copied, at)
-      if (isBlock(text, at)) writer.put(10, at, tagEnd)
-      if (isTelling(text, at, tagEnd)) asides.push([at + 1, tagEnd])
-      at = tagEnd
-      copied = at
+  for (let at = nextSign(text, 0); at < text.length; ) {
+    const isTag = text.charCodeAt(at) === 60
+    const end = isTag ? tagEnd(at) : at + readEntity(text, at)
+    if (end <= at) {
+      at = nextSign(text, at + 1)
       continue
     }
-    const used = unit === 38 ? readEntity(text, at) : 0
-    if (used > 0) {
-      writer.copy(copied, at)
-      for (const code of decoded) writer.putCodePoint(code, at, at + used)
-      copied = at + used
-    }
-    at += Math.max(used, 1)
+    writer.copy(copied, at)
+    if (!isTag) writer.put(String.fromCodePoint(...decoded), at, end)
+    else if (isBlock(text, at)) writer.put('\n', at, end)
+    if (isTag && isTelling(text, at, end)) asides.push([at + 1, end])
+    copied = end
+    at = nextSign(text, end)
   }
   writer.copy(copied, text.length)
   for (const [start, end] of asides) {
-    writer.put(0, start, start + 1)
+    writer.put(HARD_BREAK, start, end)
     writer.copy(start, end)
   }
   return writer.finish()
+}
+
+/** The next `<` or `&`, or the end. */
+function nextSign(text: string, from: number): number {
+  let at = from
+  while (at < text.length) {
+    const unit = text.charCodeAt(at)
+    if (unit === 60 || unit === 38) break
+    at += 1
+  }
+  return at
 }
 
 const decoded: number[] = []
@@ -214,21 +211,23 @@ function walkTag(text: string, at: number): number {
   return 0
 }
 
-function decodePercent(view: Text): Text {
+function decodePercent(view: View): View {
   const { text } = view
   const writer = new Writer(view)
-  let at = 0
-  while (at < text.length) {
+  let copied = 0
+  for (let at = text.indexOf('%'); at >= 0; ) {
     const lead = byteAt(text, at)
-    if (lead < 0) {
-      writer.put(text.charCodeAt(at), at, at + 1)
-      at += 1
-      continue
+    let end = at + 1
+    if (lead >= 0) {
+      const [code, bytes] = readUtf8(text, at, lead)
+      end = at + bytes * 3
+      writer.copy(copied, at)
+      writer.put(String.fromCodePoint(code), at, end)
+      copied = end
     }
-    const [code, bytes] = readUtf8(text, at, lead)
-    writer.putCodePoint(code, at, at + bytes * 3)
-    at += bytes * 3
+    at = text.indexOf('%', end)
   }
+  writer.copy(copied, text.length)
   return writer.finish()
 }
 

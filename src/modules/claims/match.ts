@@ -1,5 +1,5 @@
 import { findDenied } from './clauses.ts'
-import { type Folded, fold } from './fold.ts'
+import { type Folded, fold, placeOf } from './fold.ts'
 import { LEXICON, type Trigger, type Word } from './lexicon.ts'
 import type { PhraseOwner } from './rules.ts'
 import type { RuleId } from './schema.ts'
@@ -114,9 +114,5 @@ function findClaims(tokens: readonly Token[]): Span[] {
   return spans.sort((a, b) => a.first - b.first)
 }
 
-function place({ from, to }: Folded, tokens: readonly Token[], first: number, last: number) {
-  const { start } = tokens[first] as Token
-  const { end } = tokens[last] as Token
-  if (from === null || to === null) return { start, end }
-  return { start: from[start] ?? 0, end: to[end - 1] ?? 0 }
-}
+const place = (folded: Folded, tokens: readonly Token[], first: number, last: number) =>
+  placeOf(folded, (tokens[first] as Token).start, (tokens[last] as Token).end)

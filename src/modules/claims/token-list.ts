@@ -1,6 +1,6 @@
 import type { Folded } from './fold.ts'
 import { LOOKS_OF_WORDS } from './lexicon.ts'
-import { walk } from './trie.ts'
+import { stepByLooks, walk } from './trie.ts'
 
 /** What stands between two words, from nothing to the end of a sentence. */
 export const BREAK = { none: 0, comma: 1, line: 2, stop: 3, end: 4 } as const
@@ -86,7 +86,7 @@ export function emitPiece(state: State, word: number, start: number, end: number
     }
   }
   if ((word < 0 && length <= PIECE_MAX) || length <= 3) {
-    const node = walk(LOOKS_OF_WORDS, state.folded.text, { start, end, node: 0 })
+    const node = walk(LOOKS_OF_WORDS, state.folded.text, start, end)
     if (node === 0) return
     const hasUnknown = word < 0 || single
     const { order } = state
@@ -105,15 +105,20 @@ interface Addition {
 function grow(state: State, pieces: readonly Piece[], added: Addition) {
   const { start, end, word, broken } = added
   const single = end - start === 1
+  const { text } = state.folded
   let isDone = false
   for (const piece of pieces) {
     if (broken && !piece.allSingle) continue
-    const node = walk(LOOKS_OF_WORDS, state.folded.text, { start, end, node: piece.node })
+    let { node } = piece
+    for (let at = start; at < end && node !== 0; at += 1) {
+      node = stepByLooks(LOOKS_OF_WORDS, node, text.charCodeAt(at))
+    }
     if (node === 0) continue
     const hasUnknown = piece.hasUnknown || word < 0
     const allSingle = piece.allSingle && single
     const allUnknown = piece.allUnknown && word < 0
-    state.pieces.push({ ...piece, node, hasUnknown, allUnknown, allSingle })
+    const { start: first, order } = piece
+    state.pieces.push({ node, start: first, order, hasUnknown, allUnknown, allSingle })
     const found = hasUnknown ? (LOOKS_OF_WORDS.word[node] ?? -1) : -1
     if (found < 0 || isDone || !(allSingle || end - piece.start > (allUnknown ? 4 : 5))) continue
     replacePieces(state, piece, found, end)

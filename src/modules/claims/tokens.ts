@@ -1,4 +1,4 @@
-import type { Folded } from './fold.ts'
+import { type Folded, writtenAt } from './fold.ts'
 import {
   findWord,
   isKeyWord,
@@ -8,7 +8,7 @@ import {
   WRITTEN_WORDS,
 } from './lexicon.ts'
 import { BREAK, emit, emitPiece, type State, type Token } from './token-list.ts'
-import { type Alphabet, step, type Trie, walk } from './trie.ts'
+import { step, stepByLooks, walk } from './trie.ts'
 
 const SPACE = 1
 const LETTER = 2
@@ -110,13 +110,13 @@ function readPunctuation(state: State, start: number, end: number, length: numbe
 
 /** Whether the text goes on in lower case: then a full stop may be there to hide a claim. */
 function beginsSmall({ folded }: State, at: number): boolean {
-  const { text, source, from } = folded
+  const { text } = folded
   let next = at
   while (next < text.length && KIND[text.charCodeAt(next)] === SPACE) {
     if (text.charCodeAt(next) === 0) return false
     next += 1
   }
-  const unit = source.charCodeAt(from === null ? next : (from[next] ?? 0))
+  const unit = next < text.length ? writtenAt(folded, next) : 0
   return unit >= 97 && unit <= 122
 }
 
@@ -127,7 +127,8 @@ function readMixed(state: State, start: number, end: number) {
   for (let at = start; at < end; ) {
     const part = at
     while (at < end && !isBetween(text.charCodeAt(at))) at += 1
-    if (at > part && (at - part === end - start || !readWhole(state, part, at))) {
+    const isWhole = at - part === end - start
+    if (at > part && (isWhole || at - part === 1 || !readWhole(state, part, at))) {
       readParts(state, part, at)
     }
     const signs = at
@@ -175,11 +176,13 @@ function findDisguised(text: string, start: number, end: number): number {
     const unit = text.charCodeAt(at)
     const isSign = KIND[unit] === SIGN
     if (KIND[unit] === LETTER) letters += 1
-    if (!isSign) plain = further(WRITTEN_WORDS, plain, unit, 'written')
+    if (!isSign) plain = further(plain, unit)
     if (!isSign || isStar(unit)) {
-      starred = further(WRITTEN_WORDS, starred, isSign ? STAR : unit, 'written')
+      starred = further(starred, isSign ? STAR : unit)
     }
-    if (!isSign || isLetterLike(unit)) looks = further(LOOKS_OF_WORDS, looks, unit, 'looks')
+    if ((!isSign || isLetterLike(unit)) && looks !== undefined) {
+      looks = stepByLooks(LOOKS_OF_WORDS, looks, unit) || undefined
+    }
     if (plain === undefined && starred === undefined && looks === undefined) return -1
   }
   if (letters === 0) return -1
@@ -187,9 +190,8 @@ function findDisguised(text: string, start: number, end: number): number {
   return [...ends, LOOKS_OF_WORDS.word[looks ?? 0]].find((word = -1) => word >= 0) ?? -1
 }
 
-function further(trie: Trie, node: number | undefined, unit: number, alphabet: Alphabet) {
-  return node === undefined ? undefined : step(trie, node, unit, alphabet) || undefined
-}
+const further = (node: number | undefined, unit: number) =>
+  node === undefined ? undefined : step(WRITTEN_WORDS, node, unit) || undefined
 
 const STAR = 42
 /** The star and what else is put for a letter that everybody can guess. */
@@ -212,7 +214,7 @@ function readBetween(state: State, start: number, end: number) {
 function readPart(state: State, start: number, end: number) {
   const { text } = state.folded
   if (emitAmount(state, start, end)) return
-  const node = walk(LOOKS_OF_WORDS, text, { start, end, node: 0 })
+  const node = walk(LOOKS_OF_WORDS, text, start, end)
   const alike = LOOKS_OF_WORDS.word[node] ?? -1
   if (alike >= 0) return emit(state, alike, start, end)
   emitPiece(state, -1, start, end)
@@ -248,7 +250,7 @@ function emitLetters(state: State, start: number, end: number) {
   let at = start
   let hasKeyWithin = false
   while (at < end) {
-    node = step(WRITTEN_WORDS, node, text.charCodeAt(at), 'written')
+    node = step(WRITTEN_WORDS, node, text.charCodeAt(at))
     if (node === 0) break
     at += 1
     if (at - start >= 3 && at < end) hasKeyWithin ||= isKeyWord(WRITTEN_WORDS.word[node] ?? -1)
@@ -265,14 +267,15 @@ function emitLetters(state: State, start: number, end: number) {
 }
 
 /** "heaIs" with a capital i, "lnject" with a small L, "rnuscle", "vveight". */
-function findByLooks({ text, source, from }: Folded, start: number, end: number): number {
+function findByLooks(folded: Folded, start: number, end: number): number {
+  const { text } = folded
   let suspect = text.charCodeAt(start) === 108 && !/[aeiouy]/.test(text.charAt(start + 1))
   let doubled = false
   let hasSmall = false
   let hasCapital = false
   for (let at = start; at < end; at += 1) {
     const unit = text.charCodeAt(at)
-    const written = source.charCodeAt(from === null ? at : (from[at] as number))
+    const written = writtenAt(folded, at)
     hasSmall ||= written >= 97 && written <= 122
     hasCapital ||= written === 73 && at > start
     if (at > start && (unit === 110 || unit === 118)) {
@@ -286,7 +289,7 @@ function findByLooks({ text, source, from }: Folded, start: number, end: number)
     if (isKeyWord(found)) return found
   }
   if (!suspect) return -1
-  return LOOKS_OF_WORDS.word[walk(LOOKS_OF_WORDS, text, { start, end, node: 0 })] ?? -1
+  return LOOKS_OF_WORDS.word[walk(LOOKS_OF_WORDS, text, start, end)] ?? -1
 }
 
 /** Words written together ("curescancer"), if nothing else is left between them. */
@@ -296,7 +299,7 @@ function emitSegments(state: State, start: number, end: number): boolean {
   for (let at = end - 3; at >= start; at -= 1) {
     let node = 0
     for (let stop = at; stop < end; ) {
-      node = step(WRITTEN_WORDS, node, text.charCodeAt(stop), 'written')
+      node = step(WRITTEN_WORDS, node, text.charCodeAt(stop))
       if (node === 0) break
       stop += 1
       const whole = stop - at >= 3 && nextAfter.has(stop)

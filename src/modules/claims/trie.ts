@@ -34,7 +34,7 @@ for (const [letter, signs] of Object.entries(LEET)) {
 }
 
 const ALPHABETS = { written: WRITTEN, looks: LOOKED_AT } as const
-export type Alphabet = keyof typeof ALPHABETS
+type Alphabet = keyof typeof ALPHABETS
 
 /** Puts words into a tree. Of two words that look alike the first is kept. */
 export function buildTrie(words: Iterable<[text: string, id: number]>, alphabet: Alphabet): Trie {
@@ -58,24 +58,23 @@ export function buildTrie(words: Iterable<[text: string, id: number]>, alphabet:
   return { next: Uint16Array.from(rows.flat()), word: Int32Array.from(ends) }
 }
 
-/** The node after one more ASCII code, or 0. */
-export function step(trie: Trie, node: number, unit: number, alphabet: Alphabet): number {
-  const symbol = ALPHABETS[alphabet][unit] ?? -1
+/** The node after one more ASCII code as it is written, or 0. */
+export function step(trie: Trie, node: number, unit: number): number {
+  const symbol = WRITTEN[unit] ?? -1
   return symbol < 0 ? 0 : (trie.next[node * SYMBOLS + symbol] as number)
 }
 
-/** The node after a part of a text, or 0 when no word goes on so. */
-export function walk(
-  trie: Trie,
-  text: string,
-  range: { start: number; end: number; node: number },
-): number {
-  const { start, end } = range
-  let { node } = range
+/** The node after one more ASCII code as it looks, or 0. */
+export function stepByLooks(trie: Trie, node: number, unit: number): number {
+  const symbol = LOOKED_AT[unit] ?? -1
+  return symbol < 0 ? 0 : (trie.next[node * SYMBOLS + symbol] as number)
+}
+
+/** The node after a part of a text as it looks, or 0 when no word begins so. */
+export function walk(trie: Trie, text: string, start: number, end: number): number {
+  let node = 0
   for (let at = start; at < end; at += 1) {
-    const symbol = LOOKED_AT[text.charCodeAt(at)] ?? -1
-    if (symbol < 0) return 0
-    node = trie.next[node * SYMBOLS + symbol] as number
+    node = stepByLooks(trie, node, text.charCodeAt(at))
     if (node === 0) return 0
   }
   return node

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { findBreaches } from '../../scripts/house-rules.ts'
+import { checkImports } from '../../scripts/imports.ts'
+
+/** A small tree with the given files, each a list of what it imports. */
+async function plant(t: TestContext, files: Record<string, string[]>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'imports-'))
+  t.after(() => rm(root, { recursive: true, force: true }))
+  for (const [path, imports] of Object.entries(files)) {
+    const text = imports.map((from, i) => `import { x as x${i} } from '${from}'`)
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), [...text, 'export const x = 1', ''].join('\n'))
+  }
+  await writeFile(join(root, 'package.json'), '{"type":"module"}')
+  return root
+}
+
+const BELOW = { 'src/kernel/a.ts': [], 'src/db/a.ts': ['../kernel/a.ts'] }
+
+describe('the import rule', () => {
+  test('lets an import point to the right', async (t) => {
+    const root = await plant(t, {
+      ...BELOW,
+      'src/modules/stores/schema.ts': [],
+      'src/modules/stores/service.ts': ['./schema.ts', '../../db/a.ts'],
+      'src/modules/catalog/service.ts': ['../stores/service.ts'],
+    })
+    assert.deepEqual(await checkImports(root), { modules: 5, violations: [] })
+  })
+
+  const planted: [string, Record<string, string[]>, RegExp][] = [
+    ['a layer that reaches up', { 'src/kernel/b.ts': ['../db/a.ts'] }, /kernel imports only/],
+    [
+      'a service that knows HTTP',
+      {
+        'src/http/a.ts': [],
+        'src/modules/stores/service.ts': ['../../http/a.ts'],
+      },
+      /only routes\.ts knows HTTP/,
+    ],
+    [
+      'a file that reaches up in its module',
+      {
+        'src/modules/stores/service.ts': [],
+        'src/modules/stores/queries.ts': ['./service.ts'],
+      },
+      /queries\.ts imports only/,
+    ],
+    [
+      'a module that enters a higher tier',
+      {
+        'src/modules/catalog/service.ts': [],
+        'src/modules/stores/service.ts': ['../catalog/service.ts'],
+      },
+      /tier 2 enter only lower/,
+    ],
+    [
+      'a back door into another module',
+      {
+        'src/modules/stores/queries.ts': [],
+        'src/modules/catalog/service.ts': ['../stores/queries.ts'],
+      },
+      /entered by its schema or service/,
+    ],
+    ['a module on no tier', { 'src/modules/mystery/service.ts': ['../../db/a.ts'] }, /on a tier/],
+    ['a circle', { 'src/db/b.ts': ['./c.ts'], 'src/db/c.ts': ['./b.ts'] }, /no circles/],
+  ]
+  for (const [what, files, rule] of planted) {
+    test(`finds ${what}`, async (t) => {
+      const { violations } = await checkImports(await plant(t, { ...BELOW, ...files }))
+      assert.ok(violations.length > 0)
+      for (const violation of violations) assert.match(violation, rule)
+    })
+  }
+})
+
+describe('the house rules', () => {
+  const breaches: [string, string, string][] = [
+    ['an environment read anywhere', 'src/app.ts', 'process.env.PORT'],
+    ['SQL in a service', 'src/modules/stores/service.ts', 'sql`select 1`'],
+    ['a posting outside money', 'src/modules/orders/service.ts', 'ledger.post(tx)'],
+    ['a setting for a whole session', 'src/db/pool.ts', "sql`set app.tenant = 'x'`"],
+    ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(301)],
+  ]
+  for (const [what, path, text] of breaches) {
+    test(`find ${what}`, () => {
+      assert.equal(findBreaches([{ path, text }]).length, 1)
+    })
+  }
+
+  test('let each thing stand in its own place', () => {
+    const sources = [
+      { path: 'src/config.ts', text: 'process.env' },
+      { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },
+      { path: 'src/modules/orders/money.ts', text: 'ledger.post(tx)' },
+    ]
+    assert.deepEqual(findBreaches(sources), [])
+  })
+})
