@@ -105,9 +105,10 @@ export async function buildApp(
  * answers. The others learn by notification.
  */
 function dropAfterWrites(app: App, cache: LiveCache): void {
-  app.addHook('onSend', async (request) => {
+  app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
     if (!reads && request.db) cache.drop(request.db.tenant)
+    done()
   })
 }
 

@@ -7,9 +7,9 @@ import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { openEmptyDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
+import { until } from './harness/eventually.ts'
 import { startProcess, type TestProcess } from './harness/process.ts'
 import { openProxy } from './harness/proxy.ts'
-import { until } from './harness/until.ts'
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { isPostgresError, isRetryable } from './constraints.ts'
-import { checkOut, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
+import { checkOut, noteUse, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
 import { Runner, type Send, sql } from './sql.ts'
 import { enterTenant, runAsTenant } from './tenant-query.ts'
 
@@ -139,8 +139,11 @@ async function tryTransaction<T>(
 ): Promise<T> {
   const client = await checkOut(pool)
   let open = true
-  const send: Send = (query) =>
-    open ? client.query(query) : Promise.reject(new Error(`the transaction '${name}' is over`))
+  const send: Send = (query) => {
+    if (!open) return Promise.reject(new Error(`the transaction '${name}' is over`))
+    noteUse(client)
+    return client.query(query)
+  }
   try {
     await Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
     const result = await work(send)

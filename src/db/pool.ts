@@ -40,7 +40,6 @@ export function openPool(options: PoolOptions) {
     application_name: `fairdock:${process.pid}:${name}`,
     max,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: answerTimeoutMs,
     idleTimeoutMillis: 30_000,
     // A connection is retired after this, so that a server brought back elsewhere is found again.
     maxLifetimeSeconds: 3_600,
@@ -53,7 +52,7 @@ export function openPool(options: PoolOptions) {
   pool.on('error', (error) => onError?.(error))
   // Unheard errors of a connection in use would too. The statement under way rejects by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
-  watchIdle(pool)
+  watchClients(pool, answerTimeoutMs)
   return pool
 }
 
@@ -79,24 +78,56 @@ export async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
   return client
 }
 
+/** When a connection was put back, and when it was last given something to do. */
 const restingSince = new WeakMap<pg.PoolClient, number>()
+const busySince = new WeakMap<pg.PoolClient, number>()
+
 const idle = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-function watchIdle(pool: pg.Pool): void {
-  const clients = new Set<pg.PoolClient>()
-  idle.set(pool, clients)
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * Knows who rests and who works, and cuts off who has waited too long for an answer. One look a
+ * second over all connections: a timer for each statement, as the driver has it, took a tenth of the
+ * throughput.
+ */
+function watchClients(pool: pg.Pool, answerTimeoutMs: number): void {
+  const resting = new Set<pg.PoolClient>()
+  const busy = new Set<pg.PoolClient>()
+  idle.set(pool, resting)
+  pool.on('acquire', (client) => {
+    resting.delete(client)
+    busy.add(client)
+    noteUse(client)
+  })
   pool.on('release', (_error, client) => {
-    clients.add(client)
+    busy.delete(client)
+    resting.add(client)
     restingSince.set(client, performance.now())
   })
-  pool.on('acquire', (client) => clients.delete(client))
-  pool.on('remove', (client) => clients.delete(client))
+  pool.on('remove', (client) => {
+    busy.delete(client)
+    resting.delete(client)
+  })
+  const looking = setInterval(() => {
+    if (pool.ended) clearInterval(looking)
+    const latest = performance.now() - answerTimeoutMs
+    for (const client of busy) if ((busySince.get(client) ?? 0) < latest) cut(client)
+  }, LOOK_EVERY_MS)
+  looking.unref()
 }
 
-/** Cut without a farewell, since nobody would answer it. The pool notices, and opens new ones. */
+/** A transaction is as patient with each of its statements as with the first. */
+export const noteUse = (client: pg.PoolClient): void => {
+  busySince.set(client, performance.now())
+}
+
+/** Without a farewell, since nobody would answer it. The pool notices, and opens new ones. */
+function cut(client: pg.PoolClient): void {
+  const { connection } = client as unknown as { connection: { stream: Socket } }
+  connection.stream.destroy()
+}
+
 function dropIdle(pool: pg.Pool): void {
-  for (const client of idle.get(pool) ?? []) {
-    const { connection } = client as unknown as { connection: { stream: Socket } }
-    connection.stream.destroy()
-  }
+  for (const client of idle.get(pool) ?? []) cut(client)
 }

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { prepare, sql } from './sql.ts'
 
+const ENTER = prepare(sql`select set_config('app.tenant', ${''}, true)`)
+
 /** Sets the tenant for the transaction it runs in. One text, so that a connection parses it once. */
-export const enterTenant = (tenant: string) =>
-  prepare(sql`select set_config('app.tenant', ${tenant}, true)`)
+export const enterTenant = (tenant: string): pg.QueryConfig => ({ ...ENTER, values: [tenant] })
 
 /** The parts of the driver's query that carry the wire protocol. Its declarations leave them out. */
 interface Wire {

@@ -17,6 +17,7 @@ export function logAnswers(app: App, observe: ((answered: Answered) => void) | n
     observe?.({ route, method, status, seconds: reply.elapsedTime / 1_000 })
     const ms = Math.round(reply.elapsedTime * 10) / 10
     const actor = request.actor?.name
-    request.log.info({ route, method, status, ms, actor, tenant: request.db?.tenant }, 'request')
+    const tenant = request.db?.tenant
+    request.log.info({ reqId: request.id, route, method, status, ms, actor, tenant }, 'request')
   })
 }

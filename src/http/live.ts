@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type ApiError, errorBody } from '../errors.ts'
@@ -54,6 +54,8 @@ function write(request: IncomingMessage, response: ServerResponse, outgoing: Out
   if (etag !== undefined) {
     headers.push('etag', etag)
     if (matchesEtag(request.headers['if-none-match'], etag)) {
+      // RFC 9110 wants it here as well: a cache between us keeps one entry for each encoding.
+      if (answer.headers.vary !== undefined) headers.push('vary', answer.headers.vary)
       response.writeHead(304, headers)
       response.end()
       return 304
@@ -105,7 +107,7 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   let count = 0
 
   function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
-    if (request.method !== 'GET' || request.headers.host === undefined) return false
+    if (request.method !== 'GET' || !hasOneHost(request)) return false
     const url = request.url ?? ''
     for (const { route, find } of reads) {
       const answer = find(url)
@@ -123,13 +125,22 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     return false
   }
 
-  const routed = app.server.listeners('request') as ((
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => void)[]
-  app.server.removeAllListeners('request')
-  app.server.on('request', (request, response) => {
-    if (tryAnswer(request, response)) return
-    for (const listener of routed) listener.call(app.server, request, response)
+  // The router's is the first; whoever else listens only watches, and is to see every request.
+  const [routed] = app.server.listeners('request') as RequestListener[]
+  if (routed === undefined) throw new Error('the server has no router')
+  app.server.removeListener('request', routed)
+  app.server.prependListener('request', (request, response) => {
+    if (!tryAnswer(request, response)) routed.call(app.server, request, response)
   })
+}
+
+/** What has none, or two, is for the route to refuse. */
+function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (!headers.host) return false
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count === 1
 }

@@ -63,17 +63,12 @@ const Issues = Type.Array(Type.Object({ path: Type.String(), message: Type.Strin
 })
 
 const IDEMPOTENCY_KEY = {
-  type: 'object',
-  properties: {
-    'Idempotency-Key': {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^[!-~]+$',
-      description: 'The same for every attempt at the same thing, so that it happens only once.',
-    },
-  },
-  required: ['Idempotency-Key'],
+  'Idempotency-Key': Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+    description: 'The same for every attempt at the same thing, so that it happens only once.',
+  }),
 }
 
 /**
@@ -116,7 +111,7 @@ export const documentText = (app: App) => `${JSON.stringify(readDocument(app), n
 type Route = Pick<RouteOptions, 'config' | 'method' | 'schema'>
 
 function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
-  const { hidden, plane = 'public', scope, query, idempotent } = route.config ?? {}
+  const { hidden, plane = 'public', scope, query, idempotent, headers } = route.config ?? {}
   if (hidden) return { hide: true } as FastifySchema
   const described = {
     ...schema,
@@ -124,10 +119,17 @@ function describe(route: Route, schema: FastifySchema = {}): FastifySchema {
     'x-plane': plane,
     ...(scope === undefined ? {} : { 'x-scope': scope }),
     ...(query === undefined ? {} : { querystring: { type: 'object', properties: query } }),
-    ...(idempotent ? { headers: IDEMPOTENCY_KEY } : {}),
+    ...describeHeaders(idempotent ?? false, headers ?? {}),
     response: { ...describeSuccesses(schema.response), ...describeFailures(allFailures(route)) },
   }
   return described
+}
+
+function describeHeaders(idempotent: boolean, optional: Record<string, TSchema>) {
+  const properties = { ...(idempotent ? IDEMPOTENCY_KEY : {}), ...optional }
+  if (Object.keys(properties).length === 0) return {}
+  const required = idempotent ? Object.keys(IDEMPOTENCY_KEY) : []
+  return { headers: { type: 'object', properties, required } }
 }
 
 /** In OpenAPI 3.1 a requirement may name the roles it needs; those are our scopes. */

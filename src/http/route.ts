@@ -36,6 +36,8 @@ declare module 'fastify' {
     failures?: readonly ErrorCode[]
     /** The query parameters, for the documentation. They are read by clamping helpers, never refused. */
     query?: Record<string, TSchema>
+    /** Headers a caller may send, for the documentation. */
+    headers?: Record<string, TSchema>
     /** A member of the body whose text is kept as it came, in `request.verbatim`. */
     verbatim?: string
     /** Needs an Idempotency-Key header. */

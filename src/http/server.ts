@@ -56,6 +56,8 @@ export function createServer(options: ServerOptions): App {
     // Each answer is logged once, by its route's pattern; see metrics.ts.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    // The few lines that a request logs name its id themselves: a logger for each would cost more.
+    childLoggerFactory: (logger) => logger,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
     requestTimeout: timeouts.request,
@@ -115,13 +117,22 @@ function nameCorrelation(request: FastifyRequest, reply: FastifyReply) {
 
 function refuseOddRequest({ raw }: FastifyRequest) {
   // Of two hosts Node keeps the first and a proxy before us may take the other.
-  const hosts = raw.headersDistinct.host?.length ?? 0
+  const hosts = countHosts(raw.rawHeaders)
   if (hosts > 1 || (raw.httpVersion !== '1.0' && !raw.headers.host)) {
     throw new ApiError('invalid_request')
   }
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
   // PostgreSQL has no text with U+0000 in it, so nothing can ever be found by one.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
+}
+
+/** Names and values stand in turn. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++
+  }
+  return hosts
 }
 
 /** Our own failures are logged with their cause; a refusal is only counted. */
@@ -131,7 +142,8 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
   if (error.status >= 500) {
     const kind = isOutage(error.cause) ? 'outage' : 'bug'
     onFailure?.(kind)
-    request.log.error({ err: error.cause, code: error.code, route: url, kind }, 'a request failed')
+    const { cause, code } = error
+    request.log.error({ reqId: request.id, err: cause, code, route: url, kind }, 'a request failed')
   }
   if (!onUndeclared || url === undefined) return
   const declared = allFailures({ config, method: request.method })

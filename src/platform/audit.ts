@@ -52,6 +52,8 @@ const json = (value: Record<string, unknown> | undefined) =>
 export interface AuditFilters {
   actor?: string | undefined
   action?: string | undefined
+  /** Over all stores only. */
+  tenant_ref?: string | undefined
   /** Timestamps; the end is not included. */
   from?: string | undefined
   to?: string | undefined
@@ -82,8 +84,9 @@ async function list(db: Runner, where: Sql[], { limit, offset }: Page) {
   return { entries, total, limit, offset }
 }
 
-function conditions({ actor, action, from, to }: AuditFilters): Sql[] {
+function conditions({ actor, action, tenant_ref, from, to }: AuditFilters): Sql[] {
   const where: Sql[] = []
+  if (tenant_ref !== undefined) where.push(sql`tenant_ref = ${tenant_ref}`)
   if (actor !== undefined) where.push(sql`actor = ${actor}`)
   if (action !== undefined) where.push(sql`action = ${action}`)
   if (from !== undefined) where.push(sql`created_at >= ${from}`)

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net'
+import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ApiError } from '../errors.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
@@ -139,6 +139,8 @@ const IPV6_PREFIX = 64
 
 /** Who is counted together: an IPv4 address, or an IPv6 network. */
 export function callerOf(ip: string): string {
+  // A plain IPv4 address needs no reading: it is its own name.
+  if (isIPv4(ip)) return ip
   // The library would also read 1 or 0x7f.1 as addresses. What is none shares one count.
   if (isIP(ip) === 0) return 'unknown'
   const address = ipaddr.process(ip)

@@ -215,11 +215,11 @@ function alone(body: Buffer): Buffer {
 }
 
 /** The same bytes under another key of the tenant, so that they are kept once. */
-function findTwin(shelf: Shelf, { etag, body, head }: Answer): Buffer | undefined {
+function findTwin(shelf: Shelf, { body, head }: Answer): Buffer | undefined {
   // Only an answer that is cut to share is looked for; a catalog's pages have nothing in common.
-  if (head === undefined || etag === undefined) return undefined
+  if (head === undefined) return undefined
   for (const { answer } of shelf.entries.values()) {
-    if (answer.etag === etag && answer.body.equals(body)) return answer.body
+    if (answer.head !== undefined && answer.body.equals(body)) return answer.body
   }
   return undefined
 }

@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 /** What people and programs write between the digits of a card number, the escapes of JSON too. */
@@ -68,13 +67,7 @@ export function createLogger(
   level: string,
   destination: DestinationStream = process.stdout,
 ): Logger {
-  const scrubbed = new Writable({
-    decodeStrings: false,
-    write: (line: string, _encoding, done) => {
-      destination.write(scrub(line))
-      done()
-    },
-  })
+  const scrubbed = { write: (line: string) => void destination.write(scrub(line)) }
   return pino(
     {
       level,

@@ -52,6 +52,8 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       { feature_key: 'dedicated_gateway', note: canary },
     ],
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
+    ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
+    ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
   ]
   for (const [method, url, body] of plants) {
     const answer = await merchant.send(method, url, body)

@@ -53,7 +53,7 @@ export interface TestApp {
 /** No test asks the machine's own name server. */
 const NOWHERE = { DNS_SERVERS: '127.0.0.1:9' }
 
-interface TestAppOptions {
+export interface TestAppOptions {
   env?: Record<string, string>
   clock?: Clock
   /** Adds routes before the app is ready. */

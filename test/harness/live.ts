@@ -9,7 +9,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import type { Answer } from '../../src/platform/live-answer.ts'
 import { createLiveCache, type LiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
-import { until } from './until.ts'
+import { until } from './eventually.ts'
 
 const Shown = Type.Object({ value: Type.Integer() })
 

@@ -5,7 +5,7 @@ import { OpenObject } from '../../src/kernel/schema.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 import { openBareServer } from '../harness/bare-server.ts'
 import { requestText, talk } from '../harness/raw-http.ts'
-import { ECHO, isRefusal } from '../harness/refusal.ts'
+import { ECHO, isRefusal } from '../harness/refusals.ts'
 
 let app: TestApp
 let merchantKey: string

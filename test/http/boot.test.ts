@@ -11,9 +11,9 @@ import { createServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { openTestApp } from '../harness/app.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
+import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
-import { isRefusal } from '../harness/refusal.ts'
-import { until } from '../harness/until.ts'
+import { isRefusal } from '../harness/refusals.ts'
 
 describe('a route that says too little stops the start', () => {
   async function start(plane: Plane | null, routes: Routes) {

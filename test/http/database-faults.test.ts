@@ -6,10 +6,10 @@ import { sql } from '../../src/db/sql.ts'
 import { DEADLINE_MS } from '../../src/platform/limits-store.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
+import { until } from '../harness/eventually.ts'
 import { openProxy, type TestProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
-import { isRefusal } from '../harness/refusal.ts'
-import { until } from '../harness/until.ts'
+import { isRefusal } from '../harness/refusals.ts'
 
 /** A fault's end must be noticed within this. */
 const RECOVERY_MS = 5_000

@@ -3,7 +3,7 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { openTestApp, type TestApp } from '../harness/app.ts'
 import { requestText, talk } from '../harness/raw-http.ts'
-import { ECHO, isRefusal, UUID } from '../harness/refusal.ts'
+import { ECHO, isRefusal, UUID } from '../harness/refusals.ts'
 
 let app: TestApp
 let merchantKey: string

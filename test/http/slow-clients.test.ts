@@ -6,9 +6,9 @@ import { describe, type TestContext, test } from 'node:test'
 import { Type } from 'typebox'
 import type { App } from '../../src/http/route.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
+import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
-import { ECHO, isRefusal } from '../harness/refusal.ts'
-import { until } from '../harness/until.ts'
+import { ECHO, isRefusal } from '../harness/refusals.ts'
 
 /** The real limits are ten times these and more; what is tried is that they hold. */
 const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 1_000, drain: 500 }

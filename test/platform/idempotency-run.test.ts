@@ -20,8 +20,8 @@ import {
 import { fingerprint } from '../../src/platform/idempotency-key.ts'
 import { inProgress, run } from '../../src/platform/idempotency-run.ts'
 import { createLogger } from '../../src/platform/log.ts'
+import { until } from '../harness/eventually.ts'
 import { openPlatform } from '../harness/platform.ts'
-import { until } from '../harness/until.ts'
 
 const SECRET = Buffer.alloc(32, 7)
 const platform = await openPlatform({ after }, 20)

@@ -8,8 +8,8 @@ import type { TenantDb } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { LeaseLostError } from '../../src/platform/leases.ts'
 import { CHORES_TABLE, DONE, type HeldChore, newQueue } from '../harness/chores.ts'
+import { until } from '../harness/eventually.ts'
 import { openPlatform } from '../harness/platform.ts'
-import { until } from '../harness/until.ts'
 
 const platform = await openPlatform({ after }, 10)
 const { worker, query } = platform

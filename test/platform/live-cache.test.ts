@@ -5,9 +5,9 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { createLiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
 import { openTestDatabase } from '../harness/database.ts'
+import { until } from '../harness/eventually.ts'
 import { killListeners, openOne, openTwo, superuser, text } from '../harness/live.ts'
 import { openRelay } from '../harness/relay.ts'
-import { until } from '../harness/until.ts'
 
 describe('what is kept', () => {
   test('is answered without asking again', async (t) => {

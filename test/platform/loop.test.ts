@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLogger } from '../../src/platform/log.ts'
 import { type LoopOptions, startLoop } from '../../src/platform/loop.ts'
-import { until } from '../harness/until.ts'
+import { until } from '../harness/eventually.ts'
 
 const HOUR_MS = 3_600_000
 

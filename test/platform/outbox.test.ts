@@ -10,8 +10,8 @@ import {
   type OutboxEvent,
   publish,
 } from '../../src/platform/outbox.ts'
+import { until } from '../harness/eventually.ts'
 import { openPlatform } from '../harness/platform.ts'
-import { until } from '../harness/until.ts'
 
 const platform = await openPlatform({ after }, 10)
 const { app, worker, query } = platform

@@ -1,4 +1,4 @@
-import { type GrammarClass, LEXICON, type Word } from './lexicon.ts'
+import { type GrammarClass, isOfClass, LEXICON, type Word } from './lexicon.ts'
 import { BREAK, type Token } from './token-list.ts'
 
 /** How many words a denial reaches, by its kind; the longest disclaimers have some twenty-five. */
@@ -16,7 +16,7 @@ interface Scope {
 const wordOf = (token: Token) => LEXICON.words[token.word] as Word
 
 const is = (token: Token | undefined, name: GrammarClass) =>
-  token !== undefined && wordOf(token).grammar.has(name)
+  token !== undefined && isOfClass(wordOf(token), name)
 
 /**
  * Says of each token whether its clause denies it: "not intended to treat any disease" claims
@@ -40,7 +40,8 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
       noteIn(scope, token)
       if (is(token, 'TURNING')) scope = undefined
     }
-    if (is(token, 'FORBIDDEN')) denyBackwards(tokens, at, denied)
+    const refuses = is(token, 'FORBIDDEN') || (denied[at] === 1 && is(token, 'PERMITTED'))
+    if (refuses) denyBackwards(tokens, at, denied)
   }
   return denied
 }
@@ -118,7 +119,7 @@ function endsScope(scope: Scope, token: Token, before: Token | undefined): boole
   return verb && (!scope.sawVerb || (thirdPerson && !scope.sawThirdPerson))
 }
 
-/** "Human consumption is strictly prohibited": the denial comes last. */
+/** "Human consumption is strictly prohibited", "is not permitted": the denial comes last. */
 function denyBackwards(tokens: readonly Token[], at: number, denied: Uint8Array) {
   const { order } = tokens[at] as Token
   let copula = -1

@@ -15,7 +15,7 @@ const PAIRS = `
 ꭰd ꭱr ꭲt ꭺa ꭼe ꮋh ꮇm ꮃw ꮪs ꮖi ꮯc ꮲp ꮮl ꮩv ꮓz ꮶk ꮐg ꭻj
 ꓮA ꓐB ꓚC ꓓD ꓰE ꓝF ꓖG ꓧH ꓲI ꓙJ ꓗK ꓡL ꓟM ꓠN ꓳO ꓑP ꓣR ꓢS ꓔT ꓴU ꓦV ꓪW ꓫX ꓬY ꓜZ
 ⲁa ⲃb ⲉe ⲏh ⲓi ⲕk ⲙm ⲛn ⲟo ⲣp ⲥc ⲧt ⲩy ⲭx ⲱw ⲗl ⲅr
-०o ০o ੦o ૦o ௦o ໐o ໐o ०o оo ⵔo ⵏi ⵙo ꓸ. ꓹ, ∂d ∅o ⍺a ⍳i ⍵w ℮e ∑e √v ∪u ∩n ⊂c ⊃d
+०o ০o ੦o ૦o ௦o ໐o ໐o ०o оo ⵔo ⵏi ⵙo ꓸ. ꓹ, ∂d ∅o ⍺a ⍳i ⍵w ℮e ¢c ∑e √v ∪u ∩n ⊂c ⊃d
 аa ӧo ӓa ӟe ӥu ӱy ґr ђh ћh ќk ўy џu ґr љl њh
 `
 

@@ -91,7 +91,7 @@ function learn(code: number): number {
 }
 
 /** Printable ASCII folds to itself in lower case, so that plain text takes the short way. */
-const isPlain = (source: string) => !/[^\x20-\x7e\n]/.test(source)
+const isPlain = (source: string) => !/[^\0\n\x20-\x7e]/.test(source)
 
 /** Folds a text after its markup has been read. */
 export function fold(source: string): Folded {
@@ -128,7 +128,8 @@ function foldInto(text: string): number {
   const room = units.length - EXPANSION_MAX
   let length = 0
   for (let at = 0; at < text.length; ) {
-    const code = text.codePointAt(at) as number
+    const unit = text.charCodeAt(at)
+    const code = unit >= 0xd800 && unit <= 0xdbff ? (text.codePointAt(at) as number) : unit
     const start = at
     at += code > 0xffff ? 2 : 1
     const entry = table[code] || learn(code)

@@ -29,12 +29,20 @@ export interface Word {
   /** Steps of claims, and those of them that a denied word can take. */
   claims: Trigger[]
   rawClaims: Trigger[]
-  grammar: ReadonlySet<GrammarClass>
+  /** The classes of grammar it is in, as bits. */
+  grammar: number
   verb: boolean
   /** A verb of the third person: "treats". */
   thirdPerson: boolean
   isGoods: boolean
 }
+
+const GRAMMAR_BITS = Object.fromEntries(
+  Object.keys(GRAMMAR).map((name, bit) => [name, 1 << bit]),
+) as Record<GrammarClass, number>
+
+export const isOfClass = ({ grammar }: Word, name: GrammarClass): boolean =>
+  (grammar & GRAMMAR_BITS[name]) !== 0
 
 const list = (words: string) => words.trim().split(/\s+/)
 
@@ -54,7 +62,7 @@ function intern(text: string): Word {
       neutral: [],
       claims: [],
       rawClaims: [],
-      grammar: new Set(),
+      grammar: 0,
       verb: false,
       thirdPerson: false,
       isGoods: false,
@@ -121,7 +129,7 @@ for (const [owner, text] of Object.entries(PHRASES)) {
 }
 for (const [name, text] of Object.entries(GRAMMAR)) {
   for (const word of list(text)) {
-    ;(intern(word).grammar as Set<GrammarClass>).add(name as GrammarClass)
+    intern(word).grammar |= GRAMMAR_BITS[name as GrammarClass]
   }
 }
 for (const name of VERB_CLASSES) {
@@ -149,8 +157,9 @@ small.rawClaims.push(...number.rawClaims)
 const TURNS: readonly GrammarClass[] = ['TURNING', 'TAKEN_BACK', 'CONTRAST']
 
 /** Words that make a claim, as opposed to words that only hold a sentence together. */
-const isKey = ({ text, claims, grammar }: Word) =>
-  /^[a-z]{3,}/.test(text) && (claims.length > 0 || TURNS.some((name) => grammar.has(name)))
+const isKey = (word: Word) =>
+  /^[a-z]{3,}/.test(word.text) &&
+  (word.claims.length > 0 || TURNS.some((name) => isOfClass(word, name)))
 
 const entries = [...words.entries()].filter(([, { text }]) => /^[a-z0-9]+$/.test(text))
 const keys = entries.filter(([, word]) => isKey(word) && /^[a-z]+$/.test(word.text))
@@ -175,4 +184,5 @@ export const LOOKS_OF_WORDS = buildTrie(keys.map(asEntry), 'looks')
 export const LEXICON = { phrases, words, stateCount } as const
 
 export const findWord = (text: string): number => byText.get(text) ?? -1
-export const isKeyWord = (at: number): boolean => at >= 0 && isKey(words[at] as Word)
+const keyFlags = Uint8Array.from(words, (word) => (isKey(word) ? 1 : 0))
+export const isKeyWord = (at: number): boolean => keyFlags[at] === 1

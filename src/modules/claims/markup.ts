@@ -109,13 +109,14 @@ function unfold(view: View): View {
   const { text } = view
   const writer = new Writer(view)
   const tagEnd = tagReader(text)
+  const nextSign = signReader(text)
   const asides: [start: number, end: number][] = []
   let copied = 0
-  for (let at = nextSign(text, 0); at < text.length; ) {
+  for (let at = nextSign(0); at < text.length; ) {
     const isTag = text.charCodeAt(at) === 60
     const end = isTag ? tagEnd(at) : at + readEntity(text, at)
     if (end <= at) {
-      at = nextSign(text, at + 1)
+      at = nextSign(at + 1)
       continue
     }
     writer.copy(copied, at)
@@ -123,7 +124,7 @@ function unfold(view: View): View {
     else if (isBlock(text, at)) writer.put('\n', at, end)
     if (isTag && isTelling(text, at, end)) asides.push([at + 1, end])
     copied = end
-    at = nextSign(text, end)
+    at = nextSign(end)
   }
   writer.copy(copied, text.length)
   for (const [start, end] of asides) {
@@ -133,15 +134,21 @@ function unfold(view: View): View {
   return writer.finish()
 }
 
-/** The next `<` or `&`, or the end. */
-function nextSign(text: string, from: number): number {
-  let at = from
-  while (at < text.length) {
-    const unit = text.charCodeAt(at)
-    if (unit === 60 || unit === 38) break
-    at += 1
+/** Finds the next `<` or `&` from a place on, or the end; the places asked for must not fall. */
+function signReader(text: string): (from: number) => number {
+  const find = (sign: string, from: number) => {
+    const at = text.indexOf(sign, from)
+    return at < 0 ? text.length : at
   }
-  return at
+  let tag = -1
+  let entity = -1
+  return (from) => {
+    const unit = text.charCodeAt(from)
+    if (unit === 60 || unit === 38) return from
+    if (tag < from) tag = find('<', from)
+    if (entity < from) entity = find('&', from)
+    return Math.min(tag, entity)
+  }
 }
 
 const decoded: number[] = []

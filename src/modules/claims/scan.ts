@@ -63,15 +63,16 @@ function collect(found: Collector, path: readonly Segment[], text: string, match
   if (matches.length === 0) return
   const at = pointer(path)
   for (const match of matches) {
-    keep(found, { ...toFinding(at, text, match), order: found.order })
+    // What is counted and not shown need not be written out.
+    if (found.kept[RULE_SEVERITIES[match.rule]].length === FINDINGS_MAX) found.count += 1
+    else keep(found, { ...toFinding(at, text, match), order: found.order })
     found.order += 1
   }
 }
 
 function keep(found: Collector, finding: Found) {
   found.count += 1
-  const list = found.kept[finding.severity]
-  if (list.length < FINDINGS_MAX) list.push(finding)
+  found.kept[finding.severity].push(finding)
 }
 
 function finish({ kept, count }: Collector): ScanResult {

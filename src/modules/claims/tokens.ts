@@ -1,3 +1,14 @@
+import {
+  FIGURE,
+  findByLooks,
+  findDisguised,
+  isLetterLike,
+  isStar,
+  KIND,
+  LETTER,
+  SIGN,
+  SPACE,
+} from './disguise.ts'
 import { type Folded, writtenAt } from './fold.ts'
 import {
   findWord,
@@ -8,19 +19,7 @@ import {
   WRITTEN_WORDS,
 } from './lexicon.ts'
 import { BREAK, emit, emitPiece, type State, type Token } from './token-list.ts'
-import { step, stepByLooks, walk } from './trie.ts'
-
-const SPACE = 1
-const LETTER = 2
-const FIGURE = 3
-const SIGN = 4
-
-/** What kind of character an ASCII code is. */
-const KIND = new Uint8Array(128).fill(SIGN)
-for (const unit of [0, 10, 32]) KIND[unit] = SPACE
-for (let unit = 97; unit <= 122; unit += 1) KIND[unit] = LETTER
-KIND[127] = LETTER
-for (let unit = 48; unit <= 57; unit += 1) KIND[unit] = FIGURE
+import { step, walk } from './trie.ts'
 
 const DISGUISE_MAX = 64
 const UNITS = new Set('mg mcg ug iu ml mls cc g kg kgs lbs lb mgs mcgs x ius'.split(' '))
@@ -166,38 +165,6 @@ function readParts(state: State, start: number, end: number) {
   }
 }
 
-/** A word in disguise as a whole: with hyphens, apostrophes, stars, or signs for letters. */
-function findDisguised(text: string, start: number, end: number): number {
-  let letters = 0
-  let plain: number | undefined = 0
-  let starred: number | undefined = 0
-  let looks: number | undefined = 0
-  for (let at = start; at < end; at += 1) {
-    const unit = text.charCodeAt(at)
-    const isSign = KIND[unit] === SIGN
-    if (KIND[unit] === LETTER) letters += 1
-    if (!isSign) plain = further(plain, unit)
-    if (!isSign || isStar(unit)) {
-      starred = further(starred, isSign ? STAR : unit)
-    }
-    if ((!isSign || isLetterLike(unit)) && looks !== undefined) {
-      looks = stepByLooks(LOOKS_OF_WORDS, looks, unit) || undefined
-    }
-    if (plain === undefined && starred === undefined && looks === undefined) return -1
-  }
-  if (letters === 0) return -1
-  const ends = [WRITTEN_WORDS.word[starred ?? 0], WRITTEN_WORDS.word[plain ?? 0]]
-  return [...ends, LOOKS_OF_WORDS.word[looks ?? 0]].find((word = -1) => word >= 0) ?? -1
-}
-
-const further = (node: number | undefined, unit: number) =>
-  node === undefined ? undefined : step(WRITTEN_WORDS, node, unit) || undefined
-
-const STAR = 42
-/** The star and what else is put for a letter that everybody can guess. */
-const isStar = (unit: number) => unit === STAR || unit === 35 || unit === 95
-const isLetterLike = (unit: number) => unit === 64 || unit === 36 || unit === 33 || unit === 124
-
 const PER = findWord('per')
 const AND = findWord('and')
 
@@ -264,32 +231,6 @@ function emitLetters(state: State, start: number, end: number) {
     if (hasKeyWithin && length >= 6 && emitSegments(state, start, end)) return
   }
   emitPiece(state, -1, start, end)
-}
-
-/** "heaIs" with a capital i, "lnject" with a small L, "rnuscle", "vveight". */
-function findByLooks(folded: Folded, start: number, end: number): number {
-  const { text } = folded
-  let suspect = text.charCodeAt(start) === 108 && !/[aeiouy]/.test(text.charAt(start + 1))
-  let doubled = false
-  let hasSmall = false
-  let hasCapital = false
-  for (let at = start; at < end; at += 1) {
-    const unit = text.charCodeAt(at)
-    const written = writtenAt(folded, at)
-    hasSmall ||= written >= 97 && written <= 122
-    hasCapital ||= written === 73 && at > start
-    if (at > start && (unit === 110 || unit === 118)) {
-      doubled ||= text.charCodeAt(at - 1) === (unit === 110 ? 114 : 118)
-    }
-  }
-  suspect ||= hasSmall && hasCapital
-  if (doubled) {
-    const word = text.slice(start, end).replaceAll('rn', 'm').replaceAll('vv', 'w')
-    const found = findWord(word)
-    if (isKeyWord(found)) return found
-  }
-  if (!suspect) return -1
-  return LOOKS_OF_WORDS.word[walk(LOOKS_OF_WORDS, text, start, end)] ?? -1
 }
 
 /** Words written together ("curescancer"), if nothing else is left between them. */

@@ -40,7 +40,7 @@ export const WORDS = {
     syndrome syndromes sickness cirrhosis anemia anaemia lupus sclerosis psychosis
     addiction alcoholism paralysis glaucoma cataracts allergies allergy sinusitis tinnitus vertigo
     incontinence prostatitis arrhythmia atherosclerosis thrombosis sarcopenia cachexia pathogens
-    krebs krankheit krankheiten schmerzen diabetiker arthrose bluthochdruck angststorungen
+    krebs depressionen krankheit krankheiten schmerzen diabetiker arthrose bluthochdruck angststorungen
     enfermedad enfermedades artritis dolores ansiedad hipertension depresion
     maladie maladies arthrose douleurs diabete anxiete hypertension insomnie insomnio
     schlaflosigkeit entzundung entzundungen inflamacion colesterol migrane migranas grippe`,
@@ -59,7 +59,8 @@ export const WORDS = {
 
   INGEST: `take takes taking taken ingest ingests ingesting ingested swallow swallows swallowing
     swallowed consume consumes consuming consumed drink drinks drinking administer administers
-    administering administered snort snorts nehmen einnehmen tomar prendre`,
+    administering administered snort snorts nehmen einnehmen tomar tome prendre
+    prenez`,
   INJECT: `inject injects injecting injected selfinject pin pinning injizieren inyectar inyecte
     injecter injectez spritzen`,
   INJECTION: 'injection injections injectable injectables shot shots jab jabs',
@@ -89,11 +90,12 @@ export const WORDS = {
   MASS: 'mg mcg ug iu ius milligrams milligram micrograms microgram units unit mgs mcgs',
   VOLUME: 'ml mls cc millilitre millilitres milliliter milliliters g gram grams',
   PIECE: `capsule capsules tablet tablets pill pills dose doses drops drop injection injections
-    shot shots scoop scoops vial vials softgel softgels puffs sprays pump pumps`,
+    vial vials softgel softgels puffs sprays
+    kapsel kapseln tabletten capsula capsulas comprimidos gelule gelules`,
   EVERY: `daily weekly nightly monthly biweekly everyday taglich wochentlich diario diaria
     quotidien bedtime`,
   DAY: 'day days week weeks morning night evening month bed bedtime hours tag jour dia workout',
-  PER: 'per a each every pro par por before',
+  PER: 'per a each every pro par por al before',
   TIMES: 'once twice thrice',
   DOSE: 'dose doses dosage dosages dosing dosed dosis dosierung dosificacion posologie',
 
@@ -151,7 +153,8 @@ export const GRAMMAR = {
   /** Denies the clause that follows. */
   NOT: `not never cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt shouldnt
     mustnt couldnt hasnt havent neither nor none unfit unsuitable unsafe unapproved
-    prohibits prohibit forbids forbid disclaim disclaims disclaimed
+    prohibits prohibit forbids forbid disclaim disclaims disclaimed refuse
+    refuses reject rejects illegal unlawful
     nicht nie niemals nunca jamas jamais pas ne nest non`,
   /** Denies the clause when a subject follows, else the next words alone. */
   NO: 'no nothing kein keine keinen keiner ningun ninguna aucun aucune',
@@ -175,6 +178,9 @@ export const GRAMMAR = {
   PRONOUN: 'it this these they we you i our its es este ce il elle',
   COPULA: 'is are be being was were remains ist sind esta est',
   FORBIDDEN: 'prohibited forbidden banned unlawful illegal disallowed verboten prohibido interdit',
+  /** Denied after what it is said of: "injection is not permitted". */
+  PERMITTED: `permitted allowed intended recommended advised authorised authorized condoned
+    supported sold supplied provided offered given included erlaubt permitido autorise`,
   AUX: 'is are do does can may will should could would',
   GLUE: `for to be or and any of the a an in by with not no never human as your on from do is are
     intended fur den zur para la le`,

@@ -2,7 +2,13 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Runner, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { type Decision, EntitlementRequest, type NewRequest, Ruling } from './schema.ts'
+import {
+  type Decision,
+  EntitlementRequest,
+  type NewRequest,
+  Ruling,
+  StoreRequest,
+} from './schema.ts'
 
 export const findTier = (db: Db) =>
   db.maybe(
@@ -131,6 +137,34 @@ export const withdrawRequest = (db: Db, id: string) =>
     update entitlement_requests set status = 'withdrawn'
      where tenant_ref = ${db.tenant} and id = ${id}
     returning ${requestColumns}`,
+  )
+
+/** The requests of every store, on the operator's own login. */
+export const listAllRequests = (
+  operator: Runner,
+  status: EntitlementRequest['status'] | undefined,
+  { limit, offset }: Page,
+) =>
+  operator.many(
+    StoreRequest,
+    sql`
+    select tenant_ref, ${requestColumns}
+      from entitlement_requests
+     where ${status ?? null}::text is null or status = ${status ?? null}
+     order by created_at desc, id desc
+     limit ${limit} offset ${offset}`,
+  )
+
+export const countAllRequests = (
+  operator: Runner,
+  status: EntitlementRequest['status'] | undefined,
+) =>
+  operator.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*) as total
+      from entitlement_requests
+     where ${status ?? null}::text is null or status = ${status ?? null}`,
   )
 
 /** Whose request it is: operators know a request by its id alone. */

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import {
   Decision,
@@ -12,6 +13,8 @@ import {
   FeatureState,
   NewRequest,
   OperatorRuling,
+  REQUEST_STATUSES,
+  StoreRequest,
   TierChoice,
 } from './schema.ts'
 import * as entitlements from './service.ts'
@@ -216,6 +219,23 @@ export const operatorRoutes =
         },
       },
       ({ db, actor, body }) => entitlements.setTier(db, actor, body.tier),
+    )
+
+    app.get(
+      '/v1/entitlements/requests',
+      {
+        config: { query: { status: EntitlementRequest.properties.status, ...PAGE_QUERY } },
+        schema: {
+          operationId: 'listAllEntitlementRequests',
+          tags: ['operator'],
+          summary: 'The requests of every store, newest first.',
+          response: { 200: PageOf('requests', StoreRequest) },
+        },
+      },
+      ({ query }) => {
+        const status = readOneOf(query, 'status', REQUEST_STATUSES)
+        return entitlements.listAllRequests(deps.operator, status, readPage(query))
+      },
     )
 
     app.put(

@@ -41,12 +41,14 @@ export const Ruling = Type.Object({
 })
 export type Ruling = Static<typeof Ruling>
 
+export const REQUEST_STATUSES = ['pending', 'approved', 'declined', 'withdrawn'] as const
+
 export const EntitlementRequest = Shared(
   'EntitlementRequest',
   Type.Object({
     id: Id,
     feature_key: Type.String(),
-    status: Type.Enum(['pending', 'approved', 'declined', 'withdrawn']),
+    status: Type.Enum([...REQUEST_STATUSES]),
     note: Nullable(Type.String()),
     requested_by: Type.String(),
     created_at: Timestamp,
@@ -55,6 +57,12 @@ export const EntitlementRequest = Shared(
   }),
 )
 export type EntitlementRequest = Static<typeof EntitlementRequest>
+
+/** A request as the operator sees it: with the store that asks. */
+export const StoreRequest = Type.Object({
+  tenant_ref: Type.String(),
+  ...EntitlementRequest.properties,
+})
 
 export const NewRequest = Type.Object({
   feature_key: Type.String({ minLength: 1 }),

@@ -8,6 +8,7 @@ import { DEFAULT_TIER, FEATURES, type FeatureEntry, findFeature, TIERS } from '.
 import * as queries from './queries.ts'
 import type {
   Decision,
+  EntitlementRequest,
   Feature,
   FeatureState,
   NewRequest,
@@ -143,6 +144,18 @@ export async function listRequests(db: Db, page: Page) {
   const [requests, { total }] = await Promise.all([
     queries.listRequests(db, page),
     queries.countRequests(db),
+  ])
+  return { requests, total, ...page }
+}
+
+export async function listAllRequests(
+  operator: Runner,
+  status: EntitlementRequest['status'] | undefined,
+  page: Page,
+) {
+  const [requests, { total }] = await Promise.all([
+    queries.listAllRequests(operator, status, page),
+    queries.countAllRequests(operator, status),
   ])
   return { requests, total, ...page }
 }

@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
-import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import { canonicalHostname } from '../../kernel/hostname.ts'
+import { sha256 } from '../../kernel/tokens.ts'
 import type { Answer } from '../../platform/live-answer.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import * as domains from '../domains/service.ts'
@@ -46,23 +47,34 @@ export async function readByHostname(deps: LiveDeps, given: string): Promise<Ans
   const hostname = canonicalHostname(given)
   if (hostname === null) return deps.wording.unknown
   const owner = await deps.cache.read(hostSubject(hostname), TENANT, () =>
-    loadOwner(deps, deps.database.global, hostname),
+    loadOwner(deps, hostname),
   )
-  if (owner.status !== 200) return deps.wording.unknown
-  return readResolved(deps, owner.body.toString(), hostname)
+  return readResolved(deps, tenantOf(owner), hostname)
 }
 
 /** Only for a host in its canonical spelling: any other is left to the route. */
 export function findByHostname(cache: LiveCache, hostname: string): Answer | null {
   const owner = cache.find(hostSubject(hostname), TENANT)
-  if (owner === null || owner.status !== 200) return null
-  return cache.find(owner.body.toString(), resolveKey(hostname))
+  return owner === null ? null : cache.find(tenantOf(owner), resolveKey(hostname))
 }
 
+/**
+ * The store that nobody has. The host of none is looked up like the host of one that is hidden, in
+ * as many steps: how long it takes must not tell which it is.
+ */
+const NOBODY = `nobody-${randomUUID()}`
+
+const tenantOf = (owner: Answer) => (owner.status === 200 ? owner.body.toString() : NOBODY)
+
 const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =>
-  deps.cache.read(tenant, resolveKey(hostname), () =>
-    load(deps, tenant, (store, version) => resolvedSite(store, version, hostname)),
-  )
+  deps.cache.read(tenant, resolveKey(hostname), async () => {
+    // Whose the host is may be remembered from before it went. The store's own answers are dropped
+    // before a write to it is answered, so none of them is made again without asking.
+    if (hostname !== null && ((await findOwner(deps, hostname)) ?? NOBODY) !== tenant) {
+      return deps.wording.unknown
+    }
+    return load(deps, tenant, (store, version) => resolvedSite(store, version, hostname))
+  })
 
 type Put = (...found: [...Parameters<typeof liveSite>]) => Spliced
 
@@ -70,14 +82,28 @@ async function load({ database, wording }: LiveDeps, tenant: string, put: Put): 
   const found = await read(sites.findLive(database.tenant(tenant)))
   if (found === null) return wording.unknown
   const { head, manifest, tail } = put(found.store, found.version)
-  return wording.found(head, Buffer.from(manifest), tail, `"${found.version.rowHash}"`)
+  const etag = put === liveSite ? found.version.rowHash : resolvedTag(found)
+  return wording.found(head, Buffer.from(manifest), tail, `"${etag}"`)
 }
 
-async function loadOwner({ wording }: LiveDeps, db: Runner, hostname: string): Promise<Answer> {
-  const tenant = await read(domains.findTenantByHostname(db, hostname))
-  if (tenant === null) return wording.unknown
+/**
+ * The manifest's hash; and where a primary host stands in the answer too, that as well: it can change
+ * while the manifest does not, and a renderer must hear of it.
+ */
+function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof sites.findLive>>>) {
+  const { primary_hostname } = store
+  if (primary_hostname === null) return version.rowHash
+  return `${version.rowHash}-${sha256(primary_hostname).toString('hex', 0, 4)}`
+}
+
+async function loadOwner(deps: LiveDeps, hostname: string): Promise<Answer> {
+  const tenant = await findOwner(deps, hostname)
+  if (tenant === null) return deps.wording.unknown
   return { status: 200, headers: {}, body: Buffer.from(tenant) }
 }
+
+const findOwner = ({ database }: LiveDeps, hostname: string) =>
+  read(domains.findTenantByHostname(database.global, hostname))
 
 /** A read that fails says so; it is never an empty answer. */
 async function read<T>(work: Promise<T>): Promise<T> {

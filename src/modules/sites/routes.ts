@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
@@ -238,7 +239,16 @@ export const operatorRoutes =
       '/v1/stores/:tenant/manifest',
       {
         ...manifestRoute,
-        config: { verbatim: 'manifest', failures: ['unknown_tenant', ...SCAN] },
+        config: {
+          verbatim: 'manifest',
+          failures: ['unknown_tenant', ...SCAN],
+          headers: {
+            'x-guardrails-override': Type.String({
+              maxLength: 2_000,
+              description: 'The written reason why a prohibited claim stands. It is put on record.',
+            }),
+          },
+        },
         schema: {
           operationId: 'operatorSaveManifest',
           tags: ['operator'],
@@ -280,13 +290,16 @@ export const operatorRoutes =
     )
   }
 
-/** Header bytes arrive as Latin-1; a reason written in UTF-8 is kept as it was written. */
+/**
+ * Header bytes arrive as Latin-1; a reason written in UTF-8 is kept as it was written. A blank one is
+ * no reason.
+ */
 function writtenReason({ headers }: FastifyRequest): string | undefined {
   const header = headers['x-guardrails-override']
-  if (typeof header !== 'string' || header.trim() === '') return undefined
+  if (typeof header !== 'string') return undefined
   const bytes = Buffer.from(header, 'latin1')
-  const text = bytes.toString('utf8')
-  const reason = text.includes('\ufffd') ? header : text
+  const reason = isUtf8(bytes) ? bytes.toString('utf8') : header
+  if (reason.trim() === '') return undefined
   if (reason.length <= 2_000) return reason
   throw new ApiError('invalid_body', {
     body: {

@@ -159,7 +159,7 @@ export const operatorRoutes =
     app.get(
       '/v1/audit',
       {
-        config: { query: AUDIT_QUERY },
+        config: { query: { tenant_ref: Type.String(), ...AUDIT_QUERY } },
         schema: {
           operationId: 'listAudit',
           tags: ['operator'],
@@ -167,6 +167,9 @@ export const operatorRoutes =
           response: { 200: AuditPage },
         },
       },
-      ({ query }) => audit.listOfAll(operator, readAuditFilters(query), readPage(query)),
+      ({ query }) => {
+        const filters = { ...readAuditFilters(query), tenant_ref: readText(query, 'tenant_ref') }
+        return audit.listOfAll(operator, filters, readPage(query))
+      },
     )
   }

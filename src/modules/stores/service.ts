@@ -62,6 +62,11 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
 
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
+  const { display_name, currency, language, time_zone } = checked
+  // Nothing that we know was sent: nothing changes, and there is nothing to put on record.
+  if ([display_name, currency, language, time_zone].every((each) => each === undefined)) {
+    return get(db)
+  }
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
     queries.updateSettings(tx, checked),
   )

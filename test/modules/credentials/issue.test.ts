@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { SCOPES, type Scope } from '../../../src/kernel/scopes.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { until } from '../../harness/until.ts'
 
 const URL = '/v1/my/credentials'
 

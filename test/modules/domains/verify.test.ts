@@ -5,8 +5,8 @@ import * as domains from '../../../src/modules/domains/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { CHANNEL } from '../../../src/platform/live-channel.ts'
 import { type Answer, startDns, texts } from '../../harness/dns.ts'
+import { until } from '../../harness/eventually.ts'
 import { countStatuses, times } from '../../harness/refusals.ts'
-import { until } from '../../harness/until.ts'
 import {
   auditOf,
   claim,

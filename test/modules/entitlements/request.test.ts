@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { findOpenRequest, lockFeature } from '../../../src/modules/entitlements/queries.ts'
 import { type Caller, openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { until } from '../../harness/until.ts'
 
 const URL = '/v1/merchant/entitlements/requests'
 const feature_key = 'dedicated_gateway'
@@ -219,4 +219,22 @@ describe('deciding a request', () => {
     ] as const
     await assertRefused(bad, (body) => decide(app.operator, request.id, body))
   })
+})
+
+test('the operator sees the requests of every store, and whose they are', async (t) => {
+  const app = await openTestApp(t)
+  const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  const { request } = (await acme.post(URL, { feature_key, note: 'please' })).body
+  await globex.post(URL, { feature_key })
+  await decide(app.operator, request.id, { status: 'declined' })
+  const all = (await app.operator.get('/v1/entitlements/requests')).body
+  assert.equal(all.total, 2)
+  assert.deepEqual(
+    all.requests.map(({ tenant_ref }: { tenant_ref: string }) => tenant_ref),
+    ['globex', 'acme'],
+  )
+  const open = (await app.operator.get('/v1/entitlements/requests?status=pending&limit=1')).body
+  assert.deepEqual([open.total, open.requests[0].tenant_ref, open.limit], [1, 'globex', 1])
+  const odd = (await app.operator.get('/v1/entitlements/requests?status=nonsense')).body
+  assert.equal(odd.total, 2, 'a filter that makes no sense is not there')
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, request as openRequest } from 'node:http'
+import type { TestContext } from 'node:test'
 import type { Scanner } from '../../../src/modules/claims/scanner.ts'
 import type { Finding } from '../../../src/modules/claims/schema.ts'
-import type { Caller, TestApp } from '../../harness/app.ts'
+import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 
 export const DRAFT = '/v1/my/site/draft'
 export const PUBLISH = '/v1/my/site/publish'
@@ -36,7 +38,7 @@ export interface RawAnswer {
 interface RawRequest {
   method?: string
   headers?: Record<string, string>
-  body?: string | Buffer
+  body?: string
 }
 
 /** What is really on the wire: no body is rewritten, no encoding undone. */
@@ -46,7 +48,8 @@ export async function sendRaw(
   { method = 'GET', headers = {}, body }: RawRequest = {},
 ): Promise<RawAnswer> {
   const request = openRequest(url + path, { method, headers, agent: false })
-  request.end(body)
+  // As bytes: Node would write the headers in the encoding of a text.
+  request.end(body === undefined ? undefined : Buffer.from(body))
   const [response] = await once(request, 'response')
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk)
@@ -94,3 +97,20 @@ export async function openHost(app: TestApp, merchant: Caller, tenant: string, h
   assert.equal(active.status, 200, active.text)
   return { id, hostname }
 }
+
+/** An app that keeps public answers, as soon as it may. */
+export async function openKeepingApp(t: TestContext, options: TestAppOptions = {}) {
+  const app = await openTestApp(t, { ...options, live: true })
+  await until('kept', () => app.runtime.cache.trusted)
+  return app
+}
+
+/** Asks until the answer comes from memory: news of what was just written may still be on its way. */
+export const keep = (app: TestApp, path: string) =>
+  until('answered from memory', async () => {
+    const before = app.runtime.cache.stats()
+    await sendRaw(app, path)
+    await sendRaw(app, path)
+    const { hits, misses, bypassed } = app.runtime.cache.stats()
+    return hits > before.hits && misses === before.misses && bypassed === before.bypassed
+  })

@@ -74,6 +74,17 @@ describe('the audit trail', () => {
     assert.equal((await app.operator.get('/v1/audit?limit=1&offset=4')).body.entries.length, 1)
   })
 
+  test('of every store is narrowed to one by the operator', async (t) => {
+    const app = await openTestApp(t)
+    await Promise.all([app.store('acme'), app.store('globex')])
+    const { entries, total } = (await app.operator.get('/v1/audit?tenant_ref=globex')).body
+    assert.equal(total, 1)
+    assert.equal(entries[0].tenant_ref, 'globex')
+    const acme = await app.merchant('acme')
+    const own = (await acme.get('/v1/my/audit?tenant_ref=globex')).body
+    assert.ok(own.entries.every(({ tenant_ref }: { tenant_ref: string }) => tenant_ref === 'acme'))
+  })
+
   test('cannot be changed or shortened by anyone', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)

@@ -49,6 +49,18 @@ describe("a store's settings", () => {
     assert.deepEqual({ ...after.store, updated_at: '' }, { ...before.store, updated_at: '' })
   })
 
+  test('stay as they are when nothing we know was sent, and nothing is put on record', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const before = (await acme.get('/v1/my/store')).body.store
+    const entries = (await acme.get('/v1/my/audit')).body.total
+    for (const body of [{}, { name: 'a typo' }]) {
+      const answer = await acme.patch('/v1/my/store', body)
+      assert.deepEqual([answer.status, answer.body.store.updated_at], [200, before.updated_at])
+    }
+    assert.equal((await acme.get('/v1/my/audit')).body.total, entries)
+  })
+
   test('are refused whole when one is wrong', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')

@@ -74,6 +74,40 @@ export const DISCLAIMERS = lines(`
   Ne guérit pas le cancer
   <p>Not for <b>human</b> consumption</p>
   NOT&nbsp;FOR&nbsp;HUMAN&nbsp;CONSUMPTION
-  Not for
+  Human use is not permitted
+  Injection into people is not allowed.
+  Dosing instructions are not given
+  Insulin syringes are not sold here and injection is not condoned
   We are not doctors and do not recommend a dosage
-  You agree not to inject, ingest or otherwise use it on people`)
+  You agree not to inject, ingest or otherwise use it on people
+  We don't make any claims that our peptides treat or cure any disease.
+  None of our products are intended for human consumption
+  All products are sold strictly for in-vitro laboratory research and are not intended for human or animal use of any kind.
+  Not a drug, food, or cosmetic. Not for human or household use.
+  You must not inject, ingest, or otherwise administer these products to humans
+  Products are not dietary supplements and are not to be taken internally.
+  This information is not a substitute for medical advice and not meant to diagnose or treat a condition
+  By purchasing you confirm that you will not use these for human consumption, injection, weight loss or bodybuilding.
+  Warning: harmful if swallowed. Do not drink.
+  The statements on this website have not been evaluated by the Food & Drug Administration.
+  We never provide dosing information, and will cancel orders that ask for it.
+  Any mention of human use will lead to cancellation of the order
+  Sale for human consumption is strictly forbidden by law
+  Research chemicals are neither medicines nor supplements, nor are they approved by the FDA.
+  This is not medical advice. It isn't intended to treat, cure, or prevent illness.
+  This product does not prevent, treat, or cure COVID-19
+  We cannot answer questions about dosage, injection or human use
+  Bodily introduction of any kind into humans or animals is strictly forbidden by law.
+  not for human
+  Please do not ask us how to inject it
+  We refuse orders intended for human consumption
+  It is illegal to sell these for human consumption
+  No human consumption
+  no human use
+  FDA disclaimer: this product has not been approved for human use
+  Does this cure cancer? No.
+  It is not known whether this compound treats any disease
+  There is no evidence that it cures cancer
+  Makes no claims to heal, treat or cure
+  Misbranding: we make no representation of weight loss
+  Customers who say they will inject the product are refused`)

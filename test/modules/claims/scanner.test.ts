@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { after, describe, type TestContext, test } from 'node:test'
+import { ADVERSARIAL } from '../../../bench/claims.ts'
+import { ApiError } from '../../../src/errors.ts'
+import { scanDocument } from '../../../src/modules/claims/scan.ts'
+import { createScanner } from '../../../src/modules/claims/scanner.ts'
+import { closeScanner, requireClean, scan, scanText } from '../../../src/modules/claims/service.ts'
+
+const isUnavailable = (error: unknown) =>
+  error instanceof ApiError && error.code === 'scan_unavailable' && error.status === 503
+
+const large = (text = 'plain words ') => ({ body: text.repeat(20_000) })
+
+after(closeScanner)
+
+/** A scanner whose threads run this instead. */
+function scannerOf(
+  t: TestContext,
+  code: string,
+  options: { deadlineMs?: number; startMs?: number } = {},
+) {
+  const script = `import { parentPort } from 'node:worker_threads'\n${code}`
+  const workerUrl = new URL(`data:text/javascript,${encodeURIComponent(script)}`)
+  const scanner = createScanner({ workerUrl, ...options })
+  t.after(() => scanner.close())
+  return scanner
+}
+
+const READY = `parentPort.postMessage('ready');`
+const answering = (answer: string) =>
+  `${READY} parentPort.on('message', ({ id, value }) => parentPort.postMessage(${answer}))`
+
+describe('a scan in a thread', () => {
+  test('finds what a scan at once finds', async () => {
+    const document = { list: [large('treats cancer, not rust. '), { 'cures gout': 'x' }] }
+    assert.deepEqual(await scan(document), scanDocument(document))
+  })
+
+  test('serves many callers at once', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => scan([large(), i % 2 ? 'cures cancer' : 'coffee'])),
+    )
+    assert.deepEqual(
+      results.map(({ passed }) => passed),
+      Array.from({ length: 12 }, (_, i) => i % 2 === 0),
+    )
+  })
+
+  test('leaves the event loop free', async (t) => {
+    await scan(large())
+    const delay = monitorEventLoopDelay({ resolution: 1 })
+    delay.enable()
+    await Promise.all([
+      scan({ text: large('it was a dark night. ') }),
+      scan(large('<b>x</b> &amp; ')),
+    ])
+    delay.disable()
+    t.diagnostic(`longest turn ${(delay.max / 1e6).toFixed(1)} ms`)
+    assert.ok(delay.max / 1e6 < 150)
+  })
+})
+
+describe('a scan that does not run to its end is an error and never a pass', () => {
+  const FAULTS: Readonly<Record<string, string>> = {
+    'a thread that cannot be loaded': `import './nowhere.js'`,
+    'a thread that dies at its start': 'process.exit(1)',
+    'a thread that throws at its start': `throw new Error('no')`,
+    'a thread that dies at work': `${READY} parentPort.on('message', () => process.exit(0))`,
+    'a thread that throws at work': `${READY} parentPort.on('message', () => { throw new Error('no') })`,
+    'a thread that hangs': `${READY} parentPort.on('message', () => { for (;;); })`,
+    'a thread that says nothing': `${READY} parentPort.on('message', () => undefined)`,
+    'an answer that is null': answering('null'),
+    'an answer without a result': answering('{ id }'),
+    'an answer that is no result': answering(`{ id, result: { passed: true } }`),
+    'an answer to another question': answering(
+      `{ id: id + 1, result: { passed: true, findings: [], truncated: false, rulesVersion: 'x' } }`,
+    ),
+    'an answer by other rules': answering(
+      `{ id, result: { passed: true, findings: [], truncated: false, rulesVersion: 'x' } }`,
+    ),
+    'a thread that never gets ready': `parentPort.on('message', () => undefined)`,
+    'a thread that speaks out of turn': `parentPort.postMessage('hello'); setInterval(() => 0, 1e6)`,
+  }
+  for (const [name, code] of Object.entries(FAULTS)) {
+    test(name, async (t) => {
+      const scanner = scannerOf(t, code, { deadlineMs: 100, startMs: 1_000 })
+      await assert.rejects(scanner.scan(large()), isUnavailable)
+    })
+  }
+
+  test('a pass that names a critical finding', async (t) => {
+    const { findings, rulesVersion } = scanText('cures cancer')
+    const result = JSON.stringify({ passed: true, findings, truncated: false, rulesVersion })
+    const scanner = scannerOf(t, answering(`{ id, result: ${result} }`))
+    await assert.rejects(scanner.scan(large()), isUnavailable)
+  })
+
+  test('a document that cannot be sent or walked', async () => {
+    const circle: unknown[] = []
+    circle.push(circle)
+    await assert.rejects(scan(circle), isUnavailable)
+    await assert.rejects(scan([large(), () => 0]), isUnavailable)
+    const hostile = {
+      get text(): string {
+        throw new Error('no')
+      },
+    }
+    await assert.rejects(scan(hostile), isUnavailable)
+  })
+
+  test('more documents than can wait', async (t) => {
+    const scanner = scannerOf(t, `${READY} parentPort.on('message', () => undefined)`, {
+      deadlineMs: 50,
+    })
+    const results = await Promise.allSettled(
+      Array.from({ length: 40 }, () => scanner.scan(large())),
+    )
+    assert.ok(results.every(({ status }) => status === 'rejected'))
+  })
+
+  test('a scanner that is closed meanwhile', async (t) => {
+    const scanner = scannerOf(t, `${READY} parentPort.on('message', () => undefined)`)
+    const pending = assert.rejects(scanner.scan(large()), isUnavailable)
+    await scanner.close()
+    await pending
+  })
+})
+
+test('a thread that overran is replaced', async (t) => {
+  const { rulesVersion } = scanText('')
+  const clean = JSON.stringify({ passed: true, findings: [], truncated: false, rulesVersion })
+  const code = `${READY} parentPort.on('message', ({ id, value }) => {
+    if (value.hang) for (;;);
+    parentPort.postMessage({ id, result: ${clean} })
+  })`
+  const scanner = scannerOf(t, code, { deadlineMs: 100 })
+  await assert.rejects(scanner.scan({ hang: true, ...large() }), isUnavailable)
+  assert.equal((await scanner.scan(large())).passed, true)
+})
+
+describe('requiring a clean document', () => {
+  test('hands on warnings', async () => {
+    const { findings } = await requireClean({ text: 'A miracle' })
+    assert.deepEqual(
+      findings.map(({ rule, severity }) => [rule, severity]),
+      [['efficacy_hype', 'WARNING']],
+    )
+  })
+
+  test('refuses a claim and shows the findings', async () => {
+    await assert.rejects(requireClean({ text: 'Cures cancer' }), (error) => {
+      assert.ok(error instanceof ApiError)
+      assert.equal(error.code, 'ruo_claims_violation')
+      assert.equal(error.status, 422)
+      assert.deepEqual(error.body, { findings: scanDocument({ text: 'Cures cancer' }).findings })
+      return true
+    })
+  })
+
+  test('says when there are more findings than it shows', async () => {
+    await assert.rejects(requireClean(new Array(300).fill('Cures cancer')), (error) => {
+      assert.ok(error instanceof ApiError)
+      assert.equal(error.body.truncated, true)
+      return true
+    })
+  })
+
+  test('passes on that the scan could not run', async (t) => {
+    const scanner = scannerOf(t, 'process.exit(1)')
+    await assert.rejects(requireClean(large(), { scanner }), isUnavailable)
+  })
+})
+
+describe('a document made to be slow', () => {
+  for (const [name, make] of Object.entries(ADVERSARIAL)) {
+    test(`is scanned in time: ${name}`, (t) => {
+      const document = make()
+      const started = performance.now()
+      scanDocument(document)
+      const took = performance.now() - started
+      t.diagnostic(`${took.toFixed(0)} ms`)
+      // Quadratic work would take minutes; a busy machine takes a few times its usual time.
+      assert.ok(took < 3_000)
+    })
+  }
+})

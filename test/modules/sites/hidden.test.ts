@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { requestText, talk } from '../../harness/raw-http.ts'
+import { essence } from '../../harness/refusals.ts'
+import {
+  hostUrl,
+  keep,
+  MANIFEST,
+  openHost,
+  openKeepingApp,
+  openLiveStore,
+  resolveUrl,
+  sendRaw,
+  setStatus,
+  siteUrl,
+  titled,
+} from './setup.ts'
+
+const UNKNOWN = '{"error":{"code":"unknown_tenant","message":"No such store."}}'
+
+/** A store of each kind that the public may not see, with a site and a hostname in each case. */
+async function openHidden(app: TestApp) {
+  await openLiveStore(app, 'shown')
+  for (const tenant of ['draft', 'suspended']) {
+    const merchant = await openLiveStore(app, tenant)
+    await openHost(app, merchant, tenant, `${tenant}.example`)
+    await setStatus(app, tenant, tenant)
+  }
+  await (await app.merchant('empty')).patch('/v1/my/store', { display_name: 'No site' })
+  return ['draft', 'suspended', 'empty', 'unknown']
+}
+
+const ODD = [
+  'SHOWN',
+  'Shown',
+  'shown.',
+  '.shown',
+  'sh.own',
+  '%73hown%20',
+  'shown%2e',
+  '%2e%2e%2fshown',
+  '-shown',
+  'shown-',
+  'sh',
+  'x'.repeat(63),
+  'x'.repeat(64),
+  'x'.repeat(2_000),
+  'sh%C3%B6wn',
+  '%F0%9F%98%80',
+  'shown%0a',
+  'shown%09',
+  "shown'--",
+  'shown%25',
+  'host:draft.example',
+  '*',
+]
+
+describe('a store that the public may not see', () => {
+  for (const live of [true, false]) {
+    const how = live ? 'in memory' : 'in the database'
+    test(`is not told from one that never existed, ${how}`, async (t) => {
+      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+      const hidden = await openHidden(app)
+      assert.equal((await app.anyone.get(siteUrl('shown'))).status, 200)
+      const wanted = essence(await app.anyone.get(siteUrl('never-existed')))
+      assert.deepEqual([wanted.status, wanted.text], [404, UNKNOWN])
+      const paths = [
+        ...[...hidden, ...ODD].map(siteUrl),
+        ...[...hidden, ...ODD].map(resolveUrl),
+        ...['draft', 'suspended', 'unknown', 'no', 'sh own', 'a%2fb', '127.0.0.1', '*.draft'].map(
+          (name) => `/v1/resolve?hostname=${name}.example`,
+        ),
+      ]
+      const callers = {
+        anyone: app.anyone,
+        'a reader that takes anything': app.as({ 'if-none-match': '*' }),
+        'a reader that takes brotli': app.as({ 'accept-encoding': 'br' }),
+      }
+      for (const path of paths) {
+        for (const [who, caller] of Object.entries(callers)) {
+          for (let round = 0; round < 2; round++) {
+            assert.deepEqual(essence(await caller.get(path)), wanted, `${who}: ${path}`)
+          }
+        }
+      }
+      const dots = requestText('GET /v1/tenants/%2e%2e/site')
+      assert.deepEqual((await talk(app.url, dots)).answers[0]?.text, UNKNOWN)
+      const head = await sendRaw(app, siteUrl('draft'), { method: 'HEAD' })
+      assert.deepEqual([head.status, head.body.length], [404, 0])
+    })
+
+    test(`is answered as fast as one that never existed, ${how}`, async (t) => {
+      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+      await openHidden(app)
+      const names = ['draft', 'suspended', 'unknown']
+      for (const url of [siteUrl, (name: string) => hostUrl(`${name}.example`)]) {
+        const paths = names.map(url)
+        if (live) for (const path of paths) await keep(app, path)
+        const medians = await timeEach(app, paths)
+        const [slowest, fastest] = [Math.max(...medians), Math.min(...medians)]
+        assert.ok(slowest / fastest < 1.5, JSON.stringify(medians))
+      }
+    })
+  }
+
+  test('is gone the moment its status is set, and back the moment it is live', async (t) => {
+    const app = await openKeepingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    await openHost(app, acme, 'acme', 'acme.example')
+    const paths = [siteUrl('acme'), resolveUrl('acme'), '/v1/resolve?hostname=acme.example']
+    for (const status of ['suspended', 'live', 'draft', 'live']) {
+      for (const path of paths) await app.anyone.get(path)
+      await setStatus(app, 'acme', status)
+      for (const path of paths) {
+        assert.equal((await app.anyone.get(path)).status, status === 'live' ? 200 : 404, path)
+      }
+    }
+    await setStatus(app, 'acme', 'suspended')
+    assert.equal((await acme.put(MANIFEST, titled('two'))).status, 200, 'keys still work')
+    assert.equal((await app.anyone.get(siteUrl('acme'))).status, 404)
+  })
+})
+
+/** The median time of each, in milliseconds. */
+async function timeEach(app: TestApp, paths: string[]): Promise<number[]> {
+  const samples = paths.map((): number[] => [])
+  for (let round = 0; round < 145; round++) {
+    for (let i = 0; i < paths.length; i++) {
+      // In another order each time, so that none always follows the same one.
+      const at = (i + round) % paths.length
+      const began = performance.now()
+      await app.anyone.get(paths[at] ?? '')
+      // The first ones are slow for reasons of their own.
+      if (round >= 10) samples[at]?.push(performance.now() - began)
+    }
+  }
+  return samples.map((each) => each.toSorted((a, b) => a - b)[each.length >> 1] ?? 0)
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
+import { openProxy, type TestProxy } from '../../harness/proxy.ts'
+import {
+  hostUrl,
+  keep,
+  openHost,
+  openKeepingApp,
+  openLiveStore,
+  resolveUrl,
+  sendRaw,
+  siteUrl,
+  titled,
+} from './setup.ts'
+
+describe('resolving', () => {
+  test('names the store, its site and its hosts', async (t) => {
+    const app = await openKeepingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const { store } = (await app.operator.get('/v1/stores/acme')).body
+    const plain = {
+      tenantRef: 'acme',
+      storeNumber: store.store_number,
+      status: 'live',
+      manifestVersion: 1,
+      ...titled('one'),
+    }
+    const bare = { hostname: null, canonicalHostname: null, redirect: null }
+    assert.deepEqual((await app.anyone.get(resolveUrl('acme'))).body, { ...plain, ...bare })
+
+    const main = await openHost(app, acme, 'acme', 'shop.example')
+    await openHost(app, acme, 'acme', 'old.example')
+    const shown = async (url: string) => (await app.anyone.get(url)).body
+    const noneFirst = { hostname: 'old.example', canonicalHostname: null, redirect: null }
+    await until('resolves', async () => (await app.anyone.get(hostUrl('old.example'))).status < 300)
+    assert.deepEqual(await shown(hostUrl('old.example')), { ...plain, ...noneFirst })
+
+    await acme.post(`/v1/merchant/domains/${main.id}/primary`)
+    const canonicalHostname = 'shop.example'
+    assert.deepEqual(await shown(hostUrl('old.example')), {
+      ...plain,
+      hostname: 'old.example',
+      canonicalHostname,
+      redirect: 'https://shop.example',
+    })
+    assert.deepEqual(await shown(hostUrl('shop.example')), {
+      ...plain,
+      hostname: 'shop.example',
+      canonicalHostname,
+      redirect: null,
+    })
+    assert.deepEqual(await shown(resolveUrl('acme')), {
+      ...plain,
+      hostname: null,
+      canonicalHostname,
+      redirect: null,
+    })
+  })
+
+  test('takes a host in any spelling of its name', async (t) => {
+    const app = await openKeepingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    await openHost(app, acme, 'acme', 'bücher.example')
+    const canonical = 'xn--bcher-kva.example'
+    await until('resolves', async () => (await app.anyone.get(hostUrl(canonical))).status === 200)
+    const spellings = [
+      canonical,
+      'XN--BCHER-KVA.example',
+      'bücher.example',
+      'BÜCHER.Example',
+      'bu\u0308cher.example',
+      'bücher.example.',
+      'bücher。example',
+      `${canonical}:443`,
+      `${canonical}.:8080`,
+    ]
+    const { etag } = (await app.anyone.get(siteUrl('acme'))).headers
+    for (const spelling of spellings) {
+      const { status, body, headers } = await app.anyone.get(hostUrl(spelling))
+      assert.deepEqual([status, body.hostname, headers.etag], [200, canonical, etag], spelling)
+      const known = app.as({ 'if-none-match': etag ?? '' })
+      assert.equal((await known.get(hostUrl(spelling))).status, 304)
+    }
+    const others = [
+      'www.bücher.example',
+      'example',
+      'bücher.example/x',
+      'bücher.example:x',
+      'bücher.example:443:443',
+      'a@bücher.example',
+      'https://bücher.example',
+      'bücher..example',
+      '..',
+      '\u0001',
+      'x'.repeat(5_000),
+    ]
+    for (const other of others) {
+      const { status, body } = await app.anyone.get(hostUrl(other))
+      assert.deepEqual([status, body.error?.code], [404, 'unknown_tenant'], other)
+    }
+  })
+
+  test('takes either a host or a slug, and not both', async (t) => {
+    const app = await openTestApp(t)
+    await openLiveStore(app, 'acme')
+    const queries = ['', '?', '?tenant=', '?hostname=', '?tenant=acme&hostname=acme.example']
+    for (const query of [...queries, '?store=acme', '?Tenant=acme', '?tenant=%20']) {
+      const { status, body } = await app.anyone.get(`/v1/resolve${query}`)
+      assert.deepEqual([status, body.error.code], [400, 'invalid_query'], query)
+    }
+    for (const query of ['?tenant=acme&hostname=', '?tenant=acme&x=1', '?x=1&tenant=acme']) {
+      assert.equal((await app.anyone.get(`/v1/resolve${query}`)).status, 200, query)
+    }
+  })
+
+  test('stops with the domain, at once', async (t) => {
+    const app = await openKeepingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    for (let round = 0; round < 10; round++) {
+      const url = hostUrl(`round-${round}.example`)
+      const { id } = await openHost(app, acme, 'acme', `round-${round}.example`)
+      await keep(app, url)
+      const gone = await acme.send('DELETE', `/v1/merchant/domains/${id}`)
+      assert.equal(gone.status, 200, gone.text)
+      assert.equal((await app.anyone.get(url)).status, 404, 'after the call has answered')
+    }
+  })
+
+  test('of a host that changes hands answers for the one who has it', async (t) => {
+    const app = await openKeepingApp(t)
+    const acme = await openLiveStore(app, 'acme')
+    const globex = await openLiveStore(app, 'globex')
+    const url = hostUrl('moves.example')
+    const claimed = await globex.post('/v1/merchant/domains', { hostname: 'moves.example' })
+    const before = await openHost(app, acme, 'acme', 'moves.example')
+    await keep(app, url)
+    await acme.send('DELETE', `/v1/merchant/domains/${before.id}`)
+    // Nobody else may claim it for a while, unless the claim was there before.
+    await app.operator.post(`/v1/stores/globex/domains/${claimed.body.domain.id}/activate`)
+    await until('moved', async () => (await app.anyone.get(url)).body.tenantRef === 'globex')
+  })
+})
+
+describe('a database that is away', () => {
+  test('is a 503 for every public read, never an empty answer, and is over when it is back', async (t) => {
+    let proxy: TestProxy | undefined
+    const app = await openTestApp(t, {
+      databaseUrl: async (url) => {
+        const through = new URL(url)
+        proxy = await openProxy(t, Number(through.port))
+        through.host = `127.0.0.1:${proxy.port}`
+        return through.href
+      },
+    })
+    const acme = await openLiveStore(app, 'acme')
+    await openHost(app, acme, 'acme', 'acme.example')
+    const { token } = (await acme.post('/v1/my/site/preview-token', { version: 1 })).body
+    const reads = {
+      [siteUrl('acme')]: 'resolve_unavailable',
+      [siteUrl('nobody')]: 'resolve_unavailable',
+      [resolveUrl('acme')]: 'resolve_unavailable',
+      [hostUrl('acme.example')]: 'resolve_unavailable',
+      [`/v1/preview-resolve?token=${token}`]: 'service_unavailable',
+    }
+    await proxy?.cut()
+    for (const [path, code] of Object.entries(reads)) {
+      const answer = await sendRaw(app, path, { headers: { 'if-none-match': '*' } })
+      const { error } = JSON.parse(answer.body.toString())
+      assert.deepEqual([answer.status, error.code], [503, code], path)
+      assert.equal(answer.headers.etag, undefined)
+    }
+    await proxy?.mend()
+    for (const path of Object.keys(reads)) {
+      const wanted = path === siteUrl('nobody') ? 404 : 200
+      await until(path, async () => (await sendRaw(app, path)).status === wanted)
+    }
+  })
+})

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { SECTIONS } from '../../../src/modules/sites/sections.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { DRAFT, MANIFEST, OVERVIEW, scannerOf, sendRaw } from './setup.ts'
+
+const link = { label: 'More', href: '/more' }
+const imageRef = 'asset:acme/0000.png'
+
+/** Each type with all that it takes. */
+const EXAMPLES: Record<string, object> = {
+  announcement: { text: 'Open on Sunday', href: '/sunday' },
+  hero: { heading: 'Hello', subheading: 'there', imageRef, cta: link },
+  'product-grid': { heading: 'New', collection: 'new', limit: 12, columns: 3 },
+  'featured-product': { slug: 'lamp', heading: 'The lamp' },
+  'collection-list': { heading: 'All', collections: ['new', 'old'] },
+  'rich-text': { heading: 'About', body: '<p>Us</p>' },
+  image: { imageRef, alt: 'A lamp', href: '/lamp' },
+  gallery: { images: [{ imageRef, alt: 'A lamp' }, { imageRef }] },
+  video: { url: 'https://video.example/1', caption: 'How it is made' },
+  faq: { heading: 'Questions', items: [{ question: 'When?', answer: 'Soon.' }] },
+  newsletter: { heading: 'News', body: 'Monthly', button: 'Join' },
+  testimonials: { heading: 'They say', items: [{ quote: 'Nice lamp', author: 'A' }] },
+  contact: { heading: 'Write', email: 'a@b.example' },
+  spacer: { size: 'small' },
+  footer: { text: 'The end', links: [link] },
+}
+
+const withSections = (sections: unknown) => ({
+  manifest: { template: { id: 'default', sections } },
+})
+
+describe('a section', () => {
+  test('of a registered type passes without a warning', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    assert.deepEqual(Object.keys(EXAMPLES).sort(), Object.keys(SECTIONS).sort())
+    for (const [type, props] of Object.entries(EXAMPLES)) {
+      const more = { ...props, 'x-mine': { kept: true } }
+      const { status, body, text } = await acme.put(
+        DRAFT,
+        withSections([
+          { type, props },
+          { type, props: more, id: 1 },
+        ]),
+      )
+      assert.equal(status, 200, text)
+      assert.deepEqual(body.warnings, [], type)
+    }
+  })
+
+  test('that nobody may show as meant is kept, with a warning', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const sections = [
+      { type: 'hero', props: { heading: 1, cta: { label: 'x' } } },
+      { type: 'carousel', props: { any: [1] }, note: 'mine' },
+      { type: 'toString', props: {} },
+      { type: 'product-grid', props: { limit: 101, columns: 1.5 } },
+      { type: 'hero', props: { heading: 'good' } },
+    ]
+    for (const path of [DRAFT, MANIFEST]) {
+      const { status, body, text } = await acme.put(path, withSections(sections))
+      assert.equal(status, 200, text)
+      const shown = body.warnings.map(({ path, code }: { path: string; code: string }) => [
+        path.split('/').slice(0, 5).join('/'),
+        code,
+      ])
+      assert.deepEqual(shown, [
+        ['/template/sections/0/props', 'unexpected_props'],
+        ['/template/sections/0/props', 'unexpected_props'],
+        ['/template/sections/1/type', 'unregistered_section'],
+        ['/template/sections/2/type', 'unregistered_section'],
+        ['/template/sections/3/props', 'unexpected_props'],
+        ['/template/sections/3/props', 'unexpected_props'],
+      ])
+      for (const { message } of body.warnings) assert.ok(message.length > 0)
+    }
+    const { active } = (await acme.get(OVERVIEW)).body
+    assert.deepEqual(active.manifest.template.sections, sections)
+  })
+
+  test('has at most 200 warnings told about it and its like', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const many = Array.from({ length: 500 }, () => ({ type: 'hero', props: { heading: 1 } }))
+    const { status, body } = await acme.put(DRAFT, withSections(many))
+    assert.deepEqual([status, body.warnings.length], [200, 200])
+  })
+})
+
+describe('a manifest', () => {
+  test('is refused where it is no site, and the place is named', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme')
+    const section = (value: unknown) => withSections([{ type: 'hero', props: {} }, value])
+    const at = 'manifest.template.sections'
+    const bad = [
+      ['nothing', undefined, 'invalid_body', ''],
+      ['no manifest', {}, 'invalid_body', 'manifest'],
+      ['null', { manifest: null }, 'invalid_body', 'manifest'],
+      ['a list', { manifest: [] }, 'invalid_body', 'manifest'],
+      ['a text', { manifest: '{}' }, 'invalid_body', 'manifest'],
+      ['a number', { manifest: 1 }, 'invalid_body', 'manifest'],
+      ['a brand that is none', { manifest: { brand: 'x' } }, 'invalid_body', 'manifest.brand'],
+      ['a list as behavior', { manifest: { behavior: [] } }, 'invalid_body', 'manifest.behavior'],
+      [
+        'no object as template',
+        { manifest: { template: 'x' } },
+        'invalid_body',
+        'manifest.template',
+      ],
+      [
+        'no id',
+        { manifest: { template: { sections: [] } } },
+        'invalid_body',
+        'manifest.template.id',
+      ],
+      ['no sections', { manifest: { template: { id: 'x' } } }, 'invalid_body', at],
+      ['sections by name', withSections({ hero: {} }), 'invalid_body', at],
+      ['a section that is a text', section('hero'), 'invalid_body', `${at}.1`],
+      ['a section without type', section({ props: {} }), 'invalid_body', `${at}.1.type`],
+      [
+        'a section with a blank type',
+        section({ type: '', props: {} }),
+        'invalid_body',
+        `${at}.1.type`,
+      ],
+      [
+        'a section with a number as type',
+        section({ type: 1, props: {} }),
+        'invalid_body',
+        `${at}.1.type`,
+      ],
+      ['a section without props', section({ type: 'hero' }), 'invalid_body', `${at}.1.props`],
+      ['props that are null', section({ type: 'x', props: null }), 'invalid_body', `${at}.1.props`],
+      ['props that are a list', section({ type: 'x', props: [] }), 'invalid_body', `${at}.1.props`],
+    ] as const
+    for (const path of [DRAFT, MANIFEST]) await assertRefused(bad, (body) => acme.put(path, body))
+    const operator = '/v1/stores/acme/manifest'
+    await assertRefused(bad, (body) => app.operator.put(operator, body))
+    await assertRefused(bad, (body) => app.operator.post(`${operator}/scan`, body))
+    const superuser = await openSuperuser(t, app.database)
+    assert.equal((await superuser.query('select from site_versions')).rowCount, 0)
+  })
+
+  test('may take two mebibytes with its body, and no byte more', async (t) => {
+    const app = await openTestApp(t, { scanner: scannerOf(() => []) })
+    const headers = {
+      authorization: `Bearer ${await app.key('acme')}`,
+      'x-operator-token': 'the operator token of every test app',
+      'content-type': 'application/json',
+    }
+    const limit = 2 * 1_024 * 1_024
+    const bodyOf = (bytes: number) => {
+      const [head, tail] = ['{"manifest":{"seo":{"t":"', '"}}}']
+      return head + 'x'.repeat(bytes - head.length - tail.length) + tail
+    }
+    const routes = [
+      ['PUT', DRAFT],
+      ['PUT', MANIFEST],
+      ['PUT', '/v1/stores/acme/manifest'],
+      ['POST', '/v1/stores/acme/manifest/scan'],
+    ] as const
+    for (const [method, path] of routes) {
+      const fits = await sendRaw(app, path, { method, headers, body: bodyOf(limit) })
+      assert.equal(fits.status, 200, `${path}: ${fits.body}`)
+      const over = await sendRaw(app, path, { method, headers, body: bodyOf(limit + 1) })
+      assert.equal(over.status, 413)
+      assert.equal(JSON.parse(over.body.toString()).error.code, 'body_too_large')
+    }
+    const { versions } = (await app.as(headers).get(OVERVIEW)).body
+    assert.equal(versions.length, 3)
+  })
+})
