@@ -4,17 +4,33 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
+/** What a server has used so far. */
+export interface Usage {
+  cpuSeconds: number
+  megabytes: number
+}
+
 export interface Server {
   url: string
+  usage(): Promise<Usage>
   stop(): Promise<void>
 }
 
 /** Starts one of the benchmark's servers as a process of its own. */
-export async function startServer(file: string, args: readonly string[]): Promise<Server> {
-  const child = fork(new URL(file, import.meta.url), args)
+export async function startServer(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Server> {
+  const child = fork(new URL(file, import.meta.url), args, { env: { ...process.env, ...env } })
   const [{ url }] = (await once(child, 'message')) as [{ url: string }]
   return {
     url,
+    async usage() {
+      child.send('usage')
+      const [usage] = (await once(child, 'message')) as [Usage]
+      return usage
+    },
     async stop() {
       child.kill()
       await once(child, 'exit')
@@ -22,17 +38,31 @@ export async function startServer(file: string, args: readonly string[]): Promis
   }
 }
 
-interface Target {
+/** In a server: tells the benchmark where it is, and what it has used whenever that is asked. */
+export function report(url: string): void {
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    const megabytes = process.memoryUsage.rss() / 1_024 / 1_024
+    process.send?.({ cpuSeconds: (user + system) / 1e6, megabytes } satisfies Usage)
+  })
+  process.send?.({ url })
+}
+
+export interface Target {
   url: string
   headers?: Record<string, string>
   connections?: number
   seconds?: number
+  /** A Lua script for `wrk`, which chooses what to ask for. */
+  script?: string
 }
 
-/** Requests per second by `wrk`. Refuses to count answers that are not 2xx. */
-export async function measure({ url, headers = {}, connections = 32, seconds = 5 }: Target) {
+/** Requests per second by `wrk`. Refuses to count answers that are not 2xx or 3xx. */
+export async function measure(target: Target) {
+  const { url, headers = {}, connections = 32, seconds = 5, script } = target
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
+  if (script !== undefined) args.push('-s', script)
   const { stdout } = await run('wrk', [...args, url]).catch((error) => {
     if (error.code === 'ENOENT') throw new Error('the benchmark needs wrk; install it first')
     throw error

@@ -2,6 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyCheck } from './key-check.ts'
+import { liveReads } from './live-reads.ts'
+import { publish } from './publish.ts'
 import { idleMemory, startToReady } from './start.ts'
 
 /** One figure: what we measured, what bounds it, and whether it holds. */
@@ -17,6 +19,8 @@ export interface Figure {
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
   'key-check': keyCheck,
+  'live-reads': liveReads,
+  publish,
   start: startToReady,
   memory: idleMemory,
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import pg from 'pg'
+import { report } from './load.ts'
 
 /**
  * The floor of the key check: bare `node:http` and `pg`, the key lookup and the read as two
@@ -28,5 +29,5 @@ const server = createServer(async (_request, response) => {
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
-  process.send?.({ url: `http://127.0.0.1:${address.port}` })
+  report(`http://127.0.0.1:${address.port}`)
 })

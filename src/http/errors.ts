@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
+import { patternWords } from '../kernel/schema.ts'
 
 /**
  * Whether a body names its correlation id. A 401 and a 404 never do: they must be alike to the byte,
@@ -39,12 +40,23 @@ export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError
 export const quotable = (segment: string): string =>
   /^([a-z_]{1,40}|\d{1,5})$/i.test(segment) ? segment : '*'
 
+type Issue = NonNullable<FastifyError['validation']>[number]
+
+/** What was expected, for a person: the choices there are, and not the pattern but its meaning. */
+function inWords({ keyword, params, message }: Issue): string {
+  const { allowedValues, pattern } = params as { allowedValues?: unknown[]; pattern?: string }
+  if (keyword === 'enum' && allowedValues !== undefined) {
+    return `must be one of ${allowedValues.join(', ')}`
+  }
+  return (keyword === 'pattern' && patternWords(pattern ?? '')) || (message ?? 'is not valid')
+}
+
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */
 function validationError(error: FastifyError): ApiError {
-  const issues = (error.validation ?? []).map(({ instancePath, params, message }) => {
-    const missing = (params as { missingProperty?: unknown }).missingProperty
-    const path = [...instancePath.split('/').slice(1), ...(missing ? [String(missing)] : [])]
-    return { path: path.map(quotable).join('.'), message: message ?? 'is not valid' }
+  const issues = (error.validation ?? []).map((issue) => {
+    const missing = (issue.params as { missingProperty?: unknown }).missingProperty
+    const path = [...issue.instancePath.split('/').slice(1), ...(missing ? [String(missing)] : [])]
+    return { path: path.map(quotable).join('.'), message: inWords(issue) }
   })
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }

@@ -10,8 +10,24 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** Integer cents; the range JavaScript counts exactly. */
 export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+const patterns = new Map<string, string>()
+
+/** A text of a certain form, and the words that tell a person which. */
+function Pattern(pattern: string, words: string) {
+  patterns.set(pattern, words)
+  return Type.String({ pattern })
+}
+
+/** What a refused pattern means, if anybody has put it into words. */
+export const patternWords = (pattern: string): string | undefined => patterns.get(pattern)
+
 /** A store's slug: what stands in addresses and before every row of its data. */
-export const TenantRef = Type.String({ pattern: '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$' })
+export const TenantRef = Pattern(
+  '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$',
+  'must be 3 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
+)
+
+export const Currency = Pattern('^[A-Z]{3}$', 'must be three capital letters, such as USD')
 
 /** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
 export const Email = Type.String({ format: 'email', maxLength: 254, pattern: '^[^@]{1,64}@' })

@@ -229,3 +229,14 @@ describe('values of another type are refused, never bent', () => {
     assert.deepEqual(await answer.json(), JSON.parse(text))
   })
 })
+
+test('tells a person which choices there are, and what a form means', async (t) => {
+  const app = await openTestApp(t)
+  await app.store('acme')
+  const status = await app.operator.put('/v1/stores/acme/status', { status: 'open' })
+  assert.deepEqual(status.body.issues, [
+    { path: 'status', message: 'must be one of draft, live, suspended' },
+  ])
+  const slug = await app.operator.post('/v1/stores', { tenant_ref: 'A B', display_name: 'x' })
+  assert.match(slug.body.issues[0].message, /3 to 63 lower-case letters/)
+})

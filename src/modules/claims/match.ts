@@ -44,10 +44,11 @@ function run(tokens: readonly Token[], choose: Choice, onMatch: OnMatch) {
     const order = base + token.order
     const triggers = choose(LEXICON.words[token.word] as Word, at)
     for (let i = 0; i < triggers.length; i += 1) {
-      const { phrase, state, gap, last } = triggers[i] as Trigger
+      const trigger = triggers[i] as Trigger
+      const { state, gap } = trigger
       if (gap >= 0 && order - (reachedAt[state - 1] as number) - 1 > gap) continue
       const began = gap < 0 ? at : (beganAt[state - 1] as number)
-      if (last) onMatch(phrase, began, at)
+      if (trigger.last) onMatch(trigger.phrase, began, at)
       else {
         reachedAt[state] = order
         beganAt[state] = began

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Email, Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
+import { Currency, Email, Nullable, Shared, TenantRef, Timestamp } from '../../kernel/schema.ts'
 
 export const StoreStatus = Type.Enum(['draft', 'live', 'suspended'])
 export type StoreStatus = Static<typeof StoreStatus>
@@ -30,7 +30,7 @@ const DisplayName = Type.String({ minLength: 1, maxLength: 200 })
 export const LANGUAGE_LENGTH_MAX = 35
 
 const settings = {
-  currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$' })),
+  currency: Type.Optional(Currency),
   language: Type.Optional(Type.String({ minLength: 2, maxLength: LANGUAGE_LENGTH_MAX })),
   time_zone: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 }
