@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { scanDocument } from '../src/modules/claims/scan.ts'
 import { closeScanner, scan } from '../src/modules/claims/service.ts'
-import type { Figure } from './run.ts'
+import type { Figure } from './figure.ts'
 
 const MEBIBYTE = 1_048_576
 

@@ -8,8 +8,8 @@ import * as credentials from '../src/modules/credentials/service.ts'
 import * as entitlements from '../src/modules/entitlements/service.ts'
 import * as stores from '../src/modules/stores/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
+import type { Figure } from './figure.ts'
 import { ratio, startServer } from './load.ts'
-import type { Figure } from './run.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const STORES = 1_000

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { canonicalHash } from '../src/kernel/canonical-json.ts'
+import type { Figure } from './figure.ts'
 import { measure, ratio, type Server, startServer, type Target } from './load.ts'
-import type { Figure } from './run.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 

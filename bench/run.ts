@@ -1,21 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { claimScan } from './claims.ts'
+import type { Figure } from './figure.ts'
 import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { idleMemory, startToReady } from './start.ts'
-
-/** One figure: what we measured, what bounds it, and whether it holds. */
-export interface Figure {
-  name: string
-  ours: string
-  floor: string
-  ratio?: number
-  atLeast?: number
-  /** For figures that are bounds and no ratios. */
-  holds?: boolean
-}
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
   'key-check': keyCheck,
@@ -23,6 +14,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   publish,
   start: startToReady,
   memory: idleMemory,
+  claims: claimScan,
 }
 
 async function main(names: readonly string[]) {

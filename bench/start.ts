@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Figure } from './run.ts'
+import type { Figure } from './figure.ts'
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 

@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { DEMO_MANIFEST } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import { SCOPES } from './kernel/scopes.ts'
+import { createScanner } from './modules/claims/scanner.ts'
 import * as credentials from './modules/credentials/service.ts'
 import * as identity from './modules/identity/service.ts'
 import * as sites from './modules/sites/service.ts'
@@ -71,11 +72,13 @@ async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string>
   return credential.key
 }
 
-async function putLive({ database, scanner }: Runtime): Promise<void> {
+async function putLive({ database }: Runtime): Promise<void> {
   const db = database.tenant(DEMO_REF)
   if ((await stores.get(db)).status === 'live') return
   const manifest = { value: DEMO_MANIFEST, text: JSON.stringify(DEMO_MANIFEST) }
-  await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest)
+  // In a thread that ends with it, so that the scan's words do not stay in memory for one page.
+  const scanner = createScanner({ inlineCharacters: 0 })
+  await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest).finally(() => scanner.close())
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
 }
 

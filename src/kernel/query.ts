@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { toUtc } from './time.ts'
 
 /** Reads query parameters. Like paging they are never refused: what makes no sense is not there. */
@@ -24,4 +25,12 @@ export function readOneOf<T extends string>(
 ): T | undefined {
   const value = readText(query, name)
   return all.find((each) => each === value)
+}
+
+/** A header as its sender wrote it: bytes arrive as Latin-1, and most are UTF-8. Blank: none. */
+export function headerText(header: unknown): string | undefined {
+  if (typeof header !== 'string') return undefined
+  const bytes = Buffer.from(header, 'latin1')
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : header
+  return text.trim() === '' ? undefined : text
 }

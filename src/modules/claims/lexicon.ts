@@ -142,16 +142,16 @@ for (const name of VERB_CLASSES) {
 }
 for (const name of list(WORDS.RESEARCH_GOODS)) intern(name).isGoods = true
 
-export const NUMBER = byText.get(numberName('NUM')) ?? -1
-export const SMALL_NUMBER = intern(numberName('SMALL')) && (byText.get('#SMALL') ?? -1)
-
 /** A small number is a number too. */
-const small = words[SMALL_NUMBER] as Word
-const number = words[NUMBER] as Word
+const small = intern(numberName('SMALL'))
+const number = intern(numberName('NUM'))
 small.first.push(...number.first)
 small.neutral.push(...number.neutral)
 small.claims.push(...number.claims)
 small.rawClaims.push(...number.rawClaims)
+
+export const NUMBER = words.indexOf(number)
+export const SMALL_NUMBER = words.indexOf(small)
 
 /** Words that turn a denial into a claim, and so are worth a disguise too. */
 const TURNS: readonly GrammarClass[] = ['TURNING', 'TAKEN_BACK', 'CONTRAST']

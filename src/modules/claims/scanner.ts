@@ -1,9 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { Value } from 'typebox/value'
 import { ApiError } from '../../errors.ts'
 import { RULES_VERSION } from './rules.ts'
-import { FINDINGS_MAX, scanDocument, walkStrings } from './scan.ts'
-import { ScanResult } from './schema.ts'
+import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from './schema.ts'
+import { walkStrings } from './walk.ts'
 
 interface ScannerOptions {
   workerUrl?: URL
@@ -47,18 +46,24 @@ const unavailable = (cause: unknown) => new ApiError('scan_unavailable', { cause
  */
 export function createScanner(options: ScannerOptions = {}): Scanner {
   const { inlineCharacters = 32_768 } = options
-  const pool = createPool(options)
+  const pool = new Pool(options)
   return {
     async scan(value) {
       try {
-        if (!isLarger(value, inlineCharacters)) return scanDocument(value)
+        if (!isLarger(value, inlineCharacters)) return await scanInline(value)
       } catch (error) {
         throw unavailable(error)
       }
       return pool.run(value)
     },
-    close: pool.close,
+    close: () => pool.close(),
   }
+}
+
+/** The words take sixty megabytes: a process that scans nothing does without them. */
+async function scanInline(value: unknown): Promise<ScanResult> {
+  const { scanDocument } = await import('./scan.ts')
+  return scanDocument(value)
 }
 
 const LARGE = Symbol('large')
@@ -78,102 +83,142 @@ function isLarger(value: unknown, characters: number): boolean {
   return false
 }
 
-function createPool(options: ScannerOptions) {
-  const { deadlineMs = 1_000, startMs = 10_000, threads: most = 2 } = options
-  const workerUrl = options.workerUrl ?? new URL('./scan-worker.ts', import.meta.url)
-  const threads = new Set<Thread>()
-  const waiting: Job[] = []
-  let lastId = 0
+/** A few threads, started when first needed and replaced when they fail. */
+class Pool {
+  readonly #options: ScannerOptions
+  readonly #threads = new Set<Thread>()
+  readonly #waiting: Job[] = []
+  #lastId = 0
 
-  /** Ends a thread and with it the scan it was at; a thread that never started fails all who wait. */
-  function end(thread: Thread, cause: unknown) {
-    if (!threads.delete(thread)) return
-    clearTimeout(thread.timer)
-    thread.worker.terminate().catch(() => undefined)
-    thread.job?.reject(unavailable(cause))
-    if (!thread.ready) for (const job of waiting.splice(0)) job.reject(unavailable(cause))
-    dispatch()
+  constructor(options: ScannerOptions) {
+    this.#options = options
   }
 
-  function start() {
-    const worker = new Worker(workerUrl, { resourceLimits: { maxOldGenerationSizeMb: 256 } })
-    const timer = setTimeout(() => end(thread, new Error('the thread did not start')), startMs)
-    const thread: Thread = { worker, ready: false, job: undefined, timer }
-    threads.add(thread)
-    worker.on('message', (message: unknown) => {
-      if (thread.ready) answer(thread, message)
-      else if (message === 'ready') {
-        clearTimeout(thread.timer)
-        thread.ready = true
-        worker.unref()
-        dispatch()
-      } else end(thread, new Error('the thread spoke out of turn'))
+  run(value: unknown): Promise<ScanResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= WAITING_MAX) {
+        return reject(unavailable(new Error('too many scans are waiting')))
+      }
+      this.#lastId += 1
+      this.#waiting.push({ id: this.#lastId, value, resolve, reject })
+      this.#dispatch()
     })
-    worker.on('error', (error) => end(thread, error))
-    worker.on('messageerror', (error) => end(thread, error))
-    worker.on('exit', (code) => end(thread, new Error(`the thread ended with ${code}`)))
   }
 
-  function answer(thread: Thread, message: unknown) {
-    const { job } = thread
-    const result = job && readAnswer(message, job.id)
-    if (job === undefined || result === undefined) {
-      return end(thread, new Error('the thread gave no result'))
+  async close(): Promise<void> {
+    const closed = new Error('the scanner was closed')
+    for (const job of this.#waiting.splice(0)) job.reject(unavailable(closed))
+    const threads = [...this.#threads]
+    for (const thread of threads) this.#end(thread, closed)
+    await Promise.all(threads.map(({ worker }) => worker.terminate()))
+  }
+
+  #dispatch() {
+    for (const thread of this.#threads) {
+      if (!thread.ready || thread.job !== undefined) continue
+      const job = this.#waiting.shift()
+      if (job === undefined) return
+      this.#give(thread, job)
     }
-    clearTimeout(thread.timer)
-    thread.job = undefined
-    thread.worker.unref()
-    job.resolve(result)
-    dispatch()
+    const starting = [...this.#threads].filter(({ ready }) => !ready).length
+    const { threads = 2 } = this.#options
+    if (this.#waiting.length > starting && this.#threads.size < threads) this.#start()
   }
 
-  function give(thread: Thread, job: Job) {
+  #start() {
+    const { startMs = 10_000 } = this.#options
+    const workerUrl = this.#options.workerUrl ?? new URL('./scan-worker.ts', import.meta.url)
+    const worker = new Worker(workerUrl, { resourceLimits: { maxOldGenerationSizeMb: 256 } })
+    const timer = setTimeout(() => fail(new Error('the thread did not start')), startMs)
+    const thread: Thread = { worker, ready: false, job: undefined, timer }
+    const fail = (cause: unknown) => this.#end(thread, cause)
+    this.#threads.add(thread)
+    worker.on('message', (message: unknown) => {
+      if (thread.ready) this.#answer(thread, message)
+      else if (message === 'ready') this.#welcome(thread)
+      else fail(new Error('the thread spoke out of turn'))
+    })
+    worker.on('error', fail)
+    worker.on('messageerror', fail)
+    worker.on('exit', (code) => fail(new Error(`the thread ended with ${code}`)))
+  }
+
+  #welcome(thread: Thread) {
+    clearTimeout(thread.timer)
+    thread.ready = true
+    // An idle thread keeps no process alive; one at work does.
+    thread.worker.unref()
+    this.#dispatch()
+  }
+
+  #give(thread: Thread, job: Job) {
+    const { deadlineMs = 1_000 } = this.#options
+    const overrun = () => this.#end(thread, new Error('the scan took too long'))
     thread.job = job
+    thread.timer = setTimeout(overrun, deadlineMs)
     thread.worker.ref()
-    thread.timer = setTimeout(() => end(thread, new Error('the scan took too long')), deadlineMs)
     try {
       thread.worker.postMessage({ id: job.id, value: job.value })
     } catch (error) {
-      end(thread, error)
+      // What cannot be sent is no fault of the thread.
+      this.#release(thread)
+      job.reject(unavailable(error))
+      this.#dispatch()
     }
   }
 
-  function dispatch() {
-    for (const thread of threads) {
-      if (!thread.ready || thread.job !== undefined) continue
-      const job = waiting.shift()
-      if (job === undefined) return
-      give(thread, job)
+  #answer(thread: Thread, message: unknown) {
+    const { job } = thread
+    const result = job && readAnswer(message, job.id)
+    if (job === undefined || result === undefined) {
+      return this.#end(thread, new Error('the thread gave no result'))
     }
-    const starting = [...threads].filter(({ ready }) => !ready).length
-    if (waiting.length > starting && threads.size < most) start()
+    this.#release(thread)
+    job.resolve(result)
+    this.#dispatch()
   }
 
-  return {
-    run: (value: unknown) =>
-      new Promise<ScanResult>((resolve, reject) => {
-        if (waiting.length >= WAITING_MAX) {
-          return reject(unavailable(new Error('too many scans are waiting')))
-        }
-        lastId += 1
-        waiting.push({ id: lastId, value, resolve, reject })
-        dispatch()
-      }),
-    async close() {
-      const closed = new Error('the scanner was closed')
-      for (const job of waiting.splice(0)) job.reject(unavailable(closed))
-      const ending = [...threads].map(({ worker }) => worker.terminate())
-      for (const thread of [...threads]) end(thread, closed)
-      await Promise.all(ending)
-    },
+  #release(thread: Thread) {
+    clearTimeout(thread.timer)
+    thread.job = undefined
+    thread.worker.unref()
+  }
+
+  /** Ends a thread and with it the scan it was at; one that never got ready fails all who wait. */
+  #end(thread: Thread, cause: unknown) {
+    if (!this.#threads.delete(thread)) return
+    clearTimeout(thread.timer)
+    thread.worker.terminate().catch(() => undefined)
+    thread.job?.reject(unavailable(cause))
+    if (!thread.ready) for (const job of this.#waiting.splice(0)) job.reject(unavailable(cause))
+    this.#dispatch()
   }
 }
 
 /** The result for this very document, judged by these very rules and in itself consistent. */
 function readAnswer(message: unknown, id: number): ScanResult | undefined {
   const { id: answered, result } = (message ?? {}) as { id?: unknown; result?: unknown }
-  if (answered !== id || !Value.Check(ScanResult, result)) return undefined
+  if (answered !== id || !isScanResult(result)) return undefined
   const hasCritical = result.findings.some(({ severity }) => severity === 'CRITICAL')
   const consistent = result.passed === !hasCritical && result.findings.length <= FINDINGS_MAX
   return consistent && result.rulesVersion === RULES_VERSION ? result : undefined
+}
+
+/** Whether a thread's answer has the shape of a result. By hand: a process that serves needs no more. */
+function isScanResult(value: unknown): value is ScanResult {
+  const { passed, findings, truncated, rulesVersion } = Object(value) as Partial<ScanResult>
+  return (
+    typeof passed === 'boolean' &&
+    typeof truncated === 'boolean' &&
+    typeof rulesVersion === 'string' &&
+    Array.isArray(findings) &&
+    findings.every(isFinding)
+  )
+}
+
+function isFinding(value: unknown): boolean {
+  const { path, term, rule, severity, context } = Object(value) as Record<string, unknown>
+  const texts = [path, term, rule, severity, context]
+  const severities: readonly unknown[] = Object.values(RULE_SEVERITIES)
+  return texts.every((text) => typeof text === 'string') && severities.includes(severity)
 }

@@ -16,6 +16,9 @@ export const RULE_SEVERITIES = {
 
 export type RuleId = keyof typeof RULE_SEVERITIES
 
+/** As many findings as a merchant can still read; a document with more has worse to mend. */
+export const FINDINGS_MAX = 200
+
 export const Severity = Type.Enum(['CRITICAL', 'WARNING', 'INFO'])
 export type Severity = Static<typeof Severity>
 

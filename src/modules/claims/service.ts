@@ -1,5 +1,4 @@
 import { ApiError } from '../../errors.ts'
-import { scanOne } from './scan.ts'
 import { createScanner, type Scanner } from './scanner.ts'
 import type { ScanResult } from './schema.ts'
 
@@ -21,9 +20,10 @@ function sharedScanner(): Scanner {
 export const scan = (value: unknown, options: ScanOptions = {}): Promise<ScanResult> =>
   (options.scanner ?? sharedScanner()).scan(value)
 
-/** Reads one short text at once: a product's name, a campaign's subject. Its findings have no path. */
-export function scanText(text: string): ScanResult {
+/** Reads one short text: a product's name, a campaign's subject. Its findings have no path. */
+export async function scanText(text: string): Promise<ScanResult> {
   try {
+    const { scanOne } = await import('./scan.ts')
     return scanOne(text)
   } catch (cause) {
     throw new ApiError('scan_unavailable', { cause })

@@ -1,10 +1,9 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
 import { jsonAnswer, type LiveRead, refusalAnswer, sendAnswer } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
-import { readText } from '../../kernel/query.ts'
+import { headerText, readText } from '../../kernel/query.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import * as claims from '../claims/service.ts'
@@ -29,6 +28,8 @@ import { resolvedPreview, siteOverview, toText } from './splice.ts'
 
 /** A manifest is the largest body there is. */
 const MANIFEST_BYTES = 2 * 1_024 * 1_024
+
+const REASON_LENGTH_MAX = 2_000
 
 const manifestRoute = { bodyLimit: MANIFEST_BYTES }
 const SCAN = ['ruo_claims_violation', 'scan_unavailable'] as const
@@ -244,7 +245,7 @@ export const operatorRoutes =
           failures: ['unknown_tenant', ...SCAN],
           headers: {
             'x-guardrails-override': Type.String({
-              maxLength: 2_000,
+              maxLength: REASON_LENGTH_MAX,
               description: 'The written reason why a prohibited claim stands. It is put on record.',
             }),
           },
@@ -290,20 +291,10 @@ export const operatorRoutes =
     )
   }
 
-/**
- * Header bytes arrive as Latin-1; a reason written in UTF-8 is kept as it was written. A blank one is
- * no reason.
- */
+/** Why a claim stands, in the operator's own words. */
 function writtenReason({ headers }: FastifyRequest): string | undefined {
-  const header = headers['x-guardrails-override']
-  if (typeof header !== 'string') return undefined
-  const bytes = Buffer.from(header, 'latin1')
-  const reason = isUtf8(bytes) ? bytes.toString('utf8') : header
-  if (reason.trim() === '') return undefined
-  if (reason.length <= 2_000) return reason
-  throw new ApiError('invalid_body', {
-    body: {
-      issues: [{ path: 'x-guardrails-override', message: 'must be at most 2000 characters' }],
-    },
-  })
+  const reason = headerText(headers['x-guardrails-override'])
+  if (reason === undefined || reason.length <= REASON_LENGTH_MAX) return reason
+  const issue = { path: 'x-guardrails-override', message: 'must be at most 2000 characters' }
+  throw new ApiError('invalid_body', { body: { issues: [issue] } })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { scanText } from '../../../src/modules/claims/service.ts'
+import { scanOne as scanText } from '../../../src/modules/claims/scan.ts'
 import { CLAIMS, WARNINGS } from './corpus/claims.ts'
 import { DISCLAIMERS } from './corpus/disclaimers.ts'
 import { EVASIONS } from './corpus/evasions.ts'

@@ -90,7 +90,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
   }
 
   test('a pass that names a critical finding', async (t) => {
-    const { findings, rulesVersion } = scanText('cures cancer')
+    const { findings, rulesVersion } = await scanText('cures cancer')
     const result = JSON.stringify({ passed: true, findings, truncated: false, rulesVersion })
     const scanner = scannerOf(t, answering(`{ id, result: ${result} }`))
     await assert.rejects(scanner.scan(large()), isUnavailable)
@@ -128,7 +128,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
 })
 
 test('a thread that overran is replaced', async (t) => {
-  const { rulesVersion } = scanText('')
+  const { rulesVersion } = await scanText('')
   const clean = JSON.stringify({ passed: true, findings: [], truncated: false, rulesVersion })
   const code = `${READY} parentPort.on('message', ({ id, value }) => {
     if (value.hang) for (;;);
