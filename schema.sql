@@ -256,7 +256,7 @@ create unlogged table limit_counters (
   window_start timestamp with time zone not null,
   hits integer not null,
   constraint limit_counters_bucket_check CHECK ((length(bucket) <= 300)),
-  constraint limit_counters_hits_check CHECK ((hits > 0)),
+  constraint limit_counters_hits_check CHECK ((hits >= 0)),
   constraint limit_counters_pkey PRIMARY KEY (bucket)
 ) with (fillfactor=50);
 alter table limit_counters owner to fd_owner;

@@ -50,12 +50,13 @@ async function seed(url: string) {
   await client.end()
 }
 
-/** Reads every store once, so that all of them are in memory. */
+/** Reads every store once, as `wrk` does, so that all of them are in memory. */
 async function warmUp(url: string) {
+  const headers = { 'accept-encoding': 'identity' }
   let next = 1
   const reader = async () => {
     while (next <= STORES) {
-      const answer = await fetch(`${url}/v1/tenants/store-${next++}/site`)
+      const answer = await fetch(`${url}/v1/tenants/store-${next++}/site`, { headers })
       if (answer.status !== 200) throw new Error(`a store answered ${answer.status}`)
       await answer.arrayBuffer()
     }
@@ -85,7 +86,7 @@ async function compare(app: Server, { name, path, headers, script }: Read): Prom
   const copied = [app.url + path, ...(tag === undefined ? [] : [tag])]
   const bare = await startServer('./server-bytes.ts', copied)
   try {
-    const more = { ...(headers && { headers }), ...(script && { script }) }
+    const more = { seconds: 3, ...(headers && { headers }), ...(script && { script }) }
     const [floor, ours] = [
       { url: bare.url + path, ...more },
       { url: app.url + path, ...more },

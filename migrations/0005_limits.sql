@@ -6,7 +6,7 @@
 create unlogged table limit_counters (
   bucket       text        not null primary key check (length(bucket) <= 300),
   window_start timestamptz not null,
-  hits         integer     not null check (hits > 0)
+  hits         integer     not null check (hits >= 0)
 ) with (fillfactor = 50);
 
 grant select, insert, update on limit_counters to fd_app;

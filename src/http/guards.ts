@@ -39,6 +39,8 @@ export interface Limits {
   attempt(caller: string): Promise<void>
   gate(caller: string): Promise<void>
   failure(caller: string): Promise<void>
+  wager(caller: string): Promise<void>
+  forgive(caller: string): Promise<void>
 }
 
 export interface GuardDeps {
@@ -121,11 +123,13 @@ const limitFailures =
   ({ limits, callerOf }: GuardDeps) =>
   async <T>(request: FastifyRequest, attempt: () => Promise<T>): Promise<T> => {
     const caller = callerOf(request.ip)
-    await limits.gate(caller)
+    await limits.wager(caller)
     try {
-      return await attempt()
+      const result = await attempt()
+      await limits.forgive(caller)
+      return result
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) await limits.failure(caller)
+      if (!(error instanceof ApiError) || error.status >= 500) await limits.forgive(caller)
       throw error
     }
   }

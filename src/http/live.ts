@@ -35,7 +35,7 @@ export async function sendAnswer(
   cache: LiveCache,
   answer: Answer,
 ): Promise<void> {
-  const encoded = await cache.encoded(answer, header(request.raw, 'accept-encoding'))
+  const encoded = await cache.encoded(answer, request.raw.headers['accept-encoding'])
   reply.hijack()
   write(request.raw, reply.raw, { answer, encoded, correlationId: request.id })
 }
@@ -75,9 +75,15 @@ function write(request: IncomingMessage, response: ServerResponse, outgoing: Out
   return answer.status
 }
 
-const header = ({ headers }: IncomingMessage, name: string): string | undefined => {
-  const value = headers[name]
-  return typeof value === 'string' ? value : undefined
+/** One without a host, or with two, is for the route to refuse. */
+function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  if (!headers.host) return false
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (name.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count += 1
+  }
+  return count === 1
 }
 
 /** A public read that can be answered from memory, before the router. */
@@ -107,12 +113,13 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   let count = 0
 
   function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
-    if (request.method !== 'GET' || !hasOneHost(request)) return false
+    if (request.method !== 'GET') return false
     const url = request.url ?? ''
     for (const { route, find } of reads) {
       const answer = find(url)
       if (answer === null) continue
-      const encoded = cache.findEncoded(answer, header(request, 'accept-encoding'))
+      if (!hasOneHost(request)) return false
+      const encoded = cache.findEncoded(answer, request.headers['accept-encoding'])
       if (encoded === undefined) return false
       const began = observe === null ? 0 : performance.now()
       const correlationId = randomUUID()
@@ -132,15 +139,4 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   app.server.prependListener('request', (request, response) => {
     if (!tryAnswer(request, response)) routed.call(app.server, request, response)
   })
-}
-
-/** What has none, or two, is for the route to refuse. */
-function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
-  if (!headers.host) return false
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
-  }
-  return count === 1
 }

@@ -14,7 +14,11 @@ export function watchSockets(server: Server): void {
   server.on('request', (request, response) => latest.set(request.socket, response))
   server.on('checkExpectation', answerExpectation)
   // A tunnel's target is no path of ours.
-  server.on('connect', (_request, socket) => endWith(socket, 'invalid_request'))
+  server.on('connect', (_request, socket) => {
+    // Node has let go of this socket: a reset that nobody hears would end the process.
+    socket.on('error', () => socket.destroy())
+    endWith(socket, 'invalid_request')
+  })
 }
 
 const BROKEN: Record<string, ErrorCode> = {

@@ -35,6 +35,11 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
   return {
     hit: (bucket) => countHit(db, bucket),
+    unhit: async (bucket) => {
+      await db.run(
+        sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
+      )
+    },
     peek: (bucket) => countHits(db, bucket),
     ping: async () => void (await db.run(sql`select from limit_counters limit 1`)),
     close: () => pool.end(),

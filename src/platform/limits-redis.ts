@@ -13,6 +13,11 @@ const HIT = `
   if hits == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return hits`
 
+/** Only what is still counted: a decrement would else make a counter without an end. */
+const UNHIT = `
+  if redis.call('exists', KEYS[1]) == 1 then redis.call('decr', KEYS[1]) end
+  return 0`
+
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 500
 
@@ -40,6 +45,7 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
   return {
     hit: async (bucket) =>
       Number(await send(() => redis.eval(HIT, 1, keyOf(bucket), WINDOW_SECONDS * 1_000))),
+    unhit: async (bucket) => void (await send(() => redis.eval(UNHIT, 1, keyOf(bucket)))),
     peek: async (bucket) => Number((await send(() => redis.get(keyOf(bucket)))) ?? 0),
     ping: async () => void (await send(() => redis.ping())),
     close: async () => redis.disconnect(),

@@ -5,6 +5,8 @@
 export interface LimitStore {
   /** Counts one, atomically, and answers how many this window has now. */
   hit(bucket: string): Promise<number>
+  /** Takes one back that turned out not to count. */
+  unhit(bucket: string): Promise<void>
   /** How many this window has, without counting. */
   peek(bucket: string): Promise<number>
   /** Throws where `hit` would, too. */

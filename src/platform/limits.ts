@@ -14,6 +14,12 @@ export interface Limits {
   attempt(caller: string): Promise<void>
   /** Refuses a caller that has failed too often. Counts nothing. */
   gate(caller: string): Promise<void>
+  /**
+   * Counts an attempt as failed before it is made, for what is costly to try: many at a time cannot
+   * slip past the limit together. `forgive` takes it back once it has succeeded.
+   */
+  wager(caller: string): Promise<void>
+  forgive(caller: string): Promise<void>
   /** Counts an attempt that failed. */
   failure(caller: string): Promise<void>
   /** Counts one, and answers whether the bucket is still within its limit per minute. */
@@ -43,12 +49,22 @@ export async function openLimitStore({
 }
 
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
+  const overspent = recentlyOver(clock)
   const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
   return {
     async attempt(caller) {
+      if (overspent.has(caller)) throw spent(perMinute.my)
       const hits = await counted(() => store.hit(`my:${caller}`))
-      if (hits > perMinute.my) throw spent(perMinute.my)
+      if (hits <= perMinute.my) return
+      overspent.add(caller)
+      throw spent(perMinute.my)
     },
+    async wager(caller) {
+      const hits = await counted(() => store.hit(`failed:${caller}`))
+      failures.remember(caller, hits)
+      if (hits > perMinute.failed) throw spent(perMinute.failed)
+    },
+    forgive: (caller) => orUnavailable(() => store.unhit(`failed:${caller}`)),
     async gate(caller) {
       if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
     },
@@ -65,6 +81,25 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
 /** The store is spared a question for every request of a busy caller, for this long. */
 const TRUSTED_MS = 1_000
 const CALLERS_MAX = 10_000
+
+/**
+ * Who was over the limit just now. Refused from memory for a second, a flood costs the store one
+ * question a second and not all it can answer; nobody within the limit is ever refused so.
+ */
+function recentlyOver(clock: Clock) {
+  const since = new Map<string, number>()
+  return {
+    has(caller: string): boolean {
+      const at = since.get(caller)
+      const age = at === undefined ? TRUSTED_MS : clock.now() - at
+      return age >= 0 && age < TRUSTED_MS
+    },
+    add(caller: string): void {
+      if (since.size >= CALLERS_MAX) since.clear()
+      since.set(caller, clock.now())
+    },
+  }
+}
 
 /** What the store last said of each caller's failures, while that is still trusted. */
 function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) {

@@ -195,10 +195,12 @@ function createEncoder(store: ReturnType<typeof createLiveStore>) {
         const whole = wholeBody(entry.answer)
         const form = await compress(whole, encoding)
         const smaller = form.length < whole.length ? form : null
-        store.addForm(entry, encoding, smaller)
-        return smaller
+        return store.addForm(entry, encoding, smaller)
       })
     lines.set(entry, made)
+    // Held for longer it would keep a second copy of the form, uncounted.
+    const leave = () => lines.get(entry) === made && lines.delete(entry)
+    made.then(leave, leave)
     return made
   }
 

@@ -136,14 +136,15 @@ export function createLiveStore(maxBytes: number) {
 
     entryOf: (answer: Answer) => entryOf.get(answer),
 
-    /** Keeps a compressed form beside its answer, within the same bound. */
-    addForm(entry: Entry, encoding: Encoding, form: Buffer | null) {
-      if (entryOf.get(entry.answer) !== entry) return
+    /** Keeps a compressed form beside its answer, within the same bound. Answers what to send. */
+    addForm(entry: Entry, encoding: Encoding, form: Buffer | null): Buffer | null {
+      if (entryOf.get(entry.answer) !== entry) return form
       const body = form === null ? null : alone(form)
       entry.forms.set(encoding, body)
       entry.bytes += body?.length ?? 0
       entry.order.bytes += body?.length ?? 0
       evict(entry.order)
+      return body
     },
 
     drop(tenant: string) {

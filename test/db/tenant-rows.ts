@@ -3,11 +3,6 @@
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
  */
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
-  domains: `insert into domains (tenant_ref, hostname, verification_value)
-            values ($1, $1 || '.example', repeat('x', 20))`,
-  site_versions: `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version,
-                                             created_by)
-                  values ($1, 1, '{}', repeat('0', 64), 'none', 'test')`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'gift_cards', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,

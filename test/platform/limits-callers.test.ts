@@ -16,6 +16,9 @@ describe('what a process remembers of callers', () => {
         hits.set(bucket, (hits.get(bucket) ?? 0) + 1)
         return hits.get(bucket) ?? 0
       },
+      unhit: async (bucket) => {
+        hits.set(bucket, (hits.get(bucket) ?? 1) - 1)
+      },
       peek: async (bucket) => {
         asked.push(bucket)
         return hits.get(bucket) ?? 0
@@ -23,8 +26,31 @@ describe('what a process remembers of callers', () => {
       ping: async () => {},
       close: async () => {},
     }
-    return { store, asked }
+    return { store, asked, hits }
   }
+
+  test('refuses a flood from memory, and asks again a second later', async () => {
+    const { store, hits } = countingStore()
+    let time = 0
+    const limits = createLimits({ store, perMinute, clock: { now: () => time } })
+    for (let n = 0; n < 20; n++) await limits.attempt('a')
+    for (let n = 0; n < 500; n++) await assert.rejects(limits.attempt('a'), { status: 429 })
+    assert.equal(hits.get('my:a'), 21, 'the store heard of one too many, and of no more')
+    await limits.attempt('b')
+    hits.set('my:a', 0)
+    time = 1_000
+    await limits.attempt('a')
+  })
+
+  test('a wager counts before it is tried, and is forgotten when it succeeds', async () => {
+    const { store, hits } = countingStore()
+    const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
+    const all = await Promise.allSettled(Array.from({ length: 50 }, () => limits.wager('a')))
+    assert.equal(all.filter(({ status }) => status === 'fulfilled').length, perMinute.failed)
+    for (let n = 0; n < 50; n++) await limits.forgive('a')
+    assert.equal(hits.get('failed:a'), 0)
+    await limits.wager('a')
+  })
 
   test('spares the store: one question a second, also of many at a time', async () => {
     const { store, asked } = countingStore()

@@ -272,3 +272,12 @@ describe('compressed forms', () => {
     assert.equal(brotliDecompressSync(made?.body ?? '').toString(), `<${page}>`)
   })
 })
+
+test('a compressed form is sent from the copy that is kept, and holds no more than its bytes', async (t) => {
+  const { cache } = await openOne(t)
+  const answer = await cache.read('acme', 'x', async () => text('much the same '.repeat(500)))
+  const made = await cache.encoded(answer, 'gzip')
+  assert.ok(made)
+  assert.equal(made.body.buffer.byteLength, made.body.length, 'no block around it')
+  assert.equal(cache.findEncoded(answer, 'gzip')?.body, made.body)
+})

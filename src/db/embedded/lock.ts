@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -13,6 +14,8 @@ const POLL_MS = 10
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const file = new DatabaseSync(path, { timeout: 0 })
   try {
+    // Whoever may read it could hold a lock on it.
+    await chmod(path, 0o600)
     while (!tryLock(file)) await sleep(POLL_MS)
     return await work()
   } finally {

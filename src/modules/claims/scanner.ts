@@ -17,12 +17,14 @@ interface ScannerOptions {
 }
 
 export interface Scanner {
-  scan: (value: unknown) => Promise<ScanResult>
+  /** `owner` is whose document it is: nobody's documents keep all others waiting. */
+  scan: (value: unknown, owner?: string) => Promise<ScanResult>
   close: () => Promise<void>
 }
 
 interface Job {
   id: number
+  owner: string | undefined
   value: unknown
   resolve: (result: ScanResult) => void
   reject: (error: ApiError) => void
@@ -37,6 +39,7 @@ interface Thread {
 
 /** More waiting documents than this would wait longer than any caller does. */
 const WAITING_MAX = 32
+const WAITING_PER_OWNER_MAX = 4
 
 const unavailable = (cause: unknown) => new ApiError('scan_unavailable', { cause })
 
@@ -48,13 +51,13 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   const { inlineCharacters = 32_768 } = options
   const pool = new Pool(options)
   return {
-    async scan(value) {
+    async scan(value, owner) {
       try {
         if (!isLarger(value, inlineCharacters)) return await scanInline(value)
       } catch (error) {
         throw unavailable(error)
       }
-      return pool.run(value)
+      return pool.run(value, owner)
     },
     close: () => pool.close(),
   }
@@ -94,13 +97,17 @@ class Pool {
     this.#options = options
   }
 
-  run(value: unknown): Promise<ScanResult> {
+  run(value: unknown, owner?: string): Promise<ScanResult> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= WAITING_MAX) {
         return reject(unavailable(new Error('too many scans are waiting')))
       }
+      const own = this.#waiting.filter((job) => job.owner !== undefined && job.owner === owner)
+      if (own.length >= WAITING_PER_OWNER_MAX) {
+        return reject(unavailable(new Error('too many scans of one owner are waiting')))
+      }
       this.#lastId += 1
-      this.#waiting.push({ id: this.#lastId, value, resolve, reject })
+      this.#waiting.push({ id: this.#lastId, value, owner, resolve, reject })
       this.#dispatch()
     })
   }

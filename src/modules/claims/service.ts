@@ -7,6 +7,8 @@ export type { Scanner }
 
 interface ScanOptions {
   scanner?: Scanner
+  /** Whose document it is. */
+  owner?: string
 }
 
 let shared: Scanner | undefined
@@ -18,7 +20,7 @@ function sharedScanner(): Scanner {
 
 /** Reads every key and string of a document. Rejects with `scan_unavailable` if it could not. */
 export const scan = (value: unknown, options: ScanOptions = {}): Promise<ScanResult> =>
-  (options.scanner ?? sharedScanner()).scan(value)
+  (options.scanner ?? sharedScanner()).scan(value, options.owner)
 
 /** Reads one short text: a product's name, a campaign's subject. Its findings have no path. */
 export async function scanText(text: string): Promise<ScanResult> {

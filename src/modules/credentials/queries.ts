@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Runner, sql } from '../../db/sql.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Credential, FoundCredential, type Stage } from './schema.ts'
 
 const columns = sql`id, label, scopes, 'fdk_' || public_id as key_hint, created_at, expires_at,
@@ -49,9 +49,9 @@ export const findCredential = (db: Db, id: string) =>
 /** Keeps a key from being revoked until the transaction ends. Null when it is no longer active. */
 export const holdActive = (db: Db, id: string) =>
   db.maybe(
-    Type.Object({ id: Id }),
+    Type.Object({ id: Id, expires_at: Nullable(Timestamp) }),
     sql`
-    select id
+    select id, expires_at
       from credentials
      where tenant_ref = ${db.tenant} and id = ${id} and revoked_at is null
        and (expires_at is null or expires_at > now())

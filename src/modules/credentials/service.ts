@@ -45,7 +45,7 @@ export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential)
   const scopes = checkScopes(wanted.scopes, issuer.scopes)
   const expiresAt = checkExpiry(wanted.expires_at ?? null)
   return db.transaction('credentials: issue', async (tx) => {
-    await holdIssuer(tx, issuer)
+    refuseOutliving(expiresAt, await holdIssuer(tx, issuer))
     return mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null })
   })
 }
@@ -55,8 +55,18 @@ export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential)
  * key could outlive its revocation by having a slow request issue another.
  */
 async function holdIssuer(tx: Tx, { credentialId }: Issuer) {
-  if (credentialId === undefined) return
-  if ((await queries.holdActive(tx, credentialId)) === null) throw new ApiError('unauthorized')
+  if (credentialId === undefined) return null
+  const held = await queries.holdActive(tx, credentialId)
+  if (held === null) throw new ApiError('unauthorized')
+  return held.expires_at
+}
+
+/** A key that is to end may not leave a longer-lived one behind. */
+function refuseOutliving(expiresAt: string | null, issuerExpiresAt: string | null) {
+  if (issuerExpiresAt === null) return
+  if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(issuerExpiresAt)) return
+  const message = 'must not be later than the end of the issuing key'
+  throw new ApiError('invalid_body', { body: { issues: [{ path: 'expires_at', message }] } })
 }
 
 function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
@@ -98,6 +108,7 @@ export async function issueInitial(
   const owned = await identity.requireOwnedStore(database.global, owner, tenant_ref)
   const db = database.tenant(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
+    await identity.holdSession(tx, owner)
     const live = (await stores.get(tx)).status === 'live'
     const row = {
       label: label ?? 'Initial key',

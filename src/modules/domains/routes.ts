@@ -172,6 +172,23 @@ export const operatorRoutes =
       ({ db, query }) => list(db, query),
     )
 
+    app.delete(
+      '/v1/stores/:tenant/domains/:id',
+      {
+        config: { failures: ['unknown_tenant', 'domain_not_found'] },
+        schema: {
+          operationId: 'operatorRemoveDomain',
+          tags: ['operator'],
+          summary: 'Take a hostname from a store, so that another may claim or be given it.',
+          params: Params('tenant', 'id'),
+          response: { 200: OneDomain },
+        },
+      },
+      async ({ db, actor, params }) => ({
+        domain: shown(await domains.remove(db, actor, params.id)),
+      }),
+    )
+
     app.post(
       '/v1/stores/:tenant/domains/:id/activate',
       {

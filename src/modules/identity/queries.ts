@@ -50,10 +50,15 @@ export const upsertVouchedOwner = (db: Runner, email: string, name: string) =>
 export const findOwnerByEmail = (db: Runner, email: string) =>
   db.maybe(OwnerRow, sql`select ${columns} from owners o where o.email = ${email}`)
 
-export const markVerified = (db: Runner, id: string, email: string) =>
+/**
+ * Only for the account as it was when the letter was written: one that somebody else has signed up
+ * again since, under the same address, has another password.
+ */
+export const markVerified = (db: Runner, id: string, email: string, passwordMark: string) =>
   db.run(sql`
     update owners set email_verified_at = coalesce(email_verified_at, now())
-     where id = ${id} and email = ${email}`)
+     where id = ${id} and email = ${email}
+       and encode(sha256(convert_to(password_hash, 'UTF8')), 'hex') = ${passwordMark}`)
 
 const Session = Type.Object({ expires_at: Timestamp })
 
@@ -91,6 +96,16 @@ export const extendSession = (
        set expires_at = least(now() + make_interval(secs => ${slidingSeconds}),
                               created_at + make_interval(secs => ${absoluteSeconds}))
      where token_hash = ${tokenHash}`)
+
+export const lockSession = (db: Runner, tokenHash: Buffer) =>
+  db.maybe(
+    Session,
+    sql`
+    select expires_at
+      from owner_sessions
+     where token_hash = ${tokenHash} and expires_at > now()
+       for share`,
+  )
 
 export const deleteSession = (db: Runner, tokenHash: Buffer) =>
   db.run(sql`delete from owner_sessions where token_hash = ${tokenHash}`)

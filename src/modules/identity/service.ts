@@ -1,4 +1,3 @@
-import { hash, verify } from '@node-rs/argon2'
 import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
@@ -8,6 +7,7 @@ import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as mail from '../../platform/mail.ts'
 import type { Vouched, VouchedCheck } from './external.ts'
+import { hashPassword, matchesPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, Owner, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
@@ -34,16 +34,11 @@ const VERIFICATION_SECONDS = 24 * HOUR
 /** Letters that one account can have mailed in a minute: anybody's address may be on it. */
 const RESENDS_PER_MINUTE = 3
 
-/** OWASP's choice for argon2id: 19 MiB, two passes, one lane. */
-const ARGON2 = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-
-/** What the password of an unknown address is held against, so that it takes as long as a known one. */
-const NOBODY_HASH = hash('nobody has this password', ARGON2)
-
 export async function signUp(identity: Identity, wanted: SignUp): Promise<SessionStarted> {
   const { db, verification } = identity
   const email = wanted.email.toLowerCase()
-  const passwordHash = await hash(wanted.password, ARGON2)
+  if (verification === 'required') await spareTheInbox(identity, email)
+  const passwordHash = await hashPassword(wanted.password)
   const row = { email, name: wanted.name, passwordHash, verified: verification === 'off' }
   return db.transaction('identity: sign up', async (tx) => {
     const made = await queries.insertOwner(tx, row)
@@ -56,7 +51,7 @@ export async function signUp(identity: Identity, wanted: SignUp): Promise<Sessio
 
 export async function logIn({ db }: Identity, { email, password }: LogIn) {
   const found = await queries.findOwnerByEmail(db, email.toLowerCase())
-  const matches = await verify(found?.password_hash ?? (await NOBODY_HASH), password)
+  const matches = await matchesPassword(found?.password_hash ?? null, password)
   if (!matches || found === null || found.password_hash === null) {
     throw new ApiError('unauthorized')
   }
@@ -109,30 +104,47 @@ const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
   emailVerified: email_verified,
 })
 
+/** Anyone can sign up with anyone's address, again and again: its owner gets a few letters at most. */
+async function spareTheInbox({ limits }: Identity, email: string): Promise<void> {
+  const bucket = `letters:${tokens.sha256(email).toString('hex')}`
+  if (!(await limits.velocity(bucket, RESENDS_PER_MINUTE))) throw tooManyLetters()
+}
+
+const tooManyLetters = () =>
+  new ApiError('rate_limited', {
+    message: `Too many letters: at most ${RESENDS_PER_MINUTE} per minute.`,
+    headers: { 'retry-after': String(WINDOW_SECONDS) },
+  })
+
 /** Mails a link's token again. Says nothing about an address that is proven already. */
 export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
   if (!(await identity.limits.velocity(`verify:${owner.id}`, RESENDS_PER_MINUTE))) {
-    throw new ApiError('rate_limited', {
-      message: `Too many letters: at most ${RESENDS_PER_MINUTE} per minute.`,
-      headers: { 'retry-after': String(WINDOW_SECONDS) },
-    })
+    throw tooManyLetters()
   }
-  if (!owner.emailVerified) await sendVerification(identity, identity.db, owner)
+  const found = await queries.findOwnerByEmail(identity.db, owner.email)
+  if (found !== null && !found.email_verified) {
+    await sendVerification(identity, identity.db, found)
+  }
 }
 
 async function sendVerification(
   { verificationKey, clock }: Identity,
   db: Runner,
-  { id, email }: { id: string; email: string },
+  { id, email, password_hash }: OwnerRow,
 ) {
   const expires = Math.floor(clock.now() / 1_000) + VERIFICATION_SECONDS
-  const token = tokens.sign(verificationKey, Buffer.from(JSON.stringify([id, email, expires])))
+  const mark = tokens.sha256(password_hash ?? '').toString('hex')
+  const payload = JSON.stringify([id, email, expires, mark])
+  const token = tokens.sign(verificationKey, Buffer.from(payload))
   await mail.send(db, {
     to: email,
     subject: 'Confirm your e-mail address',
     text: `Confirm that this address is yours by sending this token to POST /v1/identity/verify within a day:\n\n${token}\n\nIf you did not sign up, ignore this letter.\n`,
   })
 }
+
+/** Whom a letter was written to: the account, its address, until when, and a mark of its password. */
+type Letter = [id: string, email: string, expires: number, mark: string]
 
 /**
  * Takes the token that was mailed, from the account it was mailed for: a letter that somebody else's
@@ -141,13 +153,22 @@ async function sendVerification(
 export async function verifyEmail(identity: Identity, owner: Owner, token: string): Promise<void> {
   const payload = tokens.verify(identity.verificationKey, token)
   if (payload === null) throw new ApiError('unauthorized')
-  const [id, email, expires] = JSON.parse(payload.toString()) as [string, string, number]
+  const [id, email, expires, mark] = JSON.parse(payload.toString()) as Letter
   if (expires * 1_000 < identity.clock.now() || id !== owner.id) throw new ApiError('unauthorized')
-  if ((await queries.markVerified(identity.db, id, email)) === 0) throw new ApiError('unauthorized')
+  const marked = await queries.markVerified(identity.db, id, email, mark)
+  if (marked === 0) throw new ApiError('unauthorized')
 }
 
 export async function listOwnedStores(db: Runner, owner: Owner): Promise<OwnedStore[]> {
   return owner.emailVerified ? queries.listOwnedStores(db, owner.email) : []
+}
+
+/** Keeps the session from being ended until this transaction is: what it began is its last act. */
+export async function holdSession(tx: Runner, { token }: Owner): Promise<void> {
+  if (token === undefined) return
+  if ((await queries.lockSession(tx, tokens.sha256(token))) === null) {
+    throw new ApiError('unauthorized')
+  }
 }
 
 /** The store an owner means. One that is somebody else's answers like one that does not exist. */

@@ -33,7 +33,7 @@ export interface Writer {
 
 /** Keeps a manifest as the next version. What the public sees does not change. */
 export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenManifest) {
-  const { rulesVersion } = await claims.requireClean(manifest.value, { scanner })
+  const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, owner: db.tenant })
   const warnings = await listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
     const version = await insert(tx, actor, manifest, rulesVersion)
@@ -45,8 +45,9 @@ export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenM
 
 /** Keeps a manifest and makes it the one the public sees. */
 export async function saveActive(writer: Writer, manifest: GivenManifest) {
-  const { scanner } = writer
-  const { rulesVersion, findings } = await claims.requireClean(manifest.value, { scanner })
+  const { scanner, db } = writer
+  const options = { scanner, owner: db.tenant }
+  const { rulesVersion, findings } = await claims.requireClean(manifest.value, options)
   const action = 'manifest.published'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action })
   return { ...saved, findings }

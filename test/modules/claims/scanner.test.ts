@@ -185,3 +185,17 @@ describe('a document made to be slow', () => {
     })
   }
 })
+
+test("one owner's waiting documents leave room for everybody else's", async (t) => {
+  const scanner = scannerOf(t, `${READY} parentPort.on('message', () => {})`, { deadlineMs: 300 })
+  const outcome = (owner: string) =>
+    scanner.scan(large(), owner).then(
+      () => 'passed',
+      (error: ApiError) => String((error.cause as Error).message),
+    )
+  const greedy = Array.from({ length: 30 }, () => outcome('acme'))
+  const other = outcome('globex')
+  assert.match((await greedy.at(-1)) ?? '', /of one owner/)
+  assert.doesNotMatch(await other, /too many/)
+  await Promise.all(greedy)
+})

@@ -207,3 +207,20 @@ test('a key that is revoked while its request is still arriving issues no other'
   assert.match(answer, /^HTTP\/1.1 401 /)
   assert.ok(!(await acme.get(URL)).text.includes('kept by the thief'))
 })
+
+test('a key that is to end cannot leave a longer-lived one behind', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const scopes = ['manage:own_credentials', 'read:own_store']
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+  const made = await acme.post(URL, { label: 'Ends', scopes, expires_at: inAnHour })
+  const ending = app.as({ authorization: `Bearer ${made.body.credential.key}` })
+  const later = new Date(Date.now() + 7_200_000).toISOString()
+  const bad = [
+    ['no end', { label: 'x', scopes }, 'invalid_body', 'expires_at'],
+    ['a later end', { label: 'x', scopes, expires_at: later }, 'invalid_body', 'expires_at'],
+  ] as const
+  await assertRefused(bad, (body) => ending.post(URL, body))
+  const same = await ending.post(URL, { label: 'x', scopes, expires_at: inAnHour })
+  assert.equal(same.status, 201, same.text)
+})

@@ -143,3 +143,18 @@ describe('the operator', () => {
     assert.deepEqual([late.status, late.body.error.code], [409, 'domain_not_active'])
   })
 })
+
+test('the operator takes a name from one store and gives it to another', async (t) => {
+  const app = await openDomainsApp(t)
+  const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  const held = await claim(acme, 'shop.example.net')
+  await app.operator.post(`/v1/stores/acme/domains/${held.id}/activate`)
+  const taken = await globex.post(URL, { hostname: 'shop.example.net' })
+  assert.equal(taken.body.error.code, 'hostname_taken')
+  const foreign = await app.operator.send('DELETE', `/v1/stores/globex/domains/${held.id}`)
+  assert.equal(foreign.status, 404)
+  const removed = await app.operator.send('DELETE', `/v1/stores/acme/domains/${held.id}`)
+  assert.deepEqual([removed.status, removed.body.domain.status], [200, 'removed'])
+  const [entry] = (await app.operator.get('/v1/stores/acme/audit')).body.entries
+  assert.deepEqual([entry.action, entry.actor], ['domain.removed', 'operator'])
+})

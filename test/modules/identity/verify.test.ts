@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
-import { openTestApp } from '../../harness/app.ts'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { requestText } from '../../harness/raw-http.ts'
 import { assertRefused, countStatuses, essence, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -150,7 +154,75 @@ describe('a token that proves an address', () => {
   })
 })
 
+/** Sends a request's head now and its body when told: what happens in between counts. */
+async function slowPost(app: TestApp, path: string, token: string, body: unknown) {
+  const text = JSON.stringify(body)
+  const { port } = new URL(app.url)
+  const socket = connect({ port: Number(port), host: '127.0.0.1' })
+  await once(socket, 'connect')
+  const head = requestText(`POST ${path}`, {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': String(text.length),
+    connection: 'close',
+  })
+  socket.write(head)
+  return async () => {
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.write(text)
+    await once(socket, 'close')
+    return Number(/^HTTP\/1.1 (\d{3})/.exec(answer)?.[1])
+  }
+}
+
+describe('between the head of a request and its body', () => {
+  const account = { email: EMAIL, password: 'a password for tests', name: 'Ann' }
+
+  test('a stranger who signs up again is not verified by the owner', async (t) => {
+    const { app, superuser } = await open(t)
+    const signed = await app.anyone.post('/v1/identity/signup', account)
+    const [letter] = await readMails(superuser)
+    const token = tokenIn(letter ?? { body: '' })
+    const finish = await slowPost(app, VERIFY, signed.body.session.token, { token })
+    await pause(100)
+    const eve = await app.anyone.post('/v1/identity/signup', {
+      ...account,
+      password: 'of Eve alone',
+    })
+    assert.equal(eve.status, 201)
+    assert.equal(await finish(), 401)
+    const caller = app.as({ authorization: `Bearer ${eve.body.session.token}` })
+    assert.deepEqual((await caller.get('/v1/identity/me')).body.stores, [])
+  })
+
+  test('a session that is ended mints no key', async (t) => {
+    const { app, superuser } = await open(t)
+    const signed = await app.anyone.post('/v1/identity/signup', account)
+    const session = signed.body.session.token
+    const owner = app.as({ authorization: `Bearer ${session}` })
+    const [letter] = await readMails(superuser)
+    await owner.post(VERIFY, { token: tokenIn(letter ?? { body: '' }) })
+    const finish = await slowPost(app, '/v1/my/credentials/initial', session, {})
+    await pause(100)
+    assert.equal((await owner.post('/v1/identity/logout')).status, 200)
+    assert.equal(await finish(), 401)
+    const { rows } = await superuser.query('select count(*)::int as n from credentials')
+    assert.equal(rows[0].n, 0)
+  })
+})
+
 describe('the letter', () => {
+  test('comes three times a minute at most, however often somebody signs up', async (t) => {
+    const { app, superuser } = await open(t)
+    const wanted = { email: 'target@acme.example', password: 'a long password', name: 'x' }
+    const answers = await times(20, () => app.anyone.post('/v1/identity/signup', wanted))
+    assert.deepEqual(countStatuses(answers), { 201: 3, 429: 17 })
+    assert.equal((await readMails(superuser)).length, 3)
+  })
+
   test('is sent again on request, three times a minute', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
