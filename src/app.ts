@@ -49,7 +49,7 @@ export async function buildApp(
     cache,
     reads: siteRoutes.liveReads(cache),
     logger,
-    observe: metrics?.observe ?? null,
+    count: metrics?.countLive ?? null,
   })
 
   const guards = createGuards({

@@ -5,7 +5,6 @@ import type { Logger } from 'pino'
 import { type ApiError, errorBody } from '../errors.ts'
 import { type Answer, bodyBytes, type Encoded } from '../platform/live-answer.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
-import type { Answered } from './access-log.ts'
 import { matchesEtag } from './etag.ts'
 import type { App } from './route.ts'
 
@@ -19,12 +18,11 @@ export const refusalAnswer = (error: ApiError): Answer => ({
 })
 
 /** A JSON text, cut so that its long part can be shared. */
-export const jsonAnswer = (head: string, body: Buffer, tail: string, etag: string): Answer => ({
+export const jsonAnswer = (head: string, body: Buffer, etag: string): Answer => ({
   status: 200,
   headers: { 'content-type': JSON_TYPE, vary: 'accept-encoding' },
   head,
   body,
-  tail,
   etag,
 })
 
@@ -49,30 +47,58 @@ interface Outgoing {
 /** Writes an answer, or only that it has not changed. The status is certain by then. */
 function write(request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): number {
   const { answer, encoded, correlationId } = outgoing
-  const { etag, head, body, tail } = answer
-  const headers = ['x-correlation-id', correlationId]
-  if (etag !== undefined) {
-    headers.push('etag', etag)
-    if (matchesEtag(request.headers['if-none-match'], etag)) {
-      // RFC 9110 wants it here as well: a cache between us keeps one entry for each encoding.
-      if (answer.headers.vary !== undefined) headers.push('vary', answer.headers.vary)
-      response.writeHead(304, headers)
-      response.end()
-      return 304
-    }
+  const { etag, head, body } = answer
+  if (etag !== undefined && matchesEtag(request.headers['if-none-match'], etag)) {
+    response.writeHead(304, withId(headersOf(answer).unchanged, correlationId))
+    response.end()
+    return 304
   }
-  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? '')
-  if (encoded !== null) headers.push('content-encoding', encoded.encoding)
-  headers.push('content-length', String(encoded?.body.length ?? bodyBytes(answer)))
-  response.writeHead(answer.status, headers)
+  if (encoded !== null) {
+    const length = String(encoded.body.length)
+    const more = ['content-encoding', encoded.encoding, 'content-length', length]
+    const headers = [...headersOf(answer).common, ...more]
+    response.writeHead(answer.status, withId(headers, correlationId))
+    response.end(request.method === 'HEAD' ? undefined : encoded.body)
+    return answer.status
+  }
+  response.writeHead(answer.status, withId(headersOf(answer).plain, correlationId))
   if (request.method === 'HEAD') response.end()
-  else if (encoded !== null) response.end(encoded.body)
   else {
     if (head !== undefined) response.write(head)
-    response.write(body)
-    response.end(tail)
+    response.end(body)
   }
   return answer.status
+}
+
+const withId = (headers: readonly string[], correlationId: string) => [
+  ...headers,
+  'x-correlation-id',
+  correlationId,
+]
+
+interface AnswerHeaders {
+  common: readonly string[]
+  plain: readonly string[]
+  /** RFC 9110 wants `vary` with a 304 as well: a cache between us keeps one entry per encoding. */
+  unchanged: readonly string[]
+}
+
+/** The headers of an answer do not change, so they are put together once. */
+const known = new WeakMap<Answer, AnswerHeaders>()
+
+function headersOf(answer: Answer): AnswerHeaders {
+  const found = known.get(answer)
+  if (found !== undefined) return found
+  const { etag, headers } = answer
+  const tag = etag === undefined ? [] : ['etag', etag]
+  const common = [...Object.entries(headers).flat(), ...tag]
+  const made = {
+    common,
+    plain: [...common, 'content-length', String(bodyBytes(answer))],
+    unchanged: [...(headers.vary === undefined ? [] : ['vary', headers.vary]), ...tag],
+  }
+  known.set(answer, made)
+  return made
 }
 
 /** One without a host, or with two, is for the route to refuse. */
@@ -98,7 +124,8 @@ interface FastPathOptions {
   cache: LiveCache
   reads: readonly LiveRead[]
   logger: Logger
-  observe: ((answered: Answered) => void) | null
+  /** Counts an answer. Told of every one, so it must cost next to nothing. */
+  count: ((route: string, status: number) => void) | null
 }
 
 /** A line for each answer would cost a third of the throughput: of these, one in so many is logged. */
@@ -109,8 +136,8 @@ const LOG_ONE_IN = 1_000
  * doubt, also an odd spelling of the address, leaves the request to its route.
  */
 export function answerFromMemory(app: App, options: FastPathOptions): void {
-  const { cache, reads, logger, observe } = options
-  let count = 0
+  const { cache, reads, logger, count } = options
+  let unlogged = 0
 
   function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
     if (request.method !== 'GET') return false
@@ -121,12 +148,14 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
       if (!hasOneHost(request)) return false
       const encoded = cache.findEncoded(answer, request.headers['accept-encoding'])
       if (encoded === undefined) return false
-      const began = observe === null ? 0 : performance.now()
       const correlationId = randomUUID()
       const status = write(request, response, { answer, encoded, correlationId })
-      observe?.({ route, method: 'GET', status, seconds: (performance.now() - began) / 1_000 })
-      count = (count + 1) % LOG_ONE_IN
-      if (count === 0) logger.info({ route, method: 'GET', status, sampled: LOG_ONE_IN }, 'request')
+      count?.(route, status)
+      unlogged = (unlogged + 1) % LOG_ONE_IN
+      if (unlogged === 0) {
+        const line = { reqId: correlationId, route, method: 'GET', status, sampled: LOG_ONE_IN }
+        logger.info(line, 'request')
+      }
       return true
     }
     return false

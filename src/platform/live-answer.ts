@@ -3,25 +3,22 @@ import * as zlib from 'node:zlib'
 
 /**
  * What a public read answers with, finished down to its bytes. Answers of one tenant that say the
- * same between different words share the long part: `head` and `tail` stand around `body`.
+ * same between different words share the long part: `head` stands before `body`.
  */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly head?: string
   readonly body: Buffer
-  readonly tail?: string
   readonly etag?: string
 }
 
 /** The whole body in one piece. */
-export const wholeBody = ({ head, body, tail }: Answer): Buffer =>
-  head === undefined && tail === undefined
-    ? body
-    : Buffer.concat([Buffer.from(head ?? ''), body, Buffer.from(tail ?? '')])
+export const wholeBody = ({ head, body }: Answer): Buffer =>
+  head === undefined ? body : Buffer.concat([Buffer.from(head), body])
 
-export const bodyBytes = ({ head = '', body, tail = '' }: Answer): number =>
-  Buffer.byteLength(head) + body.length + Buffer.byteLength(tail)
+export const bodyBytes = ({ head = '', body }: Answer): number =>
+  Buffer.byteLength(head) + body.length
 
 export type Encoding = 'br' | 'gzip'
 

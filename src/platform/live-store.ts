@@ -249,8 +249,8 @@ function createShares() {
 
 /** What an entry takes beside its body, which it may share. */
 function sizeOf(tenant: string, key: string, answer: Answer): number {
-  const { etag = '', head = '', tail = '' } = answer
-  let characters = tenant.length + key.length + etag.length + head.length + tail.length
+  const { etag = '', head = '' } = answer
+  let characters = tenant.length + key.length + etag.length + head.length
   for (const [name, value] of Object.entries(answer.headers)) {
     characters += name.length + value.length
   }

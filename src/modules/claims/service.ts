@@ -19,8 +19,15 @@ function sharedScanner(): Scanner {
 }
 
 /** Reads every key and string of a document. Rejects with `scan_unavailable` if it could not. */
-export const scan = (value: unknown, options: ScanOptions = {}): Promise<ScanResult> =>
-  (options.scanner ?? sharedScanner()).scan(value, options.owner)
+export async function scan(value: unknown, options: ScanOptions = {}): Promise<ScanResult> {
+  try {
+    return await (options.scanner ?? sharedScanner()).scan(value, options.owner)
+  } catch (error) {
+    // Whatever a scanner throws, it did not finish.
+    if (error instanceof ApiError) throw error
+    throw new ApiError('scan_unavailable', { cause: error })
+  }
+}
 
 /** Reads one short text: a product's name, a campaign's subject. Its findings have no path. */
 export async function scanText(text: string): Promise<ScanResult> {

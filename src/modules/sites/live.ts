@@ -11,7 +11,7 @@ import { liveSite, resolvedSite, type Spliced } from './splice.ts'
 
 /** How a public read is put into bytes. Given by the edge, which knows HTTP. */
 export interface Wording {
-  found(head: string, body: Buffer, tail: string, etag: string): Answer
+  found(head: string, body: Buffer, etag: string): Answer
   unknown: Answer
 }
 
@@ -81,9 +81,9 @@ type Put = (...found: [...Parameters<typeof liveSite>]) => Spliced
 async function load({ database, wording }: LiveDeps, tenant: string, put: Put): Promise<Answer> {
   const found = await read(sites.findLive(database.tenant(tenant)))
   if (found === null) return wording.unknown
-  const { head, manifest, tail } = put(found.store, found.version)
+  const { head, rest } = put(found.store, found.version)
   const etag = put === liveSite ? found.version.rowHash : resolvedTag(found)
-  return wording.found(head, Buffer.from(manifest), tail, `"${etag}"`)
+  return wording.found(head, Buffer.from(rest), `"${etag}"`)
 }
 
 /**

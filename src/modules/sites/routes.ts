@@ -284,8 +284,9 @@ export const operatorRoutes =
           response: { 200: ScanReport },
         },
       },
-      async ({ body }) => {
-        const { passed, findings, truncated } = await claims.scan(body.manifest, { scanner })
+      async ({ body, db }) => {
+        const options = { scanner, owner: db.tenant }
+        const { passed, findings, truncated } = await claims.scan(body.manifest, options)
         return { passed, findings, ...(truncated ? { truncated } : {}) }
       },
     )

@@ -55,8 +55,9 @@ export async function saveActive(writer: Writer, manifest: GivenManifest) {
 
 /** An operator's word over the claim scan, with the written reason for it. */
 export async function saveOverridden(writer: Writer, manifest: GivenManifest, reason: string) {
-  const { scanner } = writer
-  const { rulesVersion, findings, passed } = await claims.scan(manifest.value, { scanner })
+  const { scanner, db } = writer
+  const options = { scanner, owner: db.tenant }
+  const { rulesVersion, findings, passed } = await claims.scan(manifest.value, options)
   const action = passed ? 'manifest.published' : 'manifest.published.guardrails_override'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action, reason })
   return { ...saved, findings: findings.filter(({ severity }) => severity !== 'CRITICAL') }

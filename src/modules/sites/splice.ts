@@ -6,28 +6,22 @@ import type { FullVersion, VersionRow } from './schema.ts'
  * parsed and written anew, its keys would be reordered and its numbers respelled.
  */
 
-/** A JSON object cut where the manifest goes in. */
+/** A JSON object whose last member is the manifest, cut before it. */
 export interface Spliced {
   head: string
-  manifest: string
-  tail: string
+  /** The manifest and the bracket behind it: the same for every answer that carries it. */
+  rest: string
 }
 
-/** Everything before the manifest ends with a comma, everything after it begins with one. */
-function around(before: object, manifest: string, after: object = {}): Spliced {
-  const members = JSON.stringify(before).slice(1, -1)
-  const rest = JSON.stringify(after).slice(1)
-  return {
-    head: `{${members}${members === '' ? '' : ','}"manifest":`,
-    manifest,
-    tail: rest === '}' ? rest : `,${rest}`,
-  }
+function before(members: object, manifest: string): Spliced {
+  const text = JSON.stringify(members).slice(0, -1)
+  return { head: `${text}${text === '{' ? '' : ','}"manifest":`, rest: `${manifest}}` }
 }
 
-export const toText = ({ head, manifest, tail }: Spliced): string => head + manifest + tail
+export const toText = ({ head, rest }: Spliced): string => head + rest
 
 export const liveSite = (store: Store, { version, manifest }: FullVersion): Spliced =>
-  around({ tenant_ref: store.tenant_ref, version }, manifest)
+  before({ tenant_ref: store.tenant_ref, version }, manifest)
 
 const resolved = (store: Store, version: FullVersion) => ({
   tenantRef: store.tenant_ref,
@@ -42,14 +36,15 @@ export function resolvedSite(store: Store, version: FullVersion, hostname: strin
   const elsewhere =
     hostname !== null && canonicalHostname !== null && hostname !== canonicalHostname
   const redirect = elsewhere ? `https://${canonicalHostname}` : null
-  const after = { hostname, canonicalHostname, redirect }
-  return around(resolved(store, version), version.manifest, after)
+  const members = { ...resolved(store, version), hostname, canonicalHostname, redirect }
+  return before(members, version.manifest)
 }
 
 export const resolvedPreview = (store: Store, version: FullVersion, expiresAt: string): Spliced =>
-  around(resolved(store, version), version.manifest, {
-    preview: { version: version.version, expiresAt },
-  })
+  before(
+    { ...resolved(store, version), preview: { version: version.version, expiresAt } },
+    version.manifest,
+  )
 
 interface Overview {
   active: FullVersion | null
@@ -70,4 +65,4 @@ export function siteOverview({ active, draft, versions, total, activeVersion }: 
 }
 
 const versionText = ({ version, manifest, rowHash }: FullVersion, more: object = {}): Spliced =>
-  around({ version }, manifest, { rowHash, ...more })
+  before({ version, rowHash, ...more }, manifest)
