@@ -83,7 +83,7 @@ interface Read {
 /** One read of ours against a bare server that hands out the same bytes. */
 async function compare(app: Server, { name, path, headers, script }: Read): Promise<Figure> {
   const tag = headers?.['if-none-match']
-  const copied = [app.url + path, ...(tag === undefined ? [] : [tag])]
+  const copied = [app.url + path, tag ?? '', String(script === undefined ? 0 : STORES)]
   const bare = await startServer('./server-bytes.ts', copied)
   try {
     const more = { seconds: 3, ...(headers && { headers }), ...(script && { script }) }

@@ -3,20 +3,27 @@ import { report } from './load.ts'
 
 /**
  * The floor of the public reads: bare `node:http` that hands out the bytes and headers of one answer
- * to whoever asks for anything.
+ * to whoever asks for anything. With a number of stores, each has bytes of its own, found by its
+ * address: memory that no cache of the processor holds costs the floor what it costs us.
  */
-const [copied = '', ifNoneMatch] = process.argv.slice(2)
+const [copied = '', ifNoneMatch = '', stores = '0'] = process.argv.slice(2)
 const answer = await fetch(copied, {
-  headers: ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch },
+  headers: ifNoneMatch === '' ? {} : { 'if-none-match': ifNoneMatch },
 })
 const body = Buffer.from(await answer.arrayBuffer())
 const own = ['date', 'connection', 'keep-alive', 'content-encoding', 'content-length']
 const headers = [...answer.headers].filter(([name]) => !own.includes(name))
 if (answer.status === 200) headers.push(['content-length', String(body.length)])
 
-const server = createServer((_request, response) => {
+const bodies = new Map<string, Buffer>()
+for (let n = 1; n <= Number(stores); n++) {
+  bodies.set(`/v1/tenants/store-${n}/site`, Buffer.from(body))
+}
+
+const server = createServer((request, response) => {
   response.writeHead(answer.status, headers.flat())
-  response.end(body.length === 0 ? undefined : body)
+  const found = bodies.get(request.url ?? '') ?? body
+  response.end(found.length === 0 ? undefined : found)
 })
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type ApiError, errorBody } from '../errors.ts'
-import { type Answer, bodyBytes, type Encoded } from '../platform/live-answer.ts'
+import { type Answer, bodyBytes, type Encoded, type HeaderLists } from '../platform/live-answer.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
 import type { App } from './route.ts'
@@ -11,20 +11,22 @@ import type { App } from './route.ts'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** A public answer that is no success: the same bytes, whoever asks and whatever is missing. */
-export const refusalAnswer = (error: ApiError): Answer => ({
-  status: error.status,
-  headers: { 'content-type': JSON_TYPE },
-  body: Buffer.from(errorBody(error)),
-})
+export const refusalAnswer = (error: ApiError): Answer =>
+  withLists({
+    status: error.status,
+    headers: { 'content-type': JSON_TYPE },
+    body: Buffer.from(errorBody(error)),
+  })
 
 /** A JSON text, cut so that its long part can be shared. */
-export const jsonAnswer = (head: string, body: Buffer, etag: string): Answer => ({
-  status: 200,
-  headers: { 'content-type': JSON_TYPE, vary: 'accept-encoding' },
-  head,
-  body,
-  etag,
-})
+export const jsonAnswer = (head: string, body: Buffer, etag: string): Answer =>
+  withLists({
+    status: 200,
+    headers: { 'content-type': JSON_TYPE, vary: 'accept-encoding' },
+    head,
+    body,
+    etag,
+  })
 
 /** Sends a finished answer from a route: what the fast path below found nothing for. */
 export async function sendAnswer(
@@ -76,30 +78,20 @@ const withId = (headers: readonly string[], correlationId: string) => [
   correlationId,
 ]
 
-interface AnswerHeaders {
-  common: readonly string[]
-  plain: readonly string[]
-  /** RFC 9110 wants `vary` with a 304 as well: a cache between us keeps one entry per encoding. */
-  unchanged: readonly string[]
-}
+const headersOf = (answer: Answer): HeaderLists => answer.lists ?? listHeaders(answer)
 
-/** The headers of an answer do not change, so they are put together once. */
-const known = new WeakMap<Answer, AnswerHeaders>()
-
-function headersOf(answer: Answer): AnswerHeaders {
-  const found = known.get(answer)
-  if (found !== undefined) return found
+function listHeaders(answer: Answer): HeaderLists {
   const { etag, headers } = answer
   const tag = etag === undefined ? [] : ['etag', etag]
   const common = [...Object.entries(headers).flat(), ...tag]
-  const made = {
+  return {
     common,
     plain: [...common, 'content-length', String(bodyBytes(answer))],
     unchanged: [...(headers.vary === undefined ? [] : ['vary', headers.vary]), ...tag],
   }
-  known.set(answer, made)
-  return made
 }
+
+const withLists = (answer: Answer): Answer => ({ ...answer, lists: listHeaders(answer) })
 
 /** One without a host, or with two, is for the route to refuse. */
 function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {

@@ -11,6 +11,17 @@ export interface Answer {
   readonly head?: string
   readonly body: Buffer
   readonly etag?: string
+  /** Its headers as they are sent, put together once: they are looked at in every read. */
+  readonly lists?: HeaderLists
+}
+
+/** Names and values in turn. */
+export interface HeaderLists {
+  readonly common: readonly string[]
+  /** With the length of the body as it is. */
+  readonly plain: readonly string[]
+  /** RFC 9110 wants `vary` with a 304 as well: a cache between us keeps one entry per encoding. */
+  readonly unchanged: readonly string[]
 }
 
 /** The whole body in one piece. */

@@ -51,7 +51,7 @@ const NEGATIVE_SHARE = 1 / 8
 const ENTRY_SHARE = 1 / 4
 
 /** What an entry takes beside its bytes: objects, map slots, the buffer's own header. */
-const ENTRY_BYTES = 512
+const ENTRY_BYTES = 768
 
 /** A longer key is no address that a shop has; it is asked for once. */
 const KEY_LENGTH_MAX = 2_048
