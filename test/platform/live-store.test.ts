@@ -37,7 +37,7 @@ describe('the store of live answers', () => {
   })
 
   test('lets go of what was used least recently', () => {
-    const store = createLiveStore(16 * 2_048)
+    const store = createLiveStore(18 * 2_048)
     for (let i = 0; i < 10; i++) put(store, 'acme', `k${i}`, answer(1_400))
     assert.equal(store.figures().evictions, 0)
     assert.ok(store.find('acme', 'k0'))
