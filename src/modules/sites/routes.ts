@@ -27,11 +27,9 @@ import * as sites from './service.ts'
 import { resolvedPreview, siteOverview, toText } from './splice.ts'
 
 /** A manifest is the largest body there is. */
-const MANIFEST_BYTES = 2 * 1_024 * 1_024
+const manifestRoute = { bodyLimit: 2 * 1_024 * 1_024 }
 
 const REASON_LENGTH_MAX = 2_000
-
-const manifestRoute = { bodyLimit: MANIFEST_BYTES }
 const SCAN = ['ruo_claims_violation', 'scan_unavailable'] as const
 
 const given = ({ body, verbatim }: FastifyRequest): GivenManifest => ({
