@@ -6,6 +6,7 @@ import { type ApiError, errorBody } from '../errors.ts'
 import { type Answer, bodyBytes, type Encoded, type HeaderLists } from '../platform/live-answer.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
+import { countHosts } from './hosts.ts'
 import type { App } from './route.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -94,15 +95,8 @@ function listHeaders(answer: Answer): HeaderLists {
 const withLists = (answer: Answer): Answer => ({ ...answer, lists: listHeaders(answer) })
 
 /** One without a host, or with two, is for the route to refuse. */
-function hasOneHost({ headers, rawHeaders }: IncomingMessage): boolean {
-  if (!headers.host) return false
-  let count = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? ''
-    if (name.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count += 1
-  }
-  return count === 1
-}
+const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
+  Boolean(headers.host) && countHosts(rawHeaders) === 1
 
 /** A public read that can be answered from memory, before the router. */
 export interface LiveRead {

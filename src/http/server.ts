@@ -12,6 +12,7 @@ import { ApiError, type ErrorCode } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
 import { sendError, toApiError } from './errors.ts'
+import { countHosts } from './hosts.ts'
 import { type App, allFailures, keepRouteTable } from './route.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
@@ -116,7 +117,6 @@ function nameCorrelation(request: FastifyRequest, reply: FastifyReply) {
 }
 
 function refuseOddRequest({ raw }: FastifyRequest) {
-  // Of two hosts Node keeps the first and a proxy before us may take the other.
   const hosts = countHosts(raw.rawHeaders)
   if (hosts > 1 || (raw.httpVersion !== '1.0' && !raw.headers.host)) {
     throw new ApiError('invalid_request')
@@ -124,15 +124,6 @@ function refuseOddRequest({ raw }: FastifyRequest) {
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
   // PostgreSQL has no text with U+0000 in it, so nothing can ever be found by one.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
-}
-
-/** Names and values stand in turn. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') hosts++
-  }
-  return hosts
 }
 
 /** Our own failures are logged with their cause; a refusal is only counted. */

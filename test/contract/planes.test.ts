@@ -52,7 +52,10 @@ describe('a credential on the wrong plane', () => {
     test(`gets the same plain 401 on every ${plane} route`, async (t) => {
       const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '100000' } })
       const callers = Object.entries(await wrongCredentials(app))
-      for (const route of routesOf(app, plane)) {
+      const routes = routesOf(app, plane)
+      // No module has storefront routes yet; their guard is tried in test/http.
+      if (plane !== 'storefront') assert.ok(routes.length > 0)
+      for (const route of routes) {
         const allowed = [...(RIGHT[plane] ?? []), ...(route.orOwner ? ['a session'] : [])]
         for (const [who, caller] of callers) {
           if (allowed.includes(who)) continue
