@@ -57,6 +57,52 @@ grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
+create table collection_products (
+  tenant_ref text not null,
+  collection_id uuid not null,
+  product_id uuid not null,
+  "position" integer not null,
+  constraint collection_products_pkey PRIMARY KEY (tenant_ref, collection_id, product_id),
+  constraint collection_products_tenant_ref_collection_id_fkey FOREIGN KEY (tenant_ref, collection_id) REFERENCES collections(tenant_ref, id) ON DELETE CASCADE,
+  constraint collection_products_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
+);
+alter table collection_products owner to fd_owner;
+alter table collection_products enable row level security;
+alter table collection_products force row level security;
+CREATE INDEX collection_products_of_product ON collection_products USING btree (tenant_ref, product_id);
+create policy operator on collection_products for select to fd_operator using true;
+create policy owner on collection_products for all to fd_owner using true with check true;
+create policy tenant on collection_products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on collection_products to fd_app;
+grant select on collection_products to fd_operator;
+grant select on collection_products to fd_worker;
+
+create table collections (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  slug text not null,
+  title text not null,
+  description text,
+  "position" integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint collections_description_check CHECK ((length(description) <= 100000)),
+  constraint collections_pkey PRIMARY KEY (tenant_ref, id),
+  constraint collections_slug UNIQUE (tenant_ref, slug),
+  constraint collections_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
+  constraint collections_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint collections_title_check CHECK (((length(title) >= 1) AND (length(title) <= 300)))
+);
+alter table collections owner to fd_owner;
+alter table collections enable row level security;
+alter table collections force row level security;
+create policy operator on collections for select to fd_operator using true;
+create policy owner on collections for all to fd_owner using true with check true;
+create policy tenant on collections for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on collections to fd_app;
+grant select on collections to fd_operator;
+grant select on collections to fd_worker;
+
 create table credentials (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -357,6 +403,65 @@ grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
 
+create table product_images (
+  tenant_ref text not null,
+  product_id uuid not null,
+  asset_ref text not null,
+  alt text,
+  "position" integer not null,
+  constraint product_images_alt_check CHECK ((length(alt) <= 1000)),
+  constraint product_images_asset_ref_check CHECK ((length(asset_ref) <= 200)),
+  constraint product_images_pkey PRIMARY KEY (tenant_ref, product_id, asset_ref),
+  constraint product_images_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
+);
+alter table product_images owner to fd_owner;
+alter table product_images enable row level security;
+alter table product_images force row level security;
+create policy operator on product_images for select to fd_operator using true;
+create policy owner on product_images for all to fd_owner using true with check true;
+create policy tenant on product_images for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on product_images to fd_app;
+grant select on product_images to fd_operator;
+grant select on product_images to fd_worker;
+
+create table products (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  slug text not null,
+  name text not null,
+  description text,
+  status text not null default 'active'::text,
+  is_subscription boolean not null default false,
+  subscription_interval text,
+  subscription_interval_count integer,
+  subscription_price_cents bigint,
+  metadata jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint products_check CHECK ((is_subscription = (subscription_interval IS NOT NULL))),
+  constraint products_check1 CHECK ((is_subscription = (subscription_interval_count IS NOT NULL))),
+  constraint products_description_check CHECK ((length(description) <= 100000)),
+  constraint products_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint products_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
+  constraint products_pkey PRIMARY KEY (tenant_ref, id),
+  constraint products_slug UNIQUE (tenant_ref, slug),
+  constraint products_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
+  constraint products_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text]))),
+  constraint products_subscription_interval_check CHECK ((subscription_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
+  constraint products_subscription_price_cents_check CHECK ((subscription_price_cents >= 0)),
+  constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table products owner to fd_owner;
+alter table products enable row level security;
+alter table products force row level security;
+create policy operator on products for select to fd_operator using true;
+create policy owner on products for all to fd_owner using true with check true;
+create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on products to fd_app;
+grant select on products to fd_operator;
+grant select on products to fd_worker;
+
 create table schema_migrations (
   version integer not null,
   name text not null,
@@ -434,6 +539,39 @@ grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
 grant select on stores to fd_operator;
 grant select, update on stores to fd_worker;
+
+create table variants (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  product_id uuid not null,
+  sku text not null,
+  label text,
+  price_cents bigint not null,
+  currency text not null,
+  "position" integer not null default 0,
+  metadata jsonb not null default '{}'::jsonb,
+  archived_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint variants_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint variants_label_check CHECK ((length(label) <= 300)),
+  constraint variants_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
+  constraint variants_pkey PRIMARY KEY (tenant_ref, id),
+  constraint variants_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint variants_sku UNIQUE (tenant_ref, sku),
+  constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
+  constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
+);
+alter table variants owner to fd_owner;
+alter table variants enable row level security;
+alter table variants force row level security;
+CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id, "position", id);
+create policy operator on variants for select to fd_operator using true;
+create policy owner on variants for all to fd_owner using true with check true;
+create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on variants to fd_app;
+grant select on variants to fd_operator;
+grant select on variants to fd_worker;
 
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
