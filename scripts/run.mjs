@@ -263,10 +263,19 @@ function dieOf(signal) {
   setTimeout(() => process.exit(128 + constants.signals[signal]), 100)
 }
 
+/**
+ * Left to itself V8 lets new objects fill 100 MB before it looks which are still in use. A third of
+ * that costs no throughput that can be measured.
+ */
+const NODE_FLAGS = ['--max-semi-space-size=16']
+
 function run(file, args) {
   // What Node has compiled once it need not compile at every start: that halves the time to load.
   const env = { NODE_COMPILE_CACHE: resolve(root, 'node_modules/.cache/compile'), ...process.env }
-  const child = spawn(pinnedNode, [resolve(root, file), ...args], { stdio: 'inherit', env })
+  const child = spawn(pinnedNode, [...NODE_FLAGS, resolve(root, file), ...args], {
+    stdio: 'inherit',
+    env,
+  })
   const stopForwarding = forwardSignals(child)
   child.on('error', (error) => {
     tell(`Node 24 does not start: ${error.message}`)

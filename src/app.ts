@@ -7,6 +7,7 @@ import { describeApi } from './http/openapi.ts'
 import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
+import { hostSubject } from './kernel/hostname.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -112,9 +113,14 @@ function dropAfterWrites(app: App, cache: LiveCache): void {
   })
 }
 
-function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
+function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
-  return { limits, platformHost, findTxt: createTxtLookup(config.DNS_SERVERS) }
+  return {
+    limits,
+    platformHost,
+    findTxt: createTxtLookup(config.DNS_SERVERS),
+    forgetHost: (hostname) => cache.drop(hostSubject(hostname)),
+  }
 }
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {

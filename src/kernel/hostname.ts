@@ -41,3 +41,6 @@ const isUndecoded = (label: string) => label.startsWith('xn--')
 /** Whether a name is the zone itself or lies within it. Both are canonical. */
 export const isWithin = (host: string, zone: string): boolean =>
   host === zone || host.endsWith(`.${zone}`)
+
+/** What news of a host is about. No tenant is called like this. */
+export const hostSubject = (hostname: string) => `host:${hostname}`

@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { hostSubject } from '../../kernel/hostname.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import * as mail from '../../platform/mail.ts'
@@ -35,7 +36,7 @@ export async function announce(
     after: essence(after),
   })
   await notifyChanged(tx)
-  await notifyChanged(tx, `host:${after.hostname}`)
+  await notifyChanged(tx, hostSubject(after.hostname))
 }
 
 const essence = ({ hostname, status, is_primary, last_error }: DomainRow) => ({

@@ -9,6 +9,8 @@ import * as domains from './service.ts'
 export interface DomainDeps extends domains.Verifier {
   /** The host of `PUBLIC_URL`: where hostnames must point, and a zone that no store may claim. */
   platformHost: string
+  /** Drops what this process remembers of a host, before the change to it is answered. */
+  forgetHost(hostname: string): void
 }
 
 const OneDomain = Type.Object({ domain: ref(Domain) })
@@ -18,6 +20,14 @@ const LIST_QUERY = { status: DomainStatus, ...PAGE_QUERY }
 const show =
   ({ platformHost }: Pick<DomainDeps, 'platformHost'>) =>
   (row: DomainRow): Domain => ({ ...row, dns_target: platformHost })
+
+/** As it is shown after a change: whoever made it must find it true at once. */
+const showChanged =
+  (deps: Pick<DomainDeps, 'platformHost' | 'forgetHost'>) =>
+  (row: DomainRow): Domain => {
+    deps.forgetHost(row.hostname)
+    return show(deps)(row)
+  }
 
 const lister = (deps: Pick<DomainDeps, 'platformHost'>) => {
   const shown = show(deps)
@@ -35,6 +45,7 @@ export const merchantRoutes =
   (deps: DomainDeps): Routes =>
   async (app) => {
     const shown = show(deps)
+    const changed = showChanged(deps)
     const list = lister(deps)
 
     app.post(
@@ -109,7 +120,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, params }) => {
         const { domain, checked } = await domains.verify(deps, db, actor, params.id)
-        return { domain: shown(domain), checked }
+        return { domain: changed(domain), checked }
       },
     )
 
@@ -129,7 +140,7 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, params }) => ({
-        domain: shown(await domains.setPrimary(db, actor, params.id)),
+        domain: changed(await domains.setPrimary(db, actor, params.id)),
       }),
     )
 
@@ -146,15 +157,15 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, params }) => ({
-        domain: shown(await domains.remove(db, actor, params.id)),
+        domain: changed(await domains.remove(db, actor, params.id)),
       }),
     )
   }
 
 export const operatorRoutes =
-  (deps: Pick<DomainDeps, 'platformHost'>): Routes =>
+  (deps: Pick<DomainDeps, 'platformHost' | 'forgetHost'>): Routes =>
   async (app) => {
-    const shown = show(deps)
+    const changed = showChanged(deps)
     const list = lister(deps)
 
     app.get(
@@ -185,7 +196,7 @@ export const operatorRoutes =
         },
       },
       async ({ db, actor, params }) => ({
-        domain: shown(await domains.remove(db, actor, params.id)),
+        domain: changed(await domains.remove(db, actor, params.id)),
       }),
     )
 
@@ -204,7 +215,7 @@ export const operatorRoutes =
         },
       },
       async ({ db, actor, params }) => ({
-        domain: shown(await domains.activate(db, actor, params.id)),
+        domain: changed(await domains.activate(db, actor, params.id)),
       }),
     )
   }

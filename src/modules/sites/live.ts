@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { canonicalHostname } from '../../kernel/hostname.ts'
+import { canonicalHostname, hostSubject } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
 import type { Answer } from '../../platform/live-answer.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
@@ -27,9 +27,6 @@ const TENANT = 'tenant'
 
 const resolveKey = (hostname: string | null) =>
   hostname === null ? RESOLVE : `${RESOLVE} ${hostname}`
-
-/** Hosts have entries of their own, dropped when a domain changes; no tenant is called like this. */
-const hostSubject = (hostname: string) => `host:${hostname}`
 
 /** What the public sees of a store, from memory or from the database. */
 export const readSite = (deps: LiveDeps, tenant: string): Promise<Answer> =>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { roleUrl } from '../../../src/db/roles.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { openTestDatabase } from '../../harness/database.ts'
 import { until } from '../../harness/eventually.ts'
 import { openProxy, type TestProxy } from '../../harness/proxy.ts'
 import {
@@ -128,6 +130,19 @@ describe('resolving', () => {
     }
   })
 
+  test('begins with the domain, at once, also while news of it is on its way', async (t) => {
+    const database = await openTestDatabase(t)
+    const direct = new URL(roleUrl(database.url, 'fd_app', database.secretKey))
+    const news = await openProxy(t, Number(direct.port))
+    direct.host = `127.0.0.1:${news.port}`
+    const app = await openKeepingApp(t, { database, env: { DATABASE_DIRECT_URL: direct.href } })
+    const acme = await openLiveStore(app, 'acme')
+    await keep(app, hostUrl('early.example'))
+    news.silence()
+    await openHost(app, acme, 'acme', 'early.example')
+    assert.equal((await app.anyone.get(hostUrl('early.example'))).status, 200)
+  })
+
   test('of a host that changes hands answers for the one who has it', async (t) => {
     const app = await openKeepingApp(t)
     const acme = await openLiveStore(app, 'acme')
@@ -139,7 +154,7 @@ describe('resolving', () => {
     await acme.send('DELETE', `/v1/merchant/domains/${before.id}`)
     // Nobody else may claim it for a while, unless the claim was there before.
     await app.operator.post(`/v1/stores/globex/domains/${claimed.body.domain.id}/activate`)
-    await until('moved', async () => (await app.anyone.get(url)).body.tenantRef === 'globex')
+    assert.equal((await app.anyone.get(url)).body.tenantRef, 'globex')
   })
 })
 
