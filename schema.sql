@@ -297,6 +297,134 @@ grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
 
+create table ledger_entries (
+  tenant_ref text not null,
+  journal_id uuid not null,
+  "position" integer not null,
+  account text not null,
+  ref text not null default ''::text,
+  currency text not null,
+  amount_cents bigint not null,
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text]))),
+  constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
+  constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
+  constraint ledger_entries_position_check CHECK (("position" >= 0)),
+  constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
+  constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
+);
+alter table ledger_entries owner to fd_owner;
+alter table ledger_entries enable row level security;
+alter table ledger_entries force row level security;
+CREATE INDEX ledger_entries_of_ref ON ledger_entries USING btree (tenant_ref, account, ref) WHERE (ref <> ''::text);
+create policy operator on ledger_entries for select to fd_operator using true;
+create policy owner on ledger_entries for all to fd_owner using true with check true;
+create policy tenant on ledger_entries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE CONSTRAINT TRIGGER balanced AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fd_check_journal();
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_entries to fd_app;
+grant insert, select on ledger_entries to fd_worker;
+grant select on ledger_entries to fd_operator;
+
+create table ledger_holds (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account text not null,
+  ref text not null,
+  currency text not null,
+  amount_cents bigint not null,
+  order_id uuid not null,
+  state text not null default 'pending'::text,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  constraint ledger_holds_account_check CHECK ((account = ANY (ARRAY['gift_card'::text, 'store_credit'::text]))),
+  constraint ledger_holds_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '9007199254740991'::bigint))),
+  constraint ledger_holds_check CHECK (((state = 'pending'::text) = (closed_at IS NULL))),
+  constraint ledger_holds_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint ledger_holds_pkey PRIMARY KEY (tenant_ref, id),
+  constraint ledger_holds_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 200))),
+  constraint ledger_holds_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'posted'::text, 'voided'::text, 'expired'::text]))),
+  constraint ledger_holds_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_holds owner to fd_owner;
+alter table ledger_holds enable row level security;
+alter table ledger_holds force row level security;
+CREATE INDEX ledger_holds_of_account ON ledger_holds USING btree (tenant_ref, account, ref) WHERE (state = 'pending'::text);
+CREATE INDEX ledger_holds_of_order ON ledger_holds USING btree (tenant_ref, order_id);
+create policy operator on ledger_holds for select to fd_operator using true;
+create policy owner on ledger_holds for all to fd_owner using true with check true;
+create policy tenant on ledger_holds for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on ledger_holds to fd_app;
+grant insert, select, update on ledger_holds to fd_worker;
+grant select on ledger_holds to fd_operator;
+
+create table ledger_journals (
+  tenant_ref text not null,
+  id uuid not null,
+  kind text not null,
+  currency text not null,
+  order_id uuid,
+  ref text,
+  created_at timestamp with time zone not null default now(),
+  constraint ledger_journals_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint ledger_journals_kind_check CHECK ((kind ~ '^[a-z][a-z_.]{0,59}$'::text)),
+  constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
+  constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
+  constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_journals owner to fd_owner;
+alter table ledger_journals enable row level security;
+alter table ledger_journals force row level security;
+CREATE INDEX ledger_journals_of_order ON ledger_journals USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+create policy operator on ledger_journals for select to fd_operator using true;
+create policy owner on ledger_journals for all to fd_owner using true with check true;
+create policy tenant on ledger_journals for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_journals FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_journals to fd_app;
+grant insert, select on ledger_journals to fd_worker;
+grant select on ledger_journals to fd_operator;
+
+create table ledger_seals (
+  tenant_ref text not null,
+  sequence bigint not null,
+  journal_id uuid not null,
+  hash bytea not null,
+  sealed_at timestamp with time zone not null default now(),
+  constraint ledger_seals_hash_check CHECK ((length(hash) = 32)),
+  constraint ledger_seals_pkey PRIMARY KEY (tenant_ref, sequence),
+  constraint ledger_seals_sequence_check CHECK ((sequence >= 1)),
+  constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
+  constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
+);
+alter table ledger_seals owner to fd_owner;
+alter table ledger_seals enable row level security;
+alter table ledger_seals force row level security;
+create policy operator on ledger_seals for select to fd_operator using true;
+create policy owner on ledger_seals for all to fd_owner using true with check true;
+create policy tenant on ledger_seals for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_seals FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_seals to fd_worker;
+grant select on ledger_seals to fd_app;
+grant select on ledger_seals to fd_operator;
+
+create table ledger_unsealed (
+  tenant_ref text not null,
+  journal_id uuid not null,
+  constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id),
+  constraint ledger_unsealed_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
+);
+alter table ledger_unsealed owner to fd_owner;
+alter table ledger_unsealed enable row level security;
+alter table ledger_unsealed force row level security;
+create policy due on ledger_unsealed for select to fd_worker using true;
+create policy operator on ledger_unsealed for select to fd_operator using true;
+create policy owner on ledger_unsealed for all to fd_owner using true with check true;
+create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on ledger_unsealed to fd_worker;
+grant insert, select on ledger_unsealed to fd_app;
+grant select on ledger_unsealed to fd_operator;
+
 create unlogged table limit_counters (
   bucket text not null,
   window_start timestamp with time zone not null,
@@ -572,6 +700,32 @@ create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref 
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
+
+create function fd_check_journal()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  total numeric;
+  alike boolean;
+  fresh boolean;
+begin
+  select sum(e.amount_cents), bool_and(e.currency = j.currency),
+         bool_and(j.xmin = pg_current_xact_id()::xid)
+    into total, alike, fresh
+    from ledger_journals j
+    join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+   where j.tenant_ref = new.tenant_ref and j.id = new.journal_id;
+  if total <> 0 or not alike or not fresh then
+    raise exception 'journal % %', new.journal_id,
+      case when total <> 0 then 'does not sum to zero'
+           when not alike then 'mixes currencies'
+           else 'is closed' end
+      using errcode = 'FD003';
+  end if;
+  return null;
+end $$;
+alter routine fd_check_journal() owner to fd_owner;
 
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
