@@ -259,6 +259,96 @@ grant delete, insert, select, update on entitlements to fd_app;
 grant select on entitlements to fd_operator;
 grant select on entitlements to fd_worker;
 
+create table gift_card_transactions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  gift_card_id uuid not null,
+  type text not null,
+  event text not null,
+  amount_cents bigint not null,
+  balance_after_cents bigint not null,
+  order_id uuid,
+  reason text,
+  actor text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint gift_card_transactions_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint gift_card_transactions_balance_after_cents_check CHECK ((balance_after_cents >= 0)),
+  constraint gift_card_transactions_event_check CHECK ((event = ANY (ARRAY['issue'::text, 'adjustment'::text, 'order'::text, 'refund'::text, 'expiration'::text]))),
+  constraint gift_card_transactions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint gift_card_transactions_reason_check CHECK ((length(reason) <= 500)),
+  constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
+  constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
+);
+alter table gift_card_transactions owner to fd_owner;
+alter table gift_card_transactions enable row level security;
+alter table gift_card_transactions force row level security;
+CREATE INDEX gift_card_transactions_newest ON gift_card_transactions USING btree (tenant_ref, gift_card_id, created_at DESC, id DESC);
+create policy operator on gift_card_transactions for select to fd_operator using true;
+create policy owner on gift_card_transactions for all to fd_owner using true with check true;
+create policy tenant on gift_card_transactions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on gift_card_transactions to fd_app;
+grant insert, select on gift_card_transactions to fd_worker;
+grant select on gift_card_transactions to fd_operator;
+grant update (reason) on gift_card_transactions to fd_app;
+
+create table gift_cards (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  code_hmac bytea not null,
+  code_last4 text not null,
+  code_sealed bytea,
+  initial_balance_cents bigint not null,
+  balance_cents bigint not null,
+  held_cents bigint not null default 0,
+  currency text not null,
+  expires_at timestamp with time zone,
+  expired_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  status text not null generated always as (
+CASE
+    WHEN (expired_at IS NOT NULL) THEN 'expired'::text
+    WHEN (disabled_at IS NOT NULL) THEN 'disabled'::text
+    WHEN (balance_cents = 0) THEN 'depleted'::text
+    ELSE 'active'::text
+END) stored,
+  issued_order_id uuid,
+  recipient_email text,
+  customer_ref text,
+  note text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint gift_cards_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
+  constraint gift_cards_check CHECK ((held_cents <= balance_cents)),
+  constraint gift_cards_check1 CHECK (((expired_at IS NULL) OR (expires_at IS NOT NULL))),
+  constraint gift_cards_check2 CHECK (((expired_at IS NULL) OR (disabled_at IS NULL))),
+  constraint gift_cards_code UNIQUE (tenant_ref, code_hmac),
+  constraint gift_cards_code_hmac_check CHECK ((length(code_hmac) = 32)),
+  constraint gift_cards_code_last4_check CHECK ((length(code_last4) = 4)),
+  constraint gift_cards_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint gift_cards_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint gift_cards_held_cents_check CHECK ((held_cents >= 0)),
+  constraint gift_cards_initial_balance_cents_check CHECK (((initial_balance_cents >= 1) AND (initial_balance_cents <= '100000000000'::bigint))),
+  constraint gift_cards_note_check CHECK ((length(note) <= 2000)),
+  constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
+  constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
+  constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gift_cards owner to fd_owner;
+alter table gift_cards enable row level security;
+alter table gift_cards force row level security;
+CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
+CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
+CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX gift_cards_shown ON gift_cards USING btree (created_at) WHERE (code_sealed IS NOT NULL);
+create policy due on gift_cards for select to fd_worker using true;
+create policy operator on gift_cards for select to fd_operator using true;
+create policy owner on gift_cards for all to fd_owner using true with check true;
+create policy tenant on gift_cards for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on gift_cards to fd_app;
+grant select on gift_cards to fd_operator;
+grant select, update on gift_cards to fd_worker;
+
 create table idempotency_keys (
   tenant_ref text not null,
   operation text not null,
@@ -629,6 +719,98 @@ CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON site_versions FOR E
 grant insert, select on site_versions to fd_app;
 grant select on site_versions to fd_operator;
 grant select on site_versions to fd_worker;
+
+create table store_credit_accounts (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  customer_ref text not null,
+  currency text not null,
+  balance_cents bigint not null default 0,
+  held_cents bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint store_credit_accounts_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
+  constraint store_credit_accounts_check CHECK ((held_cents <= balance_cents)),
+  constraint store_credit_accounts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint store_credit_accounts_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint store_credit_accounts_held_cents_check CHECK ((held_cents >= 0)),
+  constraint store_credit_accounts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_accounts_tenant_ref_customer_ref_currency_key UNIQUE (tenant_ref, customer_ref, currency),
+  constraint store_credit_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table store_credit_accounts owner to fd_owner;
+alter table store_credit_accounts enable row level security;
+alter table store_credit_accounts force row level security;
+CREATE INDEX store_credit_accounts_newest ON store_credit_accounts USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on store_credit_accounts for select to fd_operator using true;
+create policy owner on store_credit_accounts for all to fd_owner using true with check true;
+create policy tenant on store_credit_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_credit_accounts to fd_app;
+grant insert, select, update on store_credit_accounts to fd_worker;
+grant select on store_credit_accounts to fd_operator;
+
+create table store_credit_lots (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account_id uuid not null,
+  amount_cents bigint not null,
+  remaining_cents bigint not null,
+  expires_at timestamp with time zone,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint store_credit_lots_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint store_credit_lots_check CHECK ((remaining_cents <= amount_cents)),
+  constraint store_credit_lots_check1 CHECK (((due_at IS NULL) OR (expires_at IS NOT NULL))),
+  constraint store_credit_lots_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_lots_remaining_cents_check CHECK ((remaining_cents >= 0)),
+  constraint store_credit_lots_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
+  constraint store_credit_lots_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table store_credit_lots owner to fd_owner;
+alter table store_credit_lots enable row level security;
+alter table store_credit_lots force row level security;
+CREATE INDEX store_credit_lots_due ON store_credit_lots USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
+CREATE INDEX store_credit_lots_open ON store_credit_lots USING btree (tenant_ref, account_id, expires_at, created_at, id) WHERE (remaining_cents > 0);
+create policy due on store_credit_lots for select to fd_worker using true;
+create policy operator on store_credit_lots for select to fd_operator using true;
+create policy owner on store_credit_lots for all to fd_owner using true with check true;
+create policy tenant on store_credit_lots for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_credit_lots to fd_app;
+grant insert, select, update on store_credit_lots to fd_worker;
+grant select on store_credit_lots to fd_operator;
+
+create table store_credit_transactions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account_id uuid not null,
+  type text not null,
+  event text not null,
+  amount_cents bigint not null,
+  balance_after_cents bigint not null,
+  order_id uuid,
+  reason text,
+  actor text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint store_credit_transactions_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint store_credit_transactions_balance_after_cents_check CHECK ((balance_after_cents >= 0)),
+  constraint store_credit_transactions_event_check CHECK ((event = ANY (ARRAY['adjustment'::text, 'order'::text, 'refund'::text, 'return'::text, 'expiration'::text]))),
+  constraint store_credit_transactions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_transactions_reason_check CHECK ((length(reason) <= 500)),
+  constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
+  constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
+);
+alter table store_credit_transactions owner to fd_owner;
+alter table store_credit_transactions enable row level security;
+alter table store_credit_transactions force row level security;
+CREATE INDEX store_credit_transactions_newest ON store_credit_transactions USING btree (tenant_ref, account_id, created_at DESC, id DESC);
+create policy operator on store_credit_transactions for select to fd_operator using true;
+create policy owner on store_credit_transactions for all to fd_owner using true with check true;
+create policy tenant on store_credit_transactions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on store_credit_transactions to fd_app;
+grant insert, select on store_credit_transactions to fd_worker;
+grant select on store_credit_transactions to fd_operator;
+grant update (reason) on store_credit_transactions to fd_app;
 
 create table stores (
   tenant_ref text not null,
