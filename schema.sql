@@ -259,6 +259,96 @@ grant delete, insert, select, update on entitlements to fd_app;
 grant select on entitlements to fd_operator;
 grant select on entitlements to fd_worker;
 
+create table gift_card_transactions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  gift_card_id uuid not null,
+  type text not null,
+  event text not null,
+  amount_cents bigint not null,
+  balance_after_cents bigint not null,
+  order_id uuid,
+  reason text,
+  actor text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint gift_card_transactions_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint gift_card_transactions_balance_after_cents_check CHECK ((balance_after_cents >= 0)),
+  constraint gift_card_transactions_event_check CHECK ((event = ANY (ARRAY['issue'::text, 'adjustment'::text, 'order'::text, 'refund'::text, 'expiration'::text]))),
+  constraint gift_card_transactions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint gift_card_transactions_reason_check CHECK ((length(reason) <= 500)),
+  constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
+  constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
+);
+alter table gift_card_transactions owner to fd_owner;
+alter table gift_card_transactions enable row level security;
+alter table gift_card_transactions force row level security;
+CREATE INDEX gift_card_transactions_newest ON gift_card_transactions USING btree (tenant_ref, gift_card_id, created_at DESC, id DESC);
+create policy operator on gift_card_transactions for select to fd_operator using true;
+create policy owner on gift_card_transactions for all to fd_owner using true with check true;
+create policy tenant on gift_card_transactions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on gift_card_transactions to fd_app;
+grant insert, select on gift_card_transactions to fd_worker;
+grant select on gift_card_transactions to fd_operator;
+grant update (reason) on gift_card_transactions to fd_app;
+
+create table gift_cards (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  code_hmac bytea not null,
+  code_last4 text not null,
+  code_sealed bytea,
+  initial_balance_cents bigint not null,
+  balance_cents bigint not null,
+  held_cents bigint not null default 0,
+  currency text not null,
+  expires_at timestamp with time zone,
+  expired_at timestamp with time zone,
+  disabled_at timestamp with time zone,
+  status text not null generated always as (
+CASE
+    WHEN (expired_at IS NOT NULL) THEN 'expired'::text
+    WHEN (disabled_at IS NOT NULL) THEN 'disabled'::text
+    WHEN (balance_cents = 0) THEN 'depleted'::text
+    ELSE 'active'::text
+END) stored,
+  issued_order_id uuid,
+  recipient_email text,
+  customer_ref text,
+  note text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint gift_cards_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
+  constraint gift_cards_check CHECK ((held_cents <= balance_cents)),
+  constraint gift_cards_check1 CHECK (((expired_at IS NULL) OR (expires_at IS NOT NULL))),
+  constraint gift_cards_check2 CHECK (((expired_at IS NULL) OR (disabled_at IS NULL))),
+  constraint gift_cards_code UNIQUE (tenant_ref, code_hmac),
+  constraint gift_cards_code_hmac_check CHECK ((length(code_hmac) = 32)),
+  constraint gift_cards_code_last4_check CHECK ((length(code_last4) = 4)),
+  constraint gift_cards_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint gift_cards_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint gift_cards_held_cents_check CHECK ((held_cents >= 0)),
+  constraint gift_cards_initial_balance_cents_check CHECK (((initial_balance_cents >= 1) AND (initial_balance_cents <= '100000000000'::bigint))),
+  constraint gift_cards_note_check CHECK ((length(note) <= 2000)),
+  constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
+  constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
+  constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gift_cards owner to fd_owner;
+alter table gift_cards enable row level security;
+alter table gift_cards force row level security;
+CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
+CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
+CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX gift_cards_shown ON gift_cards USING btree (created_at) WHERE (code_sealed IS NOT NULL);
+create policy due on gift_cards for select to fd_worker using true;
+create policy operator on gift_cards for select to fd_operator using true;
+create policy owner on gift_cards for all to fd_owner using true with check true;
+create policy tenant on gift_cards for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on gift_cards to fd_app;
+grant select on gift_cards to fd_operator;
+grant select, update on gift_cards to fd_worker;
+
 create table idempotency_keys (
   tenant_ref text not null,
   operation text not null,
@@ -296,6 +386,134 @@ create policy tenant on idempotency_keys for all to fd_app, fd_worker using (ten
 grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
+
+create table ledger_entries (
+  tenant_ref text not null,
+  journal_id uuid not null,
+  "position" integer not null,
+  account text not null,
+  ref text not null default ''::text,
+  currency text not null,
+  amount_cents bigint not null,
+  constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['card_clearing'::text, 'gift_card'::text, 'store_credit'::text, 'sales'::text, 'tax_payable'::text, 'shipping_income'::text, 'discount'::text, 'refund'::text, 'affiliate_payable'::text, 'breakage'::text, 'suspense'::text]))),
+  constraint ledger_entries_amount_cents_check CHECK (((amount_cents <> 0) AND ((amount_cents >= '-9007199254740991'::bigint) AND (amount_cents <= '9007199254740991'::bigint)))),
+  constraint ledger_entries_pkey PRIMARY KEY (tenant_ref, journal_id, "position") INCLUDE (account, currency, amount_cents),
+  constraint ledger_entries_position_check CHECK (("position" >= 0)),
+  constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
+  constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
+);
+alter table ledger_entries owner to fd_owner;
+alter table ledger_entries enable row level security;
+alter table ledger_entries force row level security;
+CREATE INDEX ledger_entries_of_ref ON ledger_entries USING btree (tenant_ref, account, ref) WHERE (ref <> ''::text);
+create policy operator on ledger_entries for select to fd_operator using true;
+create policy owner on ledger_entries for all to fd_owner using true with check true;
+create policy tenant on ledger_entries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE CONSTRAINT TRIGGER balanced AFTER INSERT ON ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fd_check_journal();
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_entries to fd_app;
+grant insert, select on ledger_entries to fd_worker;
+grant select on ledger_entries to fd_operator;
+
+create table ledger_holds (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account text not null,
+  ref text not null,
+  currency text not null,
+  amount_cents bigint not null,
+  order_id uuid not null,
+  state text not null default 'pending'::text,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  constraint ledger_holds_account_check CHECK ((account = ANY (ARRAY['gift_card'::text, 'store_credit'::text]))),
+  constraint ledger_holds_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '9007199254740991'::bigint))),
+  constraint ledger_holds_check CHECK (((state = 'pending'::text) = (closed_at IS NULL))),
+  constraint ledger_holds_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint ledger_holds_pkey PRIMARY KEY (tenant_ref, id),
+  constraint ledger_holds_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 200))),
+  constraint ledger_holds_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'posted'::text, 'voided'::text, 'expired'::text]))),
+  constraint ledger_holds_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_holds owner to fd_owner;
+alter table ledger_holds enable row level security;
+alter table ledger_holds force row level security;
+CREATE INDEX ledger_holds_of_account ON ledger_holds USING btree (tenant_ref, account, ref) WHERE (state = 'pending'::text);
+CREATE INDEX ledger_holds_of_order ON ledger_holds USING btree (tenant_ref, order_id);
+create policy operator on ledger_holds for select to fd_operator using true;
+create policy owner on ledger_holds for all to fd_owner using true with check true;
+create policy tenant on ledger_holds for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on ledger_holds to fd_app;
+grant insert, select, update on ledger_holds to fd_worker;
+grant select on ledger_holds to fd_operator;
+
+create table ledger_journals (
+  tenant_ref text not null,
+  id uuid not null,
+  kind text not null,
+  currency text not null,
+  order_id uuid,
+  ref text,
+  created_at timestamp with time zone not null default now(),
+  constraint ledger_journals_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint ledger_journals_kind_check CHECK ((kind ~ '^[a-z][a-z_.]{0,59}$'::text)),
+  constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
+  constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
+  constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_journals owner to fd_owner;
+alter table ledger_journals enable row level security;
+alter table ledger_journals force row level security;
+CREATE INDEX ledger_journals_of_order ON ledger_journals USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+create policy operator on ledger_journals for select to fd_operator using true;
+create policy owner on ledger_journals for all to fd_owner using true with check true;
+create policy tenant on ledger_journals for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_journals FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_journals to fd_app;
+grant insert, select on ledger_journals to fd_worker;
+grant select on ledger_journals to fd_operator;
+
+create table ledger_seals (
+  tenant_ref text not null,
+  sequence bigint not null,
+  journal_id uuid not null,
+  hash bytea not null,
+  sealed_at timestamp with time zone not null default now(),
+  constraint ledger_seals_hash_check CHECK ((length(hash) = 32)),
+  constraint ledger_seals_pkey PRIMARY KEY (tenant_ref, sequence),
+  constraint ledger_seals_sequence_check CHECK ((sequence >= 1)),
+  constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
+  constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
+);
+alter table ledger_seals owner to fd_owner;
+alter table ledger_seals enable row level security;
+alter table ledger_seals force row level security;
+create policy operator on ledger_seals for select to fd_operator using true;
+create policy owner on ledger_seals for all to fd_owner using true with check true;
+create policy tenant on ledger_seals for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_seals FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_seals to fd_worker;
+grant select on ledger_seals to fd_app;
+grant select on ledger_seals to fd_operator;
+
+create table ledger_unsealed (
+  tenant_ref text not null,
+  journal_id uuid not null,
+  constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id),
+  constraint ledger_unsealed_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
+);
+alter table ledger_unsealed owner to fd_owner;
+alter table ledger_unsealed enable row level security;
+alter table ledger_unsealed force row level security;
+create policy due on ledger_unsealed for select to fd_worker using true;
+create policy operator on ledger_unsealed for select to fd_operator using true;
+create policy owner on ledger_unsealed for all to fd_owner using true with check true;
+create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on ledger_unsealed to fd_worker;
+grant insert, select on ledger_unsealed to fd_app;
+grant select on ledger_unsealed to fd_operator;
 
 create unlogged table limit_counters (
   bucket text not null,
@@ -502,6 +720,98 @@ grant insert, select on site_versions to fd_app;
 grant select on site_versions to fd_operator;
 grant select on site_versions to fd_worker;
 
+create table store_credit_accounts (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  customer_ref text not null,
+  currency text not null,
+  balance_cents bigint not null default 0,
+  held_cents bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint store_credit_accounts_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
+  constraint store_credit_accounts_check CHECK ((held_cents <= balance_cents)),
+  constraint store_credit_accounts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint store_credit_accounts_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint store_credit_accounts_held_cents_check CHECK ((held_cents >= 0)),
+  constraint store_credit_accounts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_accounts_tenant_ref_customer_ref_currency_key UNIQUE (tenant_ref, customer_ref, currency),
+  constraint store_credit_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table store_credit_accounts owner to fd_owner;
+alter table store_credit_accounts enable row level security;
+alter table store_credit_accounts force row level security;
+CREATE INDEX store_credit_accounts_newest ON store_credit_accounts USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on store_credit_accounts for select to fd_operator using true;
+create policy owner on store_credit_accounts for all to fd_owner using true with check true;
+create policy tenant on store_credit_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_credit_accounts to fd_app;
+grant insert, select, update on store_credit_accounts to fd_worker;
+grant select on store_credit_accounts to fd_operator;
+
+create table store_credit_lots (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account_id uuid not null,
+  amount_cents bigint not null,
+  remaining_cents bigint not null,
+  expires_at timestamp with time zone,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint store_credit_lots_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint store_credit_lots_check CHECK ((remaining_cents <= amount_cents)),
+  constraint store_credit_lots_check1 CHECK (((due_at IS NULL) OR (expires_at IS NOT NULL))),
+  constraint store_credit_lots_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_lots_remaining_cents_check CHECK ((remaining_cents >= 0)),
+  constraint store_credit_lots_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
+  constraint store_credit_lots_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table store_credit_lots owner to fd_owner;
+alter table store_credit_lots enable row level security;
+alter table store_credit_lots force row level security;
+CREATE INDEX store_credit_lots_due ON store_credit_lots USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
+CREATE INDEX store_credit_lots_open ON store_credit_lots USING btree (tenant_ref, account_id, expires_at, created_at, id) WHERE (remaining_cents > 0);
+create policy due on store_credit_lots for select to fd_worker using true;
+create policy operator on store_credit_lots for select to fd_operator using true;
+create policy owner on store_credit_lots for all to fd_owner using true with check true;
+create policy tenant on store_credit_lots for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_credit_lots to fd_app;
+grant insert, select, update on store_credit_lots to fd_worker;
+grant select on store_credit_lots to fd_operator;
+
+create table store_credit_transactions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  account_id uuid not null,
+  type text not null,
+  event text not null,
+  amount_cents bigint not null,
+  balance_after_cents bigint not null,
+  order_id uuid,
+  reason text,
+  actor text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint store_credit_transactions_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint store_credit_transactions_balance_after_cents_check CHECK ((balance_after_cents >= 0)),
+  constraint store_credit_transactions_event_check CHECK ((event = ANY (ARRAY['adjustment'::text, 'order'::text, 'refund'::text, 'return'::text, 'expiration'::text]))),
+  constraint store_credit_transactions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint store_credit_transactions_reason_check CHECK ((length(reason) <= 500)),
+  constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
+  constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
+);
+alter table store_credit_transactions owner to fd_owner;
+alter table store_credit_transactions enable row level security;
+alter table store_credit_transactions force row level security;
+CREATE INDEX store_credit_transactions_newest ON store_credit_transactions USING btree (tenant_ref, account_id, created_at DESC, id DESC);
+create policy operator on store_credit_transactions for select to fd_operator using true;
+create policy owner on store_credit_transactions for all to fd_owner using true with check true;
+create policy tenant on store_credit_transactions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on store_credit_transactions to fd_app;
+grant insert, select on store_credit_transactions to fd_worker;
+grant select on store_credit_transactions to fd_operator;
+grant update (reason) on store_credit_transactions to fd_app;
+
 create table stores (
   tenant_ref text not null,
   store_number bigint not null default nextval('store_numbers'::regclass),
@@ -572,6 +882,32 @@ create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref 
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
+
+create function fd_check_journal()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  total numeric;
+  alike boolean;
+  fresh boolean;
+begin
+  select sum(e.amount_cents), bool_and(e.currency = j.currency),
+         bool_and(j.xmin = pg_current_xact_id()::xid)
+    into total, alike, fresh
+    from ledger_journals j
+    join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+   where j.tenant_ref = new.tenant_ref and j.id = new.journal_id;
+  if total <> 0 or not alike or not fresh then
+    raise exception 'journal % %', new.journal_id,
+      case when total <> 0 then 'does not sum to zero'
+           when not alike then 'mixes currencies'
+           else 'is closed' end
+      using errcode = 'FD003';
+  end if;
+  return null;
+end $$;
+alter routine fd_check_journal() owner to fd_owner;
 
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as

@@ -13,9 +13,13 @@ import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
+import { codeKeys } from './modules/gift-cards/code.ts'
+import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
+import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
 import * as viewRoutes from './modules/views/routes.ts'
@@ -45,6 +49,7 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
+  const giftCardDeps = openGiftCards(runtime)
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -87,7 +92,13 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      ledgerRoutes.merchantRoutes,
+      giftCardRoutes.merchantRoutes(giftCardDeps),
+      storeCreditRoutes.merchantRoutes(giftCardDeps),
     ]),
+  )
+  await app.register(
+    onPlane('storefront', guards.storefront, [giftCardRoutes.storefrontRoutes(giftCardDeps)]),
   )
   await app.register(
     onPlane('operator', guards.operator, [
@@ -122,6 +133,12 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
     forgetHost: (hostname) => cache.drop(hostSubject(hostname)),
   }
 }
+
+const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps => ({
+  keys: codeKeys(key),
+  idempotencyKey: key('idempotency fingerprint'),
+  limits,
+})
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {
   const { config, database, clock, limits, key } = runtime

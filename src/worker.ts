@@ -1,7 +1,10 @@
 import type { Logger } from 'pino'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
+import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
+import * as ledger from './modules/ledger/jobs.ts'
+import * as storeCredit from './modules/store-credit/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -26,6 +29,10 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('outbox upkeep', HOUR, () => forgetHandled(database)),
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('ledger seals', SECOND, (signal) => ledger.sealDue(database, signal)),
+    loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
+    loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
+    loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]

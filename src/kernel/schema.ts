@@ -10,6 +10,12 @@ export const Timestamp = Type.String({ format: 'date-time' })
 /** Integer cents; the range JavaScript counts exactly. */
 export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
+/** No single amount is larger, so that sums of many are still counted exactly. */
+export const AMOUNT_CENTS_MAX = 100_000_000_000
+
+/** An amount that somebody may name: at least a cent. */
+export const Amount = Type.Integer({ minimum: 1, maximum: AMOUNT_CENTS_MAX })
+
 const patterns = new Map<string, string>()
 
 /** A text of a certain form, and the words that tell a person which. */
@@ -28,6 +34,15 @@ export const TenantRef = Pattern(
 )
 
 export const Currency = Pattern('^[A-Z]{3}$', 'must be three capital letters, such as USD')
+
+/**
+ * What a store calls a customer: any text of any script, kept and compared as it is. Control
+ * characters are refused, because they are seen in no list and break every log.
+ */
+export const CustomerRef = Pattern(
+  '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$',
+  'must be 1 to 200 characters, none of them a control character',
+)
 
 /** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
 export const Email = Type.String({ format: 'email', maxLength: 254, pattern: '^[^@]{1,64}@' })
@@ -91,6 +106,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether a path segment can be an id at all, so that PostgreSQL is not asked about garbage. */
 export const isUuid = (text: string): boolean => UUID.test(text)
+
+const CUSTOMER_REF = new RegExp((CustomerRef as unknown as { pattern: string }).pattern, 'u')
+
+/** Whether a path segment can name a customer at all. Characters count, not UTF-16 units. */
+export const isCustomerRef = (text: string): boolean =>
+  CUSTOMER_REF.test(text) && text.isWellFormed()
 
 const TENANT_REF = new RegExp((TenantRef as unknown as { pattern: string }).pattern)
 

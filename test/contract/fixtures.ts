@@ -20,11 +20,62 @@ export const FIXTURES: Record<string, Fixture> = {
   'GET /v1/merchant/domains/:id': claimDomain,
   'POST /v1/merchant/domains/:id/verify': claimDomain,
   'DELETE /v1/merchant/domains/:id': claimDomain,
+  'GET /v1/merchant/gift-cards/:id': issueGiftCard,
+  'GET /v1/merchant/gift-cards/:id/transactions': issueGiftCard,
+  'POST /v1/merchant/gift-cards/:id/adjust': issueGiftCard,
+  'POST /v1/merchant/gift-cards/:id/disable': issueGiftCard,
+  'POST /v1/merchant/gift-cards/:id/enable': issueGiftCard,
+  'PATCH /v1/merchant/gift-cards/:id': issueGiftCard,
+  'GET /v1/merchant/store-credit/:customer_ref': creditCustomer,
+  'GET /v1/merchant/store-credit/:customer_ref/transactions': creditCustomer,
+  'POST /v1/merchant/store-credit/:customer_ref/debit': creditCustomer,
   'POST /v1/merchant/domains/:id/primary': async (merchant, app) => {
     const { id } = await claimDomain(merchant)
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+}
+
+/** What the routes above that take a body are sent, by the caller and by a stranger alike. */
+export const BODIES: Record<string, unknown> = {
+  'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
+  'POST /v1/merchant/gift-cards/:id/adjust': { delta_cents: 1, reason: 'a canary' },
+  'POST /v1/merchant/store-credit/:customer_ref/debit': {
+    amount_cents: 1,
+    currency: 'USD',
+    reason: 'a canary',
+  },
+}
+
+/** Routes whose name in the path is the caller's own word for something, so that any may be new. */
+export const CALLERS_WORD: readonly string[] = [
+  'POST /v1/merchant/store-credit/:customer_ref/credit',
+]
+
+/** A key that no request had before. */
+export const freshKey = () => ({ 'idempotency-key': randomUUID() })
+
+async function enableFeature(merchant: Caller, feature_key: string) {
+  const answer = await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
+  assert.equal(answer.status, 200, answer.text)
+}
+
+async function issueGiftCard(merchant: Caller) {
+  await enableFeature(merchant, 'gift_cards')
+  const body = { initial_balance_cents: 500, note: 'a canary' }
+  const made = await merchant.post('/v1/merchant/gift-cards', body, freshKey())
+  assert.ok(made.body.gift_card, made.text)
+  return { id: made.body.gift_card.id as string }
+}
+
+async function creditCustomer(merchant: Caller) {
+  await enableFeature(merchant, 'store_credit')
+  const customer_ref = `Zoë/${randomUUID()}`
+  const url = `/v1/merchant/store-credit/${encodeURIComponent(customer_ref)}/credit`
+  const body = { amount_cents: 500, currency: 'USD', reason: 'a canary' }
+  const made = await merchant.post(url, body, freshKey())
+  assert.ok(made.body.account, made.text)
+  return { customer_ref }
 }
 
 async function requestFeature(merchant: Caller) {
@@ -54,9 +105,17 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
+    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],
+    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'store_credit' }],
+    ['POST', '/v1/merchant/gift-cards', { initial_balance_cents: 5, note: canary }],
+    [
+      'POST',
+      `/v1/merchant/store-credit/${canary}/credit`,
+      { amount_cents: 5, currency: 'USD', reason: canary },
+    ],
   ]
   for (const [method, url, body] of plants) {
-    const answer = await merchant.send(method, url, body)
+    const answer = await merchant.send(method, url, body, freshKey())
     assert.ok(answer.status < 300, `${method} ${url}: ${answer.text}`)
   }
 }

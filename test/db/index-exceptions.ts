@@ -3,12 +3,19 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds who holds a hostname, whoever that is.',
+  gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
+  gift_cards_shown: 'Due index: the worker looks over all tenants for codes to forget.',
   idempotency_keys_old: 'Due index: the worker looks over all tenants for answers to forget.',
   idempotency_keys_stale: 'Due index: the worker looks over all tenants for lapsed leases.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
+  store_credit_lots_due:
+    'Due index: the worker looks over all tenants for credit that has expired.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
 }
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
-export const STORELESS_TABLES: Readonly<Record<string, string>> = {}
+export const STORELESS_TABLES: Readonly<Record<string, string>> = {
+  ledger_entries: 'Their journal names the store; each sale writes several.',
+  ledger_unsealed: 'Its journal names the store.',
+}

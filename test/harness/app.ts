@@ -27,10 +27,15 @@ export interface Answer {
 /** Speaks HTTP to the app with fixed headers. */
 export interface Caller {
   get(url: string): Promise<Answer>
-  post(url: string, body?: unknown): Promise<Answer>
+  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   put(url: string, body?: unknown): Promise<Answer>
   patch(url: string, body?: unknown): Promise<Answer>
-  send(method: string, url: string, body?: unknown): Promise<Answer>
+  send(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
 }
 
 export interface TestApp {
@@ -147,11 +152,12 @@ function openSeeds({ database }: Runtime) {
 }
 
 function callerOf(url: string, headers: Record<string, string>): Caller {
-  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+  const send: Caller['send'] = async (method, path, body, more = {}) => {
+    const json = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await fetch(url + path, {
       method,
       redirect: 'manual',
-      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      headers: { ...headers, ...json, ...more },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await answer.text()
@@ -166,7 +172,7 @@ function callerOf(url: string, headers: Record<string, string>): Caller {
   return {
     send,
     get: (path) => send('GET', path),
-    post: (path, body) => send('POST', path, body),
+    post: (path, body, more) => send('POST', path, body, more),
     put: (path, body) => send('PUT', path, body),
     patch: (path, body) => send('PATCH', path, body),
   }

@@ -55,11 +55,13 @@ async function readRules(db: Db) {
   return { tier: tier?.tier ?? DEFAULT_TIER, rulings }
 }
 
-/** For the modules behind an add-on: refuses unless the store has it. */
+/** For the writes of modules behind an add-on: refuses unless the store has it. */
 export async function requireFeature(db: Db, key: string): Promise<void> {
   const { tier, rulings } = await readRules(db)
-  if (stateOf(key, tier, rulings).state === 'on') return
-  throw new ApiError('feature_not_enabled', { body: { feature_key: key } })
+  const { state } = stateOf(key, tier, rulings)
+  if (state === 'on') return
+  const code = state === 'denied' ? 'operator_restricted' : 'feature_not_enabled'
+  throw new ApiError(code, { body: { feature_key: key } })
 }
 
 export function enable(db: TenantDb, actor: audit.Actor, key: string) {

@@ -1,0 +1,32 @@
+import type { Database } from '../../db/database.ts'
+import { expire } from './money.ts'
+import * as queries from './queries.ts'
+
+/** Rows looked at to find out whose they are. */
+const SAMPLE_ROWS = 1_000
+
+/** Cards expired in one transaction, and so the longest that one of them stays locked. */
+const BATCH = 50
+
+/** One step of the expiry loop, as fd_worker. Answers how many cards expired. */
+export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
+  let expired = 0
+  for (const { tenant_ref } of await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)) {
+    if (signal?.aborted) break
+    expired += await database.tenant(tenant_ref).transaction('gift cards: expire', async (tx) => {
+      const cards = await queries.lockDue(tx, BATCH)
+      for (const card of cards) await expire(tx, card)
+      return cards.length
+    })
+  }
+  return expired
+}
+
+/** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */
+export async function forgetCodes(database: Database): Promise<number> {
+  let forgotten = 0
+  for (const { tenant_ref } of await queries.listTenantsToForget(database.global, SAMPLE_ROWS)) {
+    forgotten += await queries.forgetCodes(database.tenant(tenant_ref))
+  }
+  return forgotten
+}

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as entitlements from '../entitlements/service.ts'
+import * as ledger from '../ledger/money.ts'
+import type { Hold } from '../ledger/schema.ts'
+import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
+import * as queries from './queries.ts'
+import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
+import { checkExpiry, FEATURE, getLocked, insufficient, refuseState } from './service.ts'
+
+/** Who acts where no merchant does. */
+const ORDER = 'order'
+
+/** Who asks for it, under which key. */
+export interface Asked {
+  actor: audit.Actor
+  claim: idempotency.WonClaim
+}
+
+/** Issues a card. The answer is kept without the code, which `showCodes` fills in. */
+export function issue(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewGiftCard & Priced) {
+  return db.transaction('gift cards: issue', async (tx) => {
+    const [gift_card] = await issueCards(tx, keys, asked.actor, { ...wanted, count: 1 })
+    return answer(tx, asked, 201, { gift_card, code: null })
+  })
+}
+
+/** Issues many cards alike, or none. */
+export function issueBatch(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewBatch & Priced) {
+  return db.transaction('gift cards: issue a batch', async (tx) => {
+    const cards = await issueCards(tx, keys, asked.actor, wanted)
+    return answer(tx, asked, 201, { gift_cards: cards.map((card) => ({ ...card, code: null })) })
+  })
+}
+
+/** The store's currency where the request names none. */
+interface Priced {
+  currency: string
+}
+
+const answer = (tx: Tx, { claim }: Asked, status: number, body: object) =>
+  idempotency.finish(tx, claim, status, JSON.stringify(body))
+
+async function issueCards(
+  tx: Tx,
+  keys: CodeKeys,
+  actor: audit.Actor,
+  wanted: NewGiftCard & NewBatch & Priced,
+): Promise<GiftCard[]> {
+  await entitlements.requireFeature(tx, FEATURE)
+  checkExpiry(wanted.expires_at)
+  const { initial_balance_cents: cents, currency, count } = wanted
+  const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
+  const ids = rows.map(({ id }) => id)
+  const cards = await queries.insertCards(tx, rows, {
+    initial_balance_cents: cents,
+    currency,
+    expires_at: wanted.expires_at ?? null,
+    note: wanted.note ?? null,
+    recipient_email: wanted.recipient_email ?? null,
+    customer_ref: wanted.customer_ref ?? null,
+  })
+  await Promise.all([
+    queries.logTransaction(tx, ids, {
+      type: 'credit',
+      event: 'issue',
+      amount_cents: cents,
+      actor: actor.name,
+    }),
+    ...ids.map((id) => move(tx, 'gift_card.issued', { id, currency }, cents)),
+    audit.record(tx, actor, {
+      action: 'gift_card.issued',
+      entity: count === 1 ? `gift_card:${ids[0]}` : 'gift_cards',
+      after: { count, initial_balance_cents: cents, currency },
+    }),
+  ])
+  return cards
+}
+
+function newCard(keys: CodeKeys, tenant: string): CardRow {
+  const code = makeCode()
+  return {
+    id: randomUUID(),
+    code_hmac: hashCode(keys, tenant, code),
+    code_last4: code.slice(-4),
+    code_sealed: sealCode(keys, tenant, code),
+  }
+}
+
+/** Books what the store owes to the card's holder more (or less) than before. */
+const move = (
+  tx: Tx,
+  kind: string,
+  { id, currency }: Pick<GiftCard, 'id' | 'currency'>,
+  by: number,
+) =>
+  ledger.post(tx, {
+    kind,
+    currency,
+    ref: id,
+    entries: [
+      { account: 'gift_card', ref: id, amount_cents: -by },
+      { account: 'suspense', amount_cents: by },
+    ],
+  })
+
+/** Adds to a balance or takes from it, on the merchant's word. What is held stays. */
+export function adjust(
+  db: TenantDb,
+  asked: Asked,
+  id: string,
+  { delta_cents, reason }: Adjustment,
+) {
+  return db.transaction('gift cards: adjust', async (tx) => {
+    const card = await getLocked(tx, id)
+    await entitlements.requireFeature(tx, FEATURE)
+    if (card.status === 'expired') throw refuseState(card, [])
+    if (card.balance_cents - card.held_cents + delta_cents < 0) throw insufficient(card)
+    if (card.balance_cents + delta_cents > AMOUNT_CENTS_MAX) {
+      throw new ApiError('balance_limit_exceeded')
+    }
+    const after = await queries.addBalance(tx, card.id, delta_cents)
+    await Promise.all([
+      queries.logTransaction(tx, [card.id], {
+        type: delta_cents > 0 ? 'credit' : 'debit',
+        event: 'adjustment',
+        amount_cents: Math.abs(delta_cents),
+        reason,
+        actor: asked.actor.name,
+      }),
+      move(tx, 'gift_card.adjusted', card, delta_cents),
+      audit.record(tx, asked.actor, {
+        action: 'gift_card.adjusted',
+        entity: `gift_card:${card.id}`,
+        before: { balance_cents: card.balance_cents },
+        after: { balance_cents: after.balance_cents },
+      }),
+    ])
+    return answer(tx, asked, 200, { gift_card: after })
+  })
+}
+
+interface WantedHold {
+  code: string
+  currency: string
+  wanted_cents: number
+  order_id: string
+}
+
+/**
+ * Sets as much of a card aside for an order as there is, up to what is wanted. Refuses a card that
+ * cannot be used, and says to nobody why. An empty card holds nothing.
+ */
+export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, wanted: WantedHold) {
+  const { currency, wanted_cents, order_id } = wanted
+  const code = readCode(wanted.code)
+  const card = code === null ? null : await queries.lockByCode(tx, hashCode(keys, tx.tenant, code))
+  const usable = card?.status === 'active' || card?.status === 'depleted'
+  if (card === null || !usable || card.currency !== currency)
+    throw new ApiError('gift_card_invalid')
+  const { id, code_last4: last4 } = card
+  const amount_cents = Math.max(0, Math.min(card.balance_cents - card.held_cents, wanted_cents))
+  if (amount_cents > 0) {
+    await Promise.all([
+      queries.addHeld(tx, id, amount_cents),
+      ledger.hold(tx, { account: 'gift_card', ref: id, currency, amount_cents, order_id }),
+      logOrder(tx, { ref: id, amount_cents, order_id }, 'hold'),
+    ])
+  }
+  return { gift_card_id: id, last4, amount_cents }
+}
+
+const logOrder = (
+  tx: Tx,
+  { ref, amount_cents, order_id }: Pick<Hold, 'ref' | 'amount_cents' | 'order_id'>,
+  type: 'hold' | 'capture' | 'void',
+) =>
+  queries.logTransaction(tx, [ref], { type, event: 'order', amount_cents, order_id, actor: ORDER })
+
+/** What was taken from, or given back to, which card. */
+export interface ClosedHold {
+  gift_card_id: string
+  amount_cents: number
+}
+
+/** Takes what was set aside for an order. The order's own journal books it. Harmless when repeated. */
+export async function settleHold(
+  tx: Tx,
+  { order_id }: { order_id: string },
+): Promise<ClosedHold[]> {
+  const holds = await ledger.closeHolds(tx, { order_id, to: 'posted', account: 'gift_card' })
+  for (const each of holds) {
+    await Promise.all([
+      queries.captureHeld(tx, each.ref, each.amount_cents),
+      logOrder(tx, each, 'capture'),
+    ])
+  }
+  return holds.map(closed)
+}
+
+/** Gives back what was set aside for an order. Harmless when repeated, or when it was taken. */
+export async function voidHold(tx: Tx, { order_id }: { order_id: string }): Promise<ClosedHold[]> {
+  const holds = await ledger.closeHolds(tx, { order_id, to: 'voided', account: 'gift_card' })
+  for (const each of holds) {
+    await Promise.all([
+      queries.releaseHeld(tx, each.ref, each.amount_cents),
+      logOrder(tx, each, 'void'),
+    ])
+  }
+  return holds.map(closed)
+}
+
+const closed = ({ ref, amount_cents }: Hold): ClosedHold => ({ gift_card_id: ref, amount_cents })
+
+interface Refund {
+  gift_card_id: string
+  amount_cents: number
+  order_id: string
+  actor: Pick<audit.Actor, 'name'>
+}
+
+/**
+ * Gives the money of a refund back to the card that paid. A card that can be used no more does not
+ * take it. The refund's own journal books it.
+ */
+export async function credit(tx: Tx, refund: Refund): Promise<'gift_card' | 'store_credit_needed'> {
+  const { gift_card_id: id, amount_cents, order_id, actor } = refund
+  const card = await queries.lockCard(tx, id)
+  if (card?.status !== 'active' && card?.status !== 'depleted') return 'store_credit_needed'
+  await Promise.all([
+    queries.addBalance(tx, id, amount_cents),
+    queries.logTransaction(tx, [id], {
+      type: 'credit',
+      event: 'refund',
+      amount_cents,
+      order_id,
+      actor: actor.name,
+    }),
+  ])
+  return 'gift_card'
+}
+
+/** What an expired card still had belongs to the store. What an order holds waits for the order. */
+export async function expire(tx: Tx, card: GiftCard): Promise<void> {
+  const cents = card.balance_cents - card.held_cents
+  await queries.expireCard(tx, card.id)
+  if (cents === 0) return
+  await Promise.all([
+    queries.logTransaction(tx, [card.id], {
+      type: 'expire',
+      event: 'expiration',
+      amount_cents: cents,
+      actor: audit.SYSTEM.name,
+    }),
+    ledger.post(tx, {
+      kind: 'gift_card.expired',
+      currency: card.currency,
+      ref: card.id,
+      entries: [
+        { account: 'gift_card', ref: card.id, amount_cents: cents },
+        { account: 'breakage', amount_cents: -cents },
+      ],
+    }),
+  ])
+}

@@ -1,0 +1,251 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { join, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import {
+  type CardFilters,
+  type CardRow,
+  GiftCard,
+  type GiftCardPatch,
+  GiftCardTransaction,
+  SealedCode,
+} from './schema.ts'
+
+/** What is past its date is expired at once, also before the loop has booked it. */
+const status = sql`case when disabled_at is null and expires_at <= now() then 'expired'
+                        else status end`
+
+const columns = sql`id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
+                    ${status} as status, expires_at, issued_order_id, recipient_email, customer_ref,
+                    note, created_at, updated_at`
+
+interface CommonTerms {
+  initial_balance_cents: number
+  currency: string
+  expires_at: string | null
+  note: string | null
+  recipient_email: string | null
+  customer_ref: string | null
+}
+
+/** Cards of the same terms. */
+export const insertCards = (tx: Tx, cards: readonly CardRow[], terms: CommonTerms) =>
+  tx.many(
+    GiftCard,
+    sql`
+    insert into gift_cards (tenant_ref, id, code_hmac, code_last4, code_sealed,
+                            initial_balance_cents, balance_cents, currency, expires_at, note,
+                            recipient_email, customer_ref)
+    select ${tx.tenant}, c.id, c.code_hmac, c.code_last4, c.code_sealed,
+           ${terms.initial_balance_cents}, ${terms.initial_balance_cents}, ${terms.currency},
+           ${terms.expires_at}, ${terms.note}, ${terms.recipient_email}, ${terms.customer_ref}
+      from unnest(${cards.map(({ id }) => id)}::uuid[],
+                  ${cards.map(({ code_hmac }) => code_hmac)}::bytea[],
+                  ${cards.map(({ code_last4 }) => code_last4)}::text[],
+                  ${cards.map(({ code_sealed }) => code_sealed)}::bytea[])
+           as c (id, code_hmac, code_last4, code_sealed)
+    returning ${columns}`,
+  )
+
+export const findCard = (db: Db, id: string) =>
+  db.maybe(
+    GiftCard,
+    sql`select ${columns} from gift_cards where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const findByCode = (db: Db, hash: Buffer) =>
+  db.maybe(
+    GiftCard,
+    sql`select ${columns} from gift_cards where tenant_ref = ${db.tenant} and code_hmac = ${hash}`,
+  )
+
+/** Whoever changes a balance has the row to itself from here on. */
+export const lockCard = (tx: Tx, id: string) => lock(tx, sql`id = ${id}`)
+
+export const lockByCode = (tx: Tx, hash: Buffer) => lock(tx, sql`code_hmac = ${hash}`)
+
+const lock = (tx: Tx, which: Sql) =>
+  tx.maybe(
+    GiftCard,
+    sql`select ${columns} from gift_cards where tenant_ref = ${tx.tenant} and ${which} for update`,
+  )
+
+const matching = (db: Db, { status: wanted, last4 }: CardFilters) =>
+  sql`from gift_cards where ${join(
+    [
+      sql`tenant_ref = ${db.tenant}`,
+      ...(wanted === undefined ? [] : [sql`${status} = ${wanted}`]),
+      ...(last4 === undefined ? [] : [sql`code_last4 = ${last4}`]),
+    ],
+    ' and ',
+  )}`
+
+export const listCards = (db: Db, filters: CardFilters, page: Page) =>
+  db.many(
+    GiftCard,
+    sql`
+    select ${columns} ${matching(db, filters)}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+const Total = Type.Object({ total: Type.Integer() })
+
+export const countCards = (db: Db, filters: CardFilters) =>
+  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
+
+const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
+  tx.one(
+    GiftCard,
+    sql`
+    update gift_cards set updated_at = now(), ${assignments}
+     where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
+    returning ${columns}`,
+  )
+
+/** The guard holds by the lock already; should it ever not, nothing is written and it throws. */
+export const addHeld = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`held_cents = held_cents + ${cents}`,
+    sql`balance_cents - held_cents >= ${cents}`,
+  )
+
+export const releaseHeld = (tx: Tx, id: string, cents: number) =>
+  update(tx, id, sql`held_cents = held_cents - ${cents}`, sql`held_cents >= ${cents}`)
+
+export const captureHeld = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`held_cents = held_cents - ${cents}, balance_cents = balance_cents - ${cents}`,
+    sql`held_cents >= ${cents}`,
+  )
+
+/** Never below what is held. */
+export const addBalance = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`balance_cents = balance_cents + ${cents}`,
+    sql`balance_cents + ${cents} >= held_cents`,
+  )
+
+/** What no order holds goes. */
+export const expireCard = (tx: Tx, id: string) =>
+  update(
+    tx,
+    id,
+    sql`balance_cents = held_cents, expired_at = coalesce(expired_at, now())`,
+    sql`expires_at <= now() and disabled_at is null`,
+  )
+
+export const disableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = now()`)
+export const enableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = null`)
+
+export const patchCard = (tx: Tx, id: string, { expires_at, note }: GiftCardPatch) =>
+  update(
+    tx,
+    id,
+    join(
+      [
+        sql`updated_at = now()`,
+        ...(expires_at === undefined ? [] : [sql`expires_at = ${expires_at}`]),
+        ...(note === undefined ? [] : [sql`note = ${note}`]),
+      ],
+      ', ',
+    ),
+  )
+
+type NewTransaction = Pick<GiftCardTransaction, 'type' | 'event' | 'amount_cents' | 'actor'> & {
+  order_id?: string | null
+  reason?: string | null
+}
+
+/** One line for each of the cards, with the balance that each has now. */
+export const logTransaction = (tx: Tx, ids: readonly string[], line: NewTransaction) =>
+  tx.run(sql`
+    insert into gift_card_transactions (tenant_ref, gift_card_id, type, event, amount_cents,
+                                        balance_after_cents, order_id, reason, actor)
+    select tenant_ref, id, ${line.type}, ${line.event}, ${line.amount_cents}, balance_cents,
+           ${line.order_id ?? null}, ${line.reason ?? null}, ${line.actor}
+      from gift_cards
+     where tenant_ref = ${tx.tenant} and id = any(${ids}::uuid[])`)
+
+export const listTransactions = (db: Db, id: string, page: Page) =>
+  db.many(
+    GiftCardTransaction,
+    sql`
+    select id, type, event, amount_cents, balance_after_cents, order_id, reason, actor, created_at
+      from gift_card_transactions
+     where tenant_ref = ${db.tenant} and gift_card_id = ${id}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countTransactions = (db: Db, id: string) =>
+  db.one(
+    Total,
+    sql`
+    select count(*) as total
+      from gift_card_transactions
+     where tenant_ref = ${db.tenant} and gift_card_id = ${id}`,
+  )
+
+/** As long as a replay may show the code. */
+const SHOWN_HOURS = 24
+const shown = sql`code_sealed is not null
+                  and created_at > now() - make_interval(hours => ${SHOWN_HOURS})`
+
+export const listSealedCodes = (db: Db, ids: readonly string[]) =>
+  db.many(
+    SealedCode,
+    sql`
+    select id, code_hmac, code_sealed
+      from gift_cards
+     where tenant_ref = ${db.tenant} and id = any(${ids}::uuid[]) and ${shown}`,
+  )
+
+const noLongerShown = sql`code_sealed is not null
+                          and created_at <= now() - make_interval(hours => ${SHOWN_HOURS})`
+
+const TenantOnly = Type.Object({ tenant_ref: Type.String() })
+
+export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
+  worker.many(
+    TenantOnly,
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref from gift_cards where ${noLongerShown} order by created_at
+             limit ${limit}) as oldest`,
+  )
+
+export const forgetCodes = (db: Db) =>
+  db.run(sql`
+    update gift_cards set code_sealed = null where tenant_ref = ${db.tenant} and ${noLongerShown}`)
+
+const due = sql`expires_at <= now() and disabled_at is null
+                and (expired_at is null or balance_cents > held_cents)`
+
+export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
+  worker.many(
+    TenantOnly,
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref from gift_cards where ${due} order by expires_at limit ${limit})
+        as oldest`,
+  )
+
+/** Leaves those alone that somebody is working on: they are due still. */
+export const lockDue = (tx: Tx, limit: number) =>
+  tx.many(
+    GiftCard,
+    sql`
+    select ${columns}
+      from gift_cards
+     where tenant_ref = ${tx.tenant} and ${due}
+     order by expires_at
+     limit ${limit}
+       for update skip locked`,
+  )

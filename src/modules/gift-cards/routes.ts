@@ -1,0 +1,262 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import { once } from '../../http/idempotent.ts'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { callerOf, type Limits } from '../../platform/limits.ts'
+import * as stores from '../stores/service.ts'
+import type { CodeKeys } from './code.ts'
+import * as money from './money.ts'
+import {
+  Adjustment,
+  CodeToCheck,
+  GIFT_CARD_STATUSES,
+  GiftCard,
+  GiftCardPatch,
+  GiftCardStatus,
+  GiftCardTransaction,
+  IssuedBatch,
+  IssuedCard,
+  NewBatch,
+  NewGiftCard,
+  ShownBalance,
+} from './schema.ts'
+import * as giftCards from './service.ts'
+
+export interface GiftCardDeps {
+  keys: CodeKeys
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+  limits: Pick<Limits, 'velocity'>
+}
+
+const scope = 'manage:own_giftcards'
+const tags = ['merchant-commerce']
+
+/** Whether the store has the add-on may change, so that the same key may try again. */
+const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
+
+const OneCard = Type.Object({ gift_card: ref(GiftCard) })
+
+export const merchantRoutes =
+  (deps: GiftCardDeps): Routes =>
+  async (app) => {
+    await issueRoutes(deps)(app)
+    await readRoutes(app)
+    await changeRoutes(deps)(app)
+  }
+
+const issueRoutes =
+  ({ keys, idempotencyKey: secret }: GiftCardDeps): Routes =>
+  async (app) => {
+    const showCodes =
+      ({ db }: FastifyRequest) =>
+      (answer: { status: number; body: string }) =>
+        giftCards.showCodes(db, keys, answer)
+    const priced = async <T extends { currency?: string }>({ db }: FastifyRequest, wanted: T) => ({
+      ...wanted,
+      currency: wanted.currency ?? (await stores.get(db)).currency,
+    })
+
+    app.post(
+      '/v1/merchant/gift-cards',
+      {
+        config: { scope, idempotent: true, failures: FEATURE_OFF },
+        schema: {
+          operationId: 'issueGiftCard',
+          tags,
+          summary: 'Issue a gift card. Its code is shown here, and to a replay within 24 hours.',
+          body: NewGiftCard,
+          response: { 201: IssuedCard },
+        },
+      },
+      (request, reply) =>
+        once(
+          request,
+          reply,
+          { operation: 'gift_card_issue', secret, passing: FEATURE_OFF, fill: showCodes(request) },
+          async (claim) => {
+            const wanted = await priced(request, request.body)
+            return money.issue(request.db, keys, { actor: request.actor, claim }, wanted)
+          },
+        ),
+    )
+
+    app.post(
+      '/v1/merchant/gift-cards/batch',
+      {
+        config: { scope, idempotent: true, failures: FEATURE_OFF },
+        schema: {
+          operationId: 'issueGiftCards',
+          tags,
+          summary: 'Issue up to a thousand gift cards alike. All are issued, or none.',
+          body: NewBatch,
+          response: { 201: IssuedBatch },
+        },
+      },
+      (request, reply) =>
+        once(
+          request,
+          reply,
+          { operation: 'gift_card_batch', secret, passing: FEATURE_OFF, fill: showCodes(request) },
+          async (claim) => {
+            const wanted = await priced(request, request.body)
+            return money.issueBatch(request.db, keys, { actor: request.actor, claim }, wanted)
+          },
+        ),
+    )
+  }
+
+const readRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/gift-cards',
+    {
+      config: {
+        scope,
+        query: { status: GiftCardStatus, last4: Type.String(), ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listGiftCards',
+        tags,
+        summary: "The store's gift cards, newest first.",
+        response: { 200: PageOf('gift_cards', ref(GiftCard)) },
+      },
+    },
+    ({ db, query }) => {
+      const status = readOneOf(query, 'status', GIFT_CARD_STATUSES)
+      const last4 = readText(query, 'last4')?.toUpperCase()
+      return giftCards.list(db, { status, last4 }, readPage(query))
+    },
+  )
+
+  app.get(
+    '/v1/merchant/gift-cards/:id',
+    {
+      config: { scope, failures: ['gift_card_not_found'] },
+      schema: {
+        operationId: 'readGiftCard',
+        tags,
+        summary: 'One gift card.',
+        params: Params('id'),
+        response: { 200: OneCard },
+      },
+    },
+    async ({ db, params }) => ({ gift_card: await giftCards.get(db, params.id) }),
+  )
+
+  app.get(
+    '/v1/merchant/gift-cards/:id/transactions',
+    {
+      config: { scope, query: PAGE_QUERY, failures: ['gift_card_not_found'] },
+      schema: {
+        operationId: 'listGiftCardTransactions',
+        tags,
+        summary: 'What happened to a gift card, newest first.',
+        params: Params('id'),
+        response: { 200: PageOf('transactions', ref(GiftCardTransaction)) },
+      },
+    },
+    ({ db, params, query }) => giftCards.listTransactions(db, params.id, readPage(query)),
+  )
+}
+
+const changeRoutes =
+  ({ idempotencyKey: secret }: GiftCardDeps): Routes =>
+  async (app) => {
+    const failures: readonly ErrorCode[] = [
+      'gift_card_not_found',
+      'invalid_transition',
+      ...FEATURE_OFF,
+    ]
+
+    app.post(
+      '/v1/merchant/gift-cards/:id/adjust',
+      {
+        config: {
+          scope,
+          idempotent: true,
+          failures: [...failures, 'insufficient_balance', 'balance_limit_exceeded'],
+        },
+        schema: {
+          operationId: 'adjustGiftCard',
+          tags,
+          summary: 'Add to a balance or take from it. What orders hold stays.',
+          params: Params('id'),
+          body: Adjustment,
+          response: { 200: OneCard },
+        },
+      },
+      (request, reply) => {
+        const { id } = request.params
+        const options = { operation: 'gift_card_adjust', secret, target: id, passing: FEATURE_OFF }
+        return once(request, reply, options, (claim) =>
+          money.adjust(request.db, { actor: request.actor, claim }, id, request.body),
+        )
+      },
+    )
+
+    for (const [verb, act, summary] of [
+      ['disable', giftCards.disable, 'Take a gift card out of use. Repeating it is harmless.'],
+      ['enable', giftCards.enable, 'Put a disabled gift card back into use.'],
+    ] as const) {
+      app.post(
+        `/v1/merchant/gift-cards/:id/${verb}`,
+        {
+          config: { scope, failures },
+          schema: {
+            operationId: `${verb}GiftCard`,
+            tags,
+            summary,
+            params: Params('id'),
+            response: { 200: OneCard },
+          },
+        },
+        async ({ db, actor, params }) => ({
+          gift_card: await act(db, actor, (params as { id: string }).id),
+        }),
+      )
+    }
+
+    app.patch(
+      '/v1/merchant/gift-cards/:id',
+      {
+        config: { scope, failures },
+        schema: {
+          operationId: 'updateGiftCard',
+          tags,
+          summary: 'Change when a gift card expires, or the note on it.',
+          params: Params('id'),
+          body: GiftCardPatch,
+          response: { 200: OneCard },
+        },
+      },
+      async ({ db, actor, params, body }) => ({
+        gift_card: await giftCards.patch(db, actor, params.id, body),
+      }),
+    )
+  }
+
+export const storefrontRoutes =
+  (deps: GiftCardDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/tenants/:tenant/gift-cards/balance',
+      {
+        config: { failures: ['unknown_tenant', 'gift_card_not_found'] },
+        schema: {
+          operationId: 'checkGiftCard',
+          tags: ['storefront'],
+          summary: 'What a gift card is worth. Unknown, disabled and expired answer alike.',
+          params: Params('tenant'),
+          body: CodeToCheck,
+          response: { 200: Type.Object({ gift_card: ShownBalance }) },
+        },
+      },
+      async ({ db, ip, body }) => ({
+        gift_card: await giftCards.checkBalance(deps, db, callerOf(ip), body.code),
+      }),
+    )
+  }

@@ -1,0 +1,53 @@
+import type { Database, TenantDb } from '../../db/database.ts'
+import { chainHash, GENESIS } from './chain.ts'
+import * as queries from './queries.ts'
+
+/** Stores looked at in one step. Only their names are read, so there can be many. */
+const TENANTS_MAX = 2_000
+
+/** Journals sealed in one transaction: some milliseconds of hashing, and one write. */
+const BATCH = 250
+
+/** Stores sealed at the same time. */
+const LANES = 4
+
+/**
+ * One step of the sealing loop, as fd_worker: numbers journals that have been committed and adds them
+ * to their store's chain. A number once given stays; a journal that commits late gets the next one.
+ * Answers how many were sealed.
+ */
+export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
+  const tenants = await queries.listTenantsToSeal(database.global, TENANTS_MAX)
+  let sealed = 0
+  const lane = async () => {
+    for (let next = tenants.pop(); next && !signal?.aborted; next = tenants.pop()) {
+      sealed += await sealBatch(database.tenant(next.tenant_ref))
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return sealed
+}
+
+const sealBatch = (db: TenantDb): Promise<number> =>
+  db.transaction('ledger: seal', async (tx) => {
+    const { mine } = await queries.tryLockChain(tx)
+    if (!mine) return 0
+    const [head, journals] = await Promise.all([
+      queries.findHead(tx),
+      queries.listUnsealed(tx, BATCH),
+    ])
+    if (journals.length === 0) return 0
+    const first = (head?.sequence ?? 0) + 1
+    let previous = head?.hash ?? GENESIS
+    const hashes = journals.map((journal, index) => {
+      const hash = chainHash(previous, first + index, journal)
+      previous = hash.toString('hex')
+      return hash
+    })
+    const ids = journals.map(({ id }) => id)
+    await Promise.all([
+      queries.insertSeals(tx, first, ids, hashes),
+      queries.deleteUnsealed(tx, ids),
+    ])
+    return journals.length
+  })

@@ -1,0 +1,191 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Id } from '../../kernel/schema.ts'
+import {
+  Balance,
+  Counts,
+  type Entry,
+  type HeldKind,
+  Hold,
+  Link,
+  type NewHold,
+  type NewJournal,
+  PostedEntry,
+  Seal,
+  SealedForm,
+} from './schema.ts'
+
+type JournalRow = Required<Omit<NewJournal, 'entries'>> & { id: string }
+
+/** The journal, its entries and its place in the sealer's queue, in one statement. */
+export const insertJournal = (tx: Tx, journal: JournalRow, entries: readonly Entry[]) =>
+  tx.run(sql`
+    with journal as (
+      insert into ledger_journals (tenant_ref, id, kind, currency, order_id, ref)
+      values (${tx.tenant}, ${journal.id}, ${journal.kind}, ${journal.currency},
+              ${journal.order_id}, ${journal.ref})
+    ), queued as (
+      insert into ledger_unsealed (tenant_ref, journal_id) values (${tx.tenant}, ${journal.id})
+    )
+    insert into ledger_entries
+           (tenant_ref, journal_id, position, account, ref, currency, amount_cents)
+    select ${tx.tenant}, ${journal.id}, e.position - 1, e.account, e.ref, ${journal.currency},
+           e.amount_cents
+      from unnest(${entries.map(({ account }) => account)}::text[],
+                  ${entries.map(({ ref }) => ref)}::text[],
+                  ${entries.map(({ amount_cents }) => amount_cents)}::bigint[])
+           with ordinality as e (account, ref, amount_cents, position)`)
+
+const holdColumns = sql`id, account, ref, currency, amount_cents, order_id, state, expires_at,
+                        created_at, closed_at`
+
+export const insertHold = (tx: Tx, hold: NewHold) =>
+  tx.one(
+    Type.Object({ id: Id }),
+    sql`
+    insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id, expires_at)
+    values (${tx.tenant}, ${hold.account}, ${hold.ref}, ${hold.currency}, ${hold.amount_cents},
+            ${hold.order_id}, ${hold.expires_at ?? null})
+    returning id`,
+  )
+
+/** Of two that close the same hold one gets the row; the other finds that it is pending no more. */
+export const closeHolds = (
+  tx: Tx,
+  orderId: string,
+  to: 'posted' | 'voided' | 'expired',
+  account: HeldKind | null,
+) =>
+  tx.many(
+    Hold,
+    sql`
+    update ledger_holds set state = ${to}, closed_at = now()
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and state = 'pending'
+       and (${account}::text is null or account = ${account})
+    returning ${holdColumns}`,
+  )
+
+export const listEntriesOfOrder = (db: Db, orderId: string) =>
+  db.many(
+    PostedEntry,
+    sql`
+    select j.id as journal_id, j.kind, j.ref as journal_ref, j.currency, e.account, e.ref,
+           e.amount_cents, j.created_at
+      from ledger_journals j
+      join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+     where j.tenant_ref = ${db.tenant} and j.order_id = ${orderId}
+     order by j.created_at, j.id, e.position`,
+  )
+
+/** Steps from one tenant to the next by the index, past however many journals each has. */
+export const listTenantsToSeal = (worker: GlobalDb, limit: number) =>
+  worker.many(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    with recursive tenants as (
+      select min(tenant_ref) as tenant_ref from ledger_unsealed
+      union all
+      select (select min(u.tenant_ref)
+                from ledger_unsealed u
+               where u.tenant_ref > tenants.tenant_ref)
+        from tenants
+       where tenants.tenant_ref is not null
+    )
+    select tenant_ref from tenants where tenant_ref is not null limit ${limit}`,
+  )
+
+/** One sealer for each store at a time. Whoever comes second leaves the store to the first. */
+export const tryLockChain = (tx: Tx) =>
+  tx.one(
+    Type.Object({ mine: Type.Boolean() }),
+    sql`
+    select pg_try_advisory_xact_lock(hashtextextended(${`${tx.tenant}/ledger chain`}, 0)) as mine`,
+  )
+
+export const findHead = (db: Db) =>
+  db.maybe(
+    Seal,
+    sql`
+    select sequence, encode(hash, 'hex') as hash
+      from ledger_seals
+     where tenant_ref = ${db.tenant}
+     order by sequence desc
+     limit 1`,
+  )
+
+export const findSeal = (db: Db, sequence: number) =>
+  db.maybe(
+    Seal,
+    sql`
+    select sequence, encode(hash, 'hex') as hash
+      from ledger_seals
+     where tenant_ref = ${db.tenant} and sequence = ${sequence}`,
+  )
+
+/** Of the journal `j`: what a seal covers. */
+const sealedForm = sql`
+  j.id, j.kind, j.currency, j.order_id, j.ref,
+  to_char(j.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at,
+  (select coalesce(json_agg(json_build_array(e.position, e.account, e.ref, e.currency,
+                                             e.amount_cents)
+                            order by e.position), '[]')
+     from ledger_entries e
+    where e.tenant_ref = j.tenant_ref and e.journal_id = j.id) as entries`
+
+export const listUnsealed = (tx: Tx, limit: number) =>
+  tx.many(
+    SealedForm,
+    sql`
+    select ${sealedForm}
+      from (select journal_id from ledger_unsealed where tenant_ref = ${tx.tenant} limit ${limit}) u
+      join ledger_journals j on j.tenant_ref = ${tx.tenant} and j.id = u.journal_id
+     order by j.created_at, j.id`,
+  )
+
+export const insertSeals = (tx: Tx, first: number, ids: readonly string[], hashes: Buffer[]) =>
+  tx.run(sql`
+    insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
+    select ${tx.tenant}, ${first}::bigint + s.n - 1, s.journal_id, s.hash
+      from unnest(${ids}::uuid[], ${hashes}::bytea[]) with ordinality as s (journal_id, hash, n)`)
+
+export const deleteUnsealed = (tx: Tx, ids: readonly string[]) =>
+  tx.run(sql`
+    delete from ledger_unsealed where tenant_ref = ${tx.tenant} and journal_id = any(${ids}::uuid[])`)
+
+/** The links from `from` on, by sequence. */
+export const listLinks = (db: Db, from: number, limit: number) =>
+  db.many(
+    Link,
+    sql`
+    select s.sequence, encode(s.hash, 'hex') as hash,
+           (select row_to_json(form)
+              from (select ${sealedForm}
+                      from ledger_journals j
+                     where j.tenant_ref = s.tenant_ref and j.id = s.journal_id) form) as journal
+      from ledger_seals s
+     where s.tenant_ref = ${db.tenant} and s.sequence >= ${from}
+     order by s.sequence
+     limit ${limit}`,
+  )
+
+export const listBalances = (db: Db) =>
+  db.many(
+    Balance,
+    sql`
+    select account, currency, sum(amount_cents)::bigint as balance_cents
+      from ledger_entries
+     where tenant_ref = ${db.tenant}
+     group by account, currency
+     order by account, currency`,
+  )
+
+/** One statement, so that a journal which is sealed meanwhile is counted once. */
+export const countJournals = (db: Db) =>
+  db.one(
+    Counts,
+    sql`
+    select (select count(*) from ledger_journals where tenant_ref = ${db.tenant}) as journals,
+           (select count(*) from ledger_seals where tenant_ref = ${db.tenant}) as sealed,
+           (select count(*) from ledger_unsealed where tenant_ref = ${db.tenant}) as unsealed`,
+  )

@@ -1,0 +1,32 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { clamp } from '../../kernel/page.ts'
+import { Proof } from './schema.ts'
+import * as ledger from './service.ts'
+
+const FROM = { min: 1, max: Number.MAX_SAFE_INTEGER - 1_000_000, otherwise: 1 }
+
+export const merchantRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/ledger/proof',
+    {
+      config: {
+        scope: 'manage:own_analytics',
+        query: { from: Type.Integer({ minimum: 1, default: 1 }) },
+      },
+      schema: {
+        operationId: 'proveLedger',
+        tags: ['merchant-commerce'],
+        summary: 'Trial balance, and the chain of hashes over all journals computed anew.',
+        description:
+          'One call verifies 10,000 journals; `next_from` says where to go on. Keep the head of the ' +
+          'chain to see later that nothing before it was changed.',
+        response: { 200: Proof },
+      },
+    },
+    ({ db, query }) => {
+      const { from } = query as { from?: unknown }
+      return ledger.proof(db, clamp(from, FROM))
+    },
+  )
+}

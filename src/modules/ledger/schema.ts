@@ -1,0 +1,138 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+
+export const ACCOUNT_KINDS = [
+  'card_clearing',
+  'gift_card',
+  'store_credit',
+  'sales',
+  'tax_payable',
+  'shipping_income',
+  'discount',
+  'refund',
+  'affiliate_payable',
+  'breakage',
+  'suspense',
+] as const
+export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
+export type AccountKind = Static<typeof AccountKind>
+
+/** What is owed to somebody in particular, and so can be set aside for an order. */
+export type HeldKind = 'gift_card' | 'store_credit'
+
+/** A debit is positive, a credit negative. */
+export const Entry = Type.Object({
+  account: AccountKind,
+  ref: Type.String(),
+  amount_cents: Type.Integer(),
+})
+export type Entry = Static<typeof Entry>
+
+export interface NewJournal {
+  /** What happened, e.g. `sale`, `gift_card.issued`. */
+  kind: string
+  currency: string
+  order_id?: string | null
+  ref?: string | null
+  entries: readonly { account: AccountKind; ref?: string; amount_cents: number }[]
+}
+
+/** An entry with the journal it stands in. */
+export const PostedEntry = Type.Object({
+  journal_id: Id,
+  kind: Type.String(),
+  journal_ref: Nullable(Type.String()),
+  currency: Type.String(),
+  ...Entry.properties,
+  created_at: Timestamp,
+})
+export type PostedEntry = Static<typeof PostedEntry>
+
+export const HOLD_STATES = ['pending', 'posted', 'voided', 'expired'] as const
+
+export const Hold = Type.Object({
+  id: Id,
+  account: Type.Enum(['gift_card', 'store_credit']),
+  ref: Type.String(),
+  currency: Type.String(),
+  amount_cents: Type.Integer(),
+  order_id: Id,
+  state: Type.Enum([...HOLD_STATES]),
+  expires_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  closed_at: Nullable(Timestamp),
+})
+export type Hold = Static<typeof Hold>
+
+export interface NewHold {
+  account: HeldKind
+  ref: string
+  currency: string
+  amount_cents: number
+  order_id: string
+  expires_at?: string | null
+}
+
+/** A journal as it is sealed: every column, in a form that has one spelling. */
+export const SealedForm = Type.Object({
+  id: Id,
+  kind: Type.String(),
+  currency: Type.String(),
+  order_id: Nullable(Id),
+  ref: Nullable(Type.String()),
+  /** With microseconds, as PostgreSQL keeps it. */
+  created_at: Type.String(),
+  /** Account, ref, currency and amount, in the order of their positions. */
+  entries: Type.Array(
+    Type.Tuple([Type.Integer(), Type.String(), Type.String(), Type.String(), Type.Integer()]),
+  ),
+})
+export type SealedForm = Static<typeof SealedForm>
+
+export const Seal = Type.Object({ sequence: Type.Integer(), hash: Type.String() })
+export type Seal = Static<typeof Seal>
+
+/** A link of the chain, with what it should have been made from; null when that is gone. */
+export const Link = Type.Object({
+  sequence: Type.Integer(),
+  hash: Type.String(),
+  journal: Nullable(SealedForm),
+})
+export type Link = Static<typeof Link>
+
+const BalanceLine = Type.Object({
+  account: AccountKind,
+  currency: Type.String(),
+  balance_cents: Type.Integer(),
+})
+
+export const Proof = Type.Object({
+  trial_balance: Type.Array(BalanceLine, {
+    description: 'The sum of each kind of account. Debits are positive.',
+  }),
+  balanced: Type.Boolean({ description: 'Each currency sums to zero.' }),
+  journal_count: Type.Integer(),
+  sealed_count: Type.Integer(),
+  unsealed_count: Type.Integer({ description: 'Committed just now, and not yet numbered.' }),
+  chain_head: Nullable(
+    Type.Object({ sequence: Type.Integer(), hash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+  ),
+  verified: Type.Boolean({
+    description: 'The journals from `from` to `to`, hashed anew, give the chain that was sealed.',
+  }),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  next_from: Nullable(
+    Type.Integer({ description: 'Where to go on. Null: the chain is verified to its head.' }),
+  ),
+  broken_at: Nullable(Type.Integer({ description: 'The first sequence that does not verify.' })),
+})
+export type Proof = Static<typeof Proof>
+
+export const Balance = BalanceLine
+
+export const Counts = Type.Object({
+  journals: Type.Integer(),
+  sealed: Type.Integer(),
+  unsealed: Type.Integer(),
+})

@@ -1,0 +1,29 @@
+import type { Database, TenantDb } from '../../db/database.ts'
+import { enter } from './money.ts'
+import * as queries from './queries.ts'
+
+/** Rows looked at to find out whose they are. */
+const SAMPLE_ROWS = 1_000
+
+/** Accounts of one store in one step, each in a transaction of its own. */
+const BATCH = 100
+
+/** One step of the expiry loop, as fd_worker. Answers how many accounts were looked at. */
+export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
+  let looked = 0
+  for (const { tenant_ref } of await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)) {
+    const db = database.tenant(tenant_ref)
+    for (const { account_id } of await queries.listAccountsToExpire(db, BATCH)) {
+      if (signal?.aborted) return looked
+      await expireAccount(db, account_id)
+      looked++
+    }
+  }
+  return looked
+}
+
+const expireAccount = (db: TenantDb, id: string) =>
+  db.transaction('store credit: expire', async (tx) => {
+    await enter(tx, await queries.lockAccount(tx, id))
+    await queries.postponeExpiry(tx, id)
+  })

@@ -1,0 +1,207 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
+import type { Share } from './lots.ts'
+import { OpenLot, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
+
+const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
+
+const Total = Type.Object({ total: Type.Integer() })
+
+/** Does nothing where the account is there already. */
+export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
+  tx.run(sql`
+    insert into store_credit_accounts (tenant_ref, customer_ref, currency)
+    values (${tx.tenant}, ${customerRef}, ${currency})
+        on conflict do nothing`)
+
+/** Whoever changes a balance or its lots has the account to itself from here on. */
+export const lockAccountOf = (tx: Tx, customerRef: string, currency: string) =>
+  lock(tx, sql`customer_ref = ${customerRef} and currency = ${currency}`)
+
+export const lockAccount = (tx: Tx, id: string) => lock(tx, sql`id = ${id}`)
+
+const lock = (tx: Tx, which: Sql) =>
+  tx.maybe(
+    StoreCreditAccount,
+    sql`
+    select ${columns}
+      from store_credit_accounts
+     where tenant_ref = ${tx.tenant} and ${which}
+       for update`,
+  )
+
+export const findAccount = (db: Db, customerRef: string, currency: string) =>
+  db.maybe(
+    StoreCreditAccount,
+    sql`
+    select ${columns}
+      from store_credit_accounts
+     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and currency = ${currency}`,
+  )
+
+export const listAccountsOf = (db: Db, customerRef: string) =>
+  db.many(
+    StoreCreditAccount,
+    sql`
+    select ${columns}
+      from store_credit_accounts
+     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef}
+     order by currency`,
+  )
+
+const matching = (db: Db, customerRef: string | undefined) =>
+  customerRef === undefined
+    ? sql`from store_credit_accounts where tenant_ref = ${db.tenant}`
+    : sql`from store_credit_accounts
+         where tenant_ref = ${db.tenant} and customer_ref = ${customerRef}`
+
+export const listAccounts = (db: Db, customerRef: string | undefined, page: Page) =>
+  db.many(
+    StoreCreditAccount,
+    sql`
+    select ${columns} ${matching(db, customerRef)}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countAccounts = (db: Db, customerRef: string | undefined) =>
+  db.one(Total, sql`select count(*) as total ${matching(db, customerRef)}`)
+
+const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
+  tx.one(
+    StoreCreditAccount,
+    sql`
+    update store_credit_accounts set updated_at = now(), ${assignments}
+     where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
+    returning ${columns}`,
+  )
+
+/** The guards hold by the lock already; should one ever not, nothing is written and it throws. */
+export const addHeld = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`held_cents = held_cents + ${cents}`,
+    sql`balance_cents - held_cents >= ${cents}`,
+  )
+
+export const releaseHeld = (tx: Tx, id: string, cents: number) =>
+  update(tx, id, sql`held_cents = held_cents - ${cents}`, sql`held_cents >= ${cents}`)
+
+export const captureHeld = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`held_cents = held_cents - ${cents}, balance_cents = balance_cents - ${cents}`,
+    sql`held_cents >= ${cents}`,
+  )
+
+/** Never below what is held. */
+export const addBalance = (tx: Tx, id: string, cents: number) =>
+  update(
+    tx,
+    id,
+    sql`balance_cents = balance_cents + ${cents}`,
+    sql`balance_cents + ${cents} >= held_cents`,
+  )
+
+export const insertLot = (tx: Tx, accountId: string, cents: number, expiresAt: string | null) =>
+  tx.run(sql`
+    insert into store_credit_lots
+           (tenant_ref, account_id, amount_cents, remaining_cents, expires_at, due_at)
+    values (${tx.tenant}, ${accountId}, ${cents}, ${cents}, ${expiresAt}, ${expiresAt})`)
+
+/** In the order in which they are spent. */
+export const listOpenLots = (db: Db, accountId: string) =>
+  db.many(
+    OpenLot,
+    sql`
+    select id, remaining_cents, coalesce(expires_at <= now(), false) as expired
+      from store_credit_lots
+     where tenant_ref = ${db.tenant} and account_id = ${accountId} and remaining_cents > 0
+     order by expires_at, created_at, id`,
+  )
+
+export const reduceLots = (tx: Tx, shares: readonly Share[]) =>
+  tx.run(sql`
+    update store_credit_lots l set remaining_cents = l.remaining_cents - s.amount_cents
+      from unnest(${shares.map(({ id }) => id)}::uuid[],
+                  ${shares.map(({ amount_cents }) => amount_cents)}::bigint[])
+           as s (id, amount_cents)
+     where l.tenant_ref = ${tx.tenant} and l.id = s.id`)
+
+type NewTransaction = Pick<StoreCreditTransaction, 'type' | 'event' | 'amount_cents' | 'actor'> & {
+  order_id?: string | null
+  reason?: string | null
+}
+
+/** With the balance that the account has now. */
+export const logTransaction = (tx: Tx, accountId: string, line: NewTransaction) =>
+  tx.one(
+    StoreCreditTransaction,
+    sql`
+    with account as (
+      select id, currency, balance_cents
+        from store_credit_accounts
+       where tenant_ref = ${tx.tenant} and id = ${accountId}
+    )
+    insert into store_credit_transactions (tenant_ref, account_id, type, event, amount_cents,
+                                           balance_after_cents, order_id, reason, actor)
+    select ${tx.tenant}, id, ${line.type}, ${line.event}, ${line.amount_cents}, balance_cents,
+           ${line.order_id ?? null}, ${line.reason ?? null}, ${line.actor}
+      from account
+    returning id, (select currency from account) as currency, type, event, amount_cents,
+              balance_after_cents, order_id, reason, actor, created_at`,
+  )
+
+const ofCustomer = (db: Db, customerRef: string) => sql`
+  from store_credit_accounts a
+  join store_credit_transactions t on t.tenant_ref = a.tenant_ref and t.account_id = a.id
+ where a.tenant_ref = ${db.tenant} and a.customer_ref = ${customerRef}`
+
+/** Over all currencies of the customer, newest first. */
+export const listTransactions = (db: Db, customerRef: string, page: Page) =>
+  db.many(
+    StoreCreditTransaction,
+    sql`
+    select t.id, a.currency, t.type, t.event, t.amount_cents, t.balance_after_cents, t.order_id,
+           t.reason, t.actor, t.created_at
+    ${ofCustomer(db, customerRef)}
+     order by t.created_at desc, t.id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countTransactions = (db: Db, customerRef: string) =>
+  db.one(Total, sql`select count(*) as total ${ofCustomer(db, customerRef)}`)
+
+const due = sql`due_at <= now() and remaining_cents > 0`
+
+export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
+  worker.many(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref from store_credit_lots where ${due} order by due_at limit ${limit})
+        as oldest`,
+  )
+
+export const listAccountsToExpire = (db: Db, limit: number) =>
+  db.many(
+    Type.Object({ account_id: Id }),
+    sql`
+    select distinct account_id
+      from (select account_id
+              from store_credit_lots
+             where tenant_ref = ${db.tenant} and ${due}
+             order by due_at
+             limit ${limit}) as oldest`,
+  )
+
+/** What an order holds of an expired lot is looked at again in an hour. */
+export const postponeExpiry = (tx: Tx, accountId: string) =>
+  tx.run(sql`
+    update store_credit_lots set due_at = now() + interval '1 hour'
+     where tenant_ref = ${tx.tenant} and account_id = ${accountId} and ${due}`)

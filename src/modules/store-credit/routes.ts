@@ -1,0 +1,137 @@
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import { once } from '../../http/idempotent.ts'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readText } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import * as money from './money.ts'
+import {
+  MovedCredit,
+  NewCredit,
+  NewDebit,
+  StoreCreditAccount,
+  StoreCreditTransaction,
+} from './schema.ts'
+import * as storeCredit from './service.ts'
+
+export interface StoreCreditDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+}
+
+const scope = 'manage:own_store_credit'
+const tags = ['merchant-commerce']
+
+/** Whether the store has the add-on may change, so that the same key may try again. */
+const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
+
+export const merchantRoutes =
+  ({ idempotencyKey: secret }: StoreCreditDeps): Routes =>
+  async (app) => {
+    await readRoutes(app)
+
+    app.post(
+      '/v1/merchant/store-credit/:customer_ref/credit',
+      {
+        config: { scope, idempotent: true, failures: [...FEATURE_OFF, 'balance_limit_exceeded'] },
+        schema: {
+          operationId: 'creditCustomer',
+          tags,
+          summary: 'Give a customer credit. The account is made where there is none.',
+          params: Params('customer_ref'),
+          body: NewCredit,
+          response: { 201: MovedCredit },
+        },
+      },
+      (request, reply) => {
+        const target = request.params.customer_ref
+        const options = { operation: 'store_credit_credit', secret, target, passing: FEATURE_OFF }
+        return once(request, reply, options, (claim) =>
+          money.creditByMerchant(request.db, { actor: request.actor, claim }, target, request.body),
+        )
+      },
+    )
+
+    app.post(
+      '/v1/merchant/store-credit/:customer_ref/debit',
+      {
+        config: {
+          scope,
+          idempotent: true,
+          failures: [...FEATURE_OFF, 'store_credit_not_found', 'insufficient_balance'],
+        },
+        schema: {
+          operationId: 'debitCustomer',
+          tags,
+          summary:
+            'Take credit from a customer, the one that expires first. What orders hold stays.',
+          params: Params('customer_ref'),
+          body: NewDebit,
+          response: { 201: MovedCredit },
+        },
+      },
+      (request, reply) => {
+        const target = request.params.customer_ref
+        const options = { operation: 'store_credit_debit', secret, target, passing: FEATURE_OFF }
+        return once(request, reply, options, (claim) =>
+          money.debit(request.db, { actor: request.actor, claim }, target, request.body),
+        )
+      },
+    )
+  }
+
+const readRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/store-credit',
+    {
+      config: { scope, query: { customer_ref: Type.String(), ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listStoreCredit',
+        tags,
+        summary: 'The accounts of all customers, or of one, newest first.',
+        response: { 200: PageOf('accounts', ref(StoreCreditAccount)) },
+      },
+    },
+    ({ db, query }) => storeCredit.list(db, readText(query, 'customer_ref'), readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/store-credit/:customer_ref',
+    {
+      config: { scope, failures: ['store_credit_not_found'] },
+      schema: {
+        operationId: 'readStoreCredit',
+        tags,
+        summary: "A customer's accounts, one for each currency.",
+        params: Params('customer_ref'),
+        response: {
+          200: Type.Object({
+            customer_ref: Type.String(),
+            accounts: Type.Array(ref(StoreCreditAccount)),
+          }),
+        },
+      },
+    },
+    async ({ db, params }) => ({
+      customer_ref: params.customer_ref,
+      accounts: await storeCredit.get(db, params.customer_ref),
+    }),
+  )
+
+  app.get(
+    '/v1/merchant/store-credit/:customer_ref/transactions',
+    {
+      config: { scope, query: PAGE_QUERY, failures: ['store_credit_not_found'] },
+      schema: {
+        operationId: 'listStoreCreditTransactions',
+        tags,
+        summary: "What happened to a customer's credit, newest first.",
+        params: Params('customer_ref'),
+        response: { 200: PageOf('transactions', ref(StoreCreditTransaction)) },
+      },
+    },
+    ({ db, params, query }) =>
+      storeCredit.listTransactions(db, params.customer_ref, readPage(query)),
+  )
+}

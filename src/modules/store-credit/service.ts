@@ -1,0 +1,57 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isCustomerRef } from '../../kernel/schema.ts'
+import { sumOf, takeExpired } from './lots.ts'
+import * as queries from './queries.ts'
+import type { StoreCreditAccount } from './schema.ts'
+
+export const FEATURE = 'store_credit'
+
+/** What a customer can spend now: neither held by an order nor past its date. */
+export async function available(db: Db, customerRef: string, currency: string): Promise<number> {
+  const account = await queries.findAccount(db, customerRef, currency)
+  if (account === null) return 0
+  const lots = await queries.listOpenLots(db, account.id)
+  const expired = sumOf(takeExpired(lots, account.held_cents))
+  return Math.max(0, account.balance_cents - account.held_cents - expired)
+}
+
+/** The accounts of a store, newest first. */
+export async function list(db: Db, customerRef: string | undefined, page: Page) {
+  const [accounts, { total }] = await Promise.all([
+    queries.listAccounts(db, customerRef, page),
+    queries.countAccounts(db, customerRef),
+  ])
+  return { accounts, total, ...page }
+}
+
+/** A customer's accounts, one for each currency; there is at least one. */
+export async function get(db: Db, customerRef: string): Promise<StoreCreditAccount[]> {
+  const accounts = isCustomerRef(customerRef) ? await queries.listAccountsOf(db, customerRef) : []
+  if (accounts.length === 0) throw new ApiError('store_credit_not_found')
+  return accounts
+}
+
+export async function listTransactions(db: Db, customerRef: string, page: Page) {
+  await get(db, customerRef)
+  const [transactions, { total }] = await Promise.all([
+    queries.listTransactions(db, customerRef, page),
+    queries.countTransactions(db, customerRef),
+  ])
+  return { transactions, total, ...page }
+}
+
+/** In a path nothing is checked by a shape. */
+export function checkCustomerRef(text: string): void {
+  if (isCustomerRef(text)) return
+  throw invalid('customer_ref', 'must be 1 to 200 characters, none of them a control character')
+}
+
+export function checkExpiry(expiresAt: string | null | undefined): void {
+  if (expiresAt === null || expiresAt === undefined || Date.parse(expiresAt) > Date.now()) return
+  throw invalid('expires_at', 'must be in the future')
+}
+
+const invalid = (path: string, message: string) =>
+  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })

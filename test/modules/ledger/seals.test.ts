@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { TenantDb } from '../../../src/db/database.ts'
+import { sealDue } from '../../../src/modules/ledger/jobs.ts'
+import { post } from '../../../src/modules/ledger/money.ts'
+import { proof } from '../../../src/modules/ledger/service.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertOracles } from '../../harness/oracles.ts'
+import { openPlatform } from '../../harness/platform.ts'
+
+const platform = await openPlatform({ after })
+const superuser = await platform.database.openAdmin()
+
+async function openStore() {
+  const [tenant = ''] = await platform.addStores(1)
+  return platform.app.tenant(tenant)
+}
+
+const sell = (db: TenantDb, cents = 100) =>
+  db.transaction('sell', (tx) =>
+    post(tx, {
+      kind: 'sale',
+      currency: 'USD',
+      entries: [
+        { account: 'card_clearing', amount_cents: cents },
+        { account: 'sales', amount_cents: -cents },
+      ],
+    }),
+  )
+
+const sellMany = async (db: TenantDb, count: number) => {
+  for (let n = 1; n <= count; n++) await sell(db, n)
+}
+
+async function sealAll() {
+  let sealed = 0
+  for (let did = 1; did > 0; sealed += did) did = await sealDue(platform.worker)
+  return sealed
+}
+
+const listSeals = async ({ tenant }: TenantDb) =>
+  (
+    await superuser.query<{ sequence: string; journal_id: string; hash: string }>(
+      `select sequence, journal_id, encode(hash, 'hex') as hash
+         from ledger_seals where tenant_ref = $1 order by sequence`,
+      [tenant],
+    )
+  ).rows
+
+describe('the sealer', () => {
+  test('numbers every journal of a store without a gap, and never anew', async () => {
+    const [db, other] = [await openStore(), await openStore()]
+    await sellMany(db, 5)
+    await sellMany(other, 2)
+    await sealAll()
+    const first = await listSeals(db)
+    assert.deepEqual(
+      first.map(({ sequence }) => Number(sequence)),
+      [1, 2, 3, 4, 5],
+    )
+    assert.equal((await listSeals(other)).length, 2)
+    await sellMany(db, 2)
+    await sealAll()
+    const second = await listSeals(db)
+    assert.deepEqual(second.slice(0, 5), first)
+    assert.equal(second.length, 7)
+    assert.equal(new Set(second.map(({ journal_id }) => journal_id)).size, 7)
+    await assertOracles(superuser)
+  })
+
+  test('gives a journal that commits late the next number', async () => {
+    const db = await openStore()
+    let commit = () => {}
+    const held = new Promise<void>((resolve) => {
+      commit = resolve
+    })
+    let written = () => {}
+    const begun = new Promise<void>((resolve) => {
+      written = resolve
+    })
+    const late = db.transaction('late', async (tx) => {
+      const entries = [
+        { account: 'sales', amount_cents: -7 },
+        { account: 'suspense', amount_cents: 7 },
+      ] as const
+      const posted = await post(tx, { kind: 'late', currency: 'USD', entries })
+      written()
+      await held
+      return posted
+    })
+    await begun
+    await sellMany(db, 3)
+    await sealAll()
+    assert.equal((await listSeals(db)).length, 3)
+    commit()
+    const { journal_id } = await late
+    await sealAll()
+    const seals = await listSeals(db)
+    assert.equal(seals[3]?.journal_id, journal_id)
+    assert.equal((await proof(db)).verified, true)
+  })
+
+  test('is safe with several at work on the same stores', async () => {
+    const stores = await Promise.all([openStore(), openStore(), openStore()])
+    const selling = Promise.all(stores.map((db) => sellMany(db, 40)))
+    let sold = false
+    const done = selling.then(() => {
+      sold = true
+    })
+    const workers = [platform.worker, platform.database.open('fd_worker'), platform.worker]
+    const seal = async (worker: (typeof workers)[number]) => {
+      while (!sold || (await sealDue(worker)) > 0) await sealDue(worker)
+    }
+    await Promise.all([done, ...workers.map(seal)])
+    await sealAll()
+    for (const db of stores) {
+      const { verified, sealed_count, unsealed_count } = await proof(db)
+      assert.deepEqual([verified, sealed_count, unsealed_count], [true, 40, 0])
+    }
+    await assertOracles(superuser)
+  })
+
+  test('leaves everything to the next when it is stopped or fails half-way', async () => {
+    const db = await openStore()
+    await sellMany(db, 3)
+    assert.equal(await sealDue(platform.worker, AbortSignal.abort()), 0)
+    // The last statement of the transaction fails, after the seals were written.
+    await superuser.query('revoke delete on ledger_unsealed from fd_worker')
+    await assert.rejects(sealDue(platform.worker), { code: '42501' })
+    await superuser.query('grant delete on ledger_unsealed to fd_worker')
+    assert.equal((await listSeals(db)).length, 0)
+    assert.equal(await sealAll(), 3)
+    assert.equal((await proof(db)).verified, true)
+  })
+})
+
+describe('the proof', () => {
+  test('of a store without a journal is empty and true', async () => {
+    const db = await openStore()
+    assert.deepEqual(await proof(db), {
+      trial_balance: [],
+      balanced: true,
+      journal_count: 0,
+      sealed_count: 0,
+      unsealed_count: 0,
+      chain_head: null,
+      verified: true,
+      from: 1,
+      to: 0,
+      next_from: null,
+      broken_at: null,
+    })
+  })
+
+  test('counts what waits to be sealed, and goes on from where it is asked to', async () => {
+    const db = await openStore()
+    await sellMany(db, 4)
+    await sealAll()
+    await sell(db, 90)
+    const whole = await proof(db)
+    assert.deepEqual(whole.trial_balance, [
+      { account: 'card_clearing', currency: 'USD', balance_cents: 100 },
+      { account: 'sales', currency: 'USD', balance_cents: -100 },
+    ])
+    assert.deepEqual(
+      [whole.journal_count, whole.sealed_count, whole.unsealed_count, whole.balanced],
+      [5, 4, 1, true],
+    )
+    assert.deepEqual([whole.from, whole.to, whole.next_from, whole.verified], [1, 4, null, true])
+    const rest = await proof(db, 3)
+    assert.deepEqual([rest.from, rest.to, rest.verified], [3, 4, true])
+    assert.equal((await proof(db, 99)).verified, true)
+  })
+
+  const tampering: Record<string, [sql: string, brokenAt: number | null]> = {
+    'an amount that was changed': [
+      `update ledger_entries e set amount_cents = e.amount_cents * 2
+         from ledger_seals s
+        where e.tenant_ref = $1 and s.tenant_ref = $1 and s.sequence = 2
+          and e.journal_id = s.journal_id`,
+      2,
+    ],
+    'a kind that was changed': [
+      `update ledger_journals j set kind = 'refund'
+         from ledger_seals s
+        where j.tenant_ref = $1 and s.tenant_ref = $1 and s.sequence = 3 and j.id = s.journal_id`,
+      3,
+    ],
+    'a time that was changed by a microsecond': [
+      `update ledger_journals j set created_at = j.created_at + interval '1 microsecond'
+         from ledger_seals s
+        where j.tenant_ref = $1 and s.tenant_ref = $1 and s.sequence = 1 and j.id = s.journal_id`,
+      1,
+    ],
+    'entries that were added': [
+      `insert into ledger_entries (tenant_ref, journal_id, position, account, currency, amount_cents)
+       select $1, journal_id, n + 10, 'sales', 'USD', case n when 0 then 5 else -5 end
+         from ledger_seals, generate_series(0, 1) n
+        where tenant_ref = $1 and sequence = 4`,
+      4,
+    ],
+    'a journal that was taken away': [
+      `with gone as (
+         delete from ledger_entries e using ledger_seals s
+          where e.tenant_ref = $1 and s.tenant_ref = $1 and s.sequence = 2
+            and e.journal_id = s.journal_id
+         returning e.journal_id
+       )
+       delete from ledger_journals where tenant_ref = $1 and id in (select journal_id from gone)`,
+      2,
+    ],
+    'a seal that was taken away in the middle': [
+      'delete from ledger_seals where tenant_ref = $1 and sequence = 2',
+      2,
+    ],
+    'a seal that was taken away at the end': [
+      'delete from ledger_seals where tenant_ref = $1 and sequence = 4',
+      null,
+    ],
+  }
+  for (const [what, [act, brokenAt]] of Object.entries(tampering)) {
+    test(`detects ${what}, by somebody above every rule`, async () => {
+      const db = await openStore()
+      await sellMany(db, 4)
+      await sealAll()
+      assert.equal((await proof(db)).verified, true)
+      await superuser.query('begin')
+      await superuser.query('set local session_replication_role = replica')
+      assert.ok(((await superuser.query(act, [db.tenant])).rowCount ?? 0) > 0)
+      await superuser.query('commit')
+      const { verified, broken_at } = await proof(db)
+      assert.deepEqual([verified, broken_at], [false, brokenAt])
+    })
+  }
+
+  test('is answered to a key that may see figures', async (t) => {
+    const app = await openTestApp(t)
+    const acme = await app.merchant('acme', 'manage:own_analytics')
+    const db = await app.store('acme')
+    await sellMany(db, 2)
+    await sealDue(app.runtime.workerDatabase)
+    const { status, body } = await acme.get('/v1/merchant/ledger/proof')
+    assert.equal(status, 200)
+    assert.equal(body.verified, true)
+    assert.equal(body.chain_head.sequence, 2)
+    assert.match(body.chain_head.hash, /^[0-9a-f]{64}$/)
+    const clamped = await acme.get('/v1/merchant/ledger/proof?from=-5')
+    assert.deepEqual(clamped.body, body)
+    const later = await acme.get('/v1/merchant/ledger/proof?from=2.9')
+    assert.deepEqual([later.body.from, later.body.to, later.body.verified], [2, 2, true])
+  })
+})
