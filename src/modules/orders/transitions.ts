@@ -1,0 +1,115 @@
+import type { Action, OrderStatus } from './status.ts'
+
+/** What happens to an order without anybody acting on it. */
+export type News =
+  | 'checkout'
+  | 'approve'
+  | 'decline'
+  | 'review'
+  | 'time_out'
+  | 'find_approved'
+  | 'find_nothing'
+  | 'find_late'
+  | 'expire_authorization'
+  | 'dispute'
+  | 'win_dispute'
+  | 'lose_dispute'
+
+export type Trigger = Action | News
+
+export interface Transition {
+  /** Rows of one number belong together. */
+  row: number
+  /** None: the order does not exist yet. */
+  from: readonly OrderStatus[]
+  trigger: Trigger
+  to: readonly OrderStatus[] | 'same'
+}
+
+const HELD_FROM: readonly OrderStatus[] = [
+  'placed',
+  'processing',
+  'partially_shipped',
+  'partially_refunded',
+]
+const CAPTURED: readonly OrderStatus[] = [...HELD_FROM, 'on_hold', 'shipped', 'delivered']
+const REFUNDS: readonly OrderStatus[] = ['partially_refunded', 'refunded']
+
+/** Every way from one status to another. The status is derived; this is what it is held against. */
+export const TRANSITIONS: readonly Transition[] = [
+  { row: 1, from: [], trigger: 'checkout', to: ['pending_payment'] },
+  { row: 2, from: ['pending_payment'], trigger: 'approve', to: ['placed'] },
+  { row: 3, from: ['pending_payment'], trigger: 'decline', to: ['payment_failed'] },
+  { row: 4, from: ['pending_payment'], trigger: 'review', to: ['on_hold'] },
+  { row: 5, from: ['pending_payment'], trigger: 'time_out', to: 'same' },
+  { row: 6, from: ['pending_payment'], trigger: 'find_approved', to: ['placed'] },
+  { row: 7, from: ['pending_payment'], trigger: 'find_nothing', to: ['payment_failed'] },
+  { row: 8, from: ['payment_failed'], trigger: 'find_late', to: 'same' },
+  // An order goes back to where it was held.
+  { row: 9, from: ['on_hold'], trigger: 'release', to: HELD_FROM },
+  { row: 10, from: ['on_hold'], trigger: 'reject', to: ['cancelled'] },
+  { row: 10, from: ['on_hold'], trigger: 'expire_authorization', to: ['cancelled'] },
+  { row: 11, from: HELD_FROM, trigger: 'hold', to: ['on_hold'] },
+  { row: 12, from: ['placed'], trigger: 'process', to: ['processing'] },
+  { row: 12, from: ['placed'], trigger: 'fulfill', to: ['processing'] },
+  { row: 13, from: ['processing'], trigger: 'cancel_fulfillment', to: ['placed'] },
+  { row: 14, from: ['placed', 'processing'], trigger: 'ship', to: ['partially_shipped'] },
+  {
+    row: 15,
+    from: ['placed', 'processing', 'partially_shipped'],
+    trigger: 'ship',
+    to: ['shipped'],
+  },
+  { row: 16, from: ['shipped', 'partially_shipped'], trigger: 'deliver', to: ['delivered'] },
+  // What was sent may have arrived already.
+  {
+    row: 17,
+    from: ['partially_shipped'],
+    trigger: 'cancel_remaining',
+    to: ['shipped', 'delivered'],
+  },
+  // The rest was all that had not been given back.
+  { row: 17, from: ['partially_refunded'], trigger: 'cancel_remaining', to: ['refunded'] },
+  {
+    row: 18,
+    from: ['placed', 'processing', 'on_hold', 'pending_payment', 'partially_refunded'],
+    trigger: 'cancel',
+    to: ['cancelled'],
+  },
+  { row: 19, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: ['cancelled'] },
+  { row: 20, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: 'same' },
+  // What is held stays held while some of its money goes back.
+  { row: 21, from: CAPTURED, trigger: 'refund', to: ['partially_refunded'] },
+  { row: 22, from: CAPTURED, trigger: 'refund', to: ['refunded'] },
+  {
+    row: 23,
+    from: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded'],
+    trigger: 'return',
+    to: REFUNDS,
+  },
+  { row: 24, from: HELD_FROM, trigger: 'dispute', to: ['on_hold'] },
+  { row: 24, from: ['shipped', 'delivered'], trigger: 'dispute', to: 'same' },
+  { row: 25, from: ['on_hold'], trigger: 'win_dispute', to: HELD_FROM },
+  { row: 25, from: CAPTURED, trigger: 'lose_dispute', to: REFUNDS },
+  // Beyond the 25: a parcel that was lost or called back is unshipped again, and a hold that its
+  // shipping had outrun holds again.
+  {
+    row: 26,
+    from: ['shipped', 'partially_shipped'],
+    trigger: 'recall',
+    to: ['partially_shipped', 'processing', 'placed', 'on_hold'],
+  },
+  { row: 26, from: ['partially_refunded'], trigger: 'recall', to: ['on_hold'] },
+]
+
+/** Whether the table knows the way. To stay where one is needs none. */
+export function permits(from: OrderStatus, trigger: Trigger, to: OrderStatus): boolean {
+  if (from === to) return true
+  return TRANSITIONS.some(
+    (row) =>
+      row.trigger === trigger &&
+      row.from.includes(from) &&
+      row.to !== 'same' &&
+      row.to.includes(to),
+  )
+}

@@ -1,0 +1,252 @@
+import { allocate, bpsOf, sum, unitShare } from '../../kernel/money.ts'
+import {
+  type CouponContext,
+  type CouponReason,
+  type CouponTerms,
+  type Discount,
+  discountOf,
+  refuseUse,
+} from './coupon.ts'
+import type { GroupPrice, ShippingPolicy } from './schema.ts'
+import { missingForFree, shippingCents } from './shipping.ts'
+
+/** More units than a shop sells of one thing at once, and few enough that sums stay exact. */
+export const LINE_QUANTITY_MAX = 10_000
+
+/** A thousand million of any currency with cents: beyond that somebody has mistyped. */
+export const ORDER_CENTS_MAX = 100_000_000_000
+
+/** An order that is out of bounds. The caller says so in its own words and status. */
+export class PriceLimitError extends Error {
+  readonly limit: 'line_quantity' | 'order_total'
+  constructor(limit: PriceLimitError['limit']) {
+    super(`the order is beyond the limit of ${limit}`)
+    this.name = 'PriceLimitError'
+    this.limit = limit
+  }
+}
+
+interface Goods {
+  variant_id: string
+  product_id: string
+  quantity: number
+  list_price_cents: number
+  collection_slugs: readonly string[]
+}
+
+/** One line of a new order, with every price it may have. */
+export interface PriceLine extends Goods {
+  group_prices: readonly GroupPrice[]
+  /** Null where the product cannot be subscribed to, or has no price of its own for it. */
+  subscription_price_cents: number | null
+}
+
+/** One line of an order that stands, at the price it was bought for. */
+export interface BoughtLine extends Goods {
+  unit_price_cents: number
+}
+
+/** What holds for the order as a whole. */
+export interface Terms {
+  currency: string
+  /** `unknown`: a code was given and there is no such coupon. */
+  coupon: CouponTerms | 'unknown' | null
+  shipping: ShippingPolicy | null
+  expedited: boolean
+  tax: { rate_bps: number } | null
+  /** What a tax provider has worked out, in place of the rate. */
+  tax_override?: number | undefined
+}
+
+export interface PriceInput<L extends PriceLine> extends Terms {
+  lines: readonly L[]
+  subscribe: boolean
+  coupon_context: CouponContext
+}
+
+export interface LineShares {
+  unit_price_cents: number
+  line_total_cents: number
+  discount_cents: number
+  tax_cents: number
+  shipping_cents: number
+}
+
+export interface Priced<L> {
+  lines: (L & LineShares)[]
+  currency: string
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  coupon: { applied: boolean; reason: CouponReason | null }
+  /** Null where no amount makes shipping free. */
+  free_shipping_remaining_cents: number | null
+}
+
+/**
+ * What an order costs: the one function behind preview, checkout and renewals. The amounts of the
+ * lines add up to those of the order, to the cent, and do not depend on how the lines are sorted.
+ */
+export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
+  const quantities = new Map<string, number>()
+  for (const { variant_id, quantity } of input.lines) {
+    if (quantity === 0) throw new PriceLimitError('line_quantity')
+    quantities.set(variant_id, (quantities.get(variant_id) ?? 0) + quantity)
+  }
+  const lines = input.lines.map((line) => ({
+    ...line,
+    unit_price_cents: unitPrice(line, quantities.get(line.variant_id) ?? 0, input.subscribe),
+  }))
+  const { coupon } = input
+  const usable = coupon !== null && coupon !== 'unknown'
+  const refusal = usable ? refuseUse(coupon, input.coupon_context) : null
+  return addUp(lines, input, refusal)
+}
+
+/**
+ * What an order costs after an edit. Unit prices stay as they were bought. The coupon is the order's
+ * already, so only what is bought can take it away: its time and its limits were held before.
+ */
+export const reprice = <L extends BoughtLine>(input: Terms & { lines: readonly L[] }): Priced<L> =>
+  addUp(input.lines, input, null)
+
+/** The lowest of all prices the customer may have: nobody pays more for being in a group. */
+function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {
+  const group = line.group_prices
+    .filter(({ min_quantity }) => quantity >= min_quantity)
+    .map(({ price_cents }) => price_cents)
+  const subscription =
+    subscribe && line.subscription_price_cents !== null ? [line.subscription_price_cents] : []
+  return Math.min(line.list_price_cents, ...group, ...subscription)
+}
+
+function addUp<L extends BoughtLine>(
+  bought: readonly L[],
+  terms: Terms,
+  refusal: CouponReason | null,
+): Priced<L> {
+  const lines = bought.map((line) => ({ ...line, line_total_cents: lineTotal(line) }))
+  const totals = lines.map((line) => line.line_total_cents)
+  const subtotal_cents = within(sum(totals))
+  const coupon = judge(terms.coupon, lines, refusal)
+  const { discount_cents } = coupon
+  const parcel = { expedited: terms.expedited, goods_cents: subtotal_cents - discount_cents }
+  const empty = lines.every(({ quantity }) => quantity === 0)
+  const rate = empty ? 0 : within(shippingCents(terms.shipping, parcel))
+  const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
+  const tax_cents = empty ? 0 : within(taxCents(terms, parcel.goods_cents))
+  const missing = missingForFree(terms.shipping, parcel)
+
+  const split = splitter(lines)
+  const discounts = split(discount_cents, coupon.weights)
+  const net = totals.map((total, at) => total - (discounts[at] ?? 0))
+  const taxes = split(tax_cents, net)
+  const shippings = split(shipping_cents, totals)
+  return {
+    lines: lines.map((line, at) => ({
+      ...line,
+      discount_cents: discounts[at] ?? 0,
+      tax_cents: taxes[at] ?? 0,
+      shipping_cents: shippings[at] ?? 0,
+    })),
+    currency: terms.currency,
+    subtotal_cents,
+    discount_cents,
+    shipping_cents,
+    tax_cents,
+    total_cents: within(parcel.goods_cents + shipping_cents + tax_cents),
+    coupon: { applied: terms.coupon !== null && coupon.reason === null, reason: coupon.reason },
+    free_shipping_remaining_cents: missing !== null && shipping_cents === 0 ? 0 : missing,
+  }
+}
+
+function judge(
+  coupon: Terms['coupon'],
+  lines: readonly (Goods & { line_total_cents: number })[],
+  refusal: CouponReason | null,
+): Discount {
+  const none = { discount_cents: 0, waived_cents: 0, weights: lines.map(() => 0) }
+  if (coupon === null) return { ...none, reason: null }
+  if (coupon === 'unknown') return { ...none, reason: 'unknown' }
+  return refusal === null ? discountOf(coupon, lines) : { ...none, reason: refusal }
+}
+
+/** Shipping is not taxed, unless a provider says otherwise. */
+const taxCents = ({ tax, tax_override }: Terms, goods_cents: number): number =>
+  tax_override ?? bpsOf(goods_cents, tax?.rate_bps ?? 0)
+
+/**
+ * Splits an amount of the order over its lines, by weights or, where those are all 0, by quantity.
+ * Ties go by variant and not by place, so that a line's share does not depend on how they are sorted.
+ */
+function splitter(lines: readonly (BoughtLine & { line_total_cents: number })[]) {
+  const places = lines.map((_, place) => place).sort(byLine(lines))
+  const quantities = lines.map(({ quantity }) => quantity)
+  return (cents: number, weights: readonly number[]): number[] => {
+    const used = weights.some((weight) => weight > 0) ? weights : quantities
+    const sorted = places.map((place) => used[place] ?? 0)
+    const shares = lines.map(() => 0)
+    for (const [index, share] of allocate(cents, sorted).entries()) {
+      shares[places[index] ?? 0] = share
+    }
+    return shares
+  }
+}
+
+const byLine = (lines: readonly BoughtLine[]) => (a: number, b: number) => {
+  const [one, other] = [lines[a], lines[b]]
+  if (one === undefined || other === undefined) return 0
+  if (one.variant_id !== other.variant_id) return one.variant_id < other.variant_id ? -1 : 1
+  return one.unit_price_cents - other.unit_price_cents || one.quantity - other.quantity
+}
+
+function lineTotal({ quantity, unit_price_cents }: BoughtLine): number {
+  if (!Number.isSafeInteger(quantity) || quantity < 0 || quantity > LINE_QUANTITY_MAX) {
+    throw new PriceLimitError('line_quantity')
+  }
+  return within(within(unit_price_cents) * quantity)
+}
+
+/** Every amount on the way is held to the bound, so that no sum of them can be inexact. */
+function within(cents: number): number {
+  if (!Number.isSafeInteger(cents) || cents < 0 || cents > ORDER_CENTS_MAX) {
+    throw new PriceLimitError('order_total')
+  }
+  return cents
+}
+
+/** The currency of all lines, or null where they differ or there are none. */
+export function singleCurrency(lines: readonly { currency: string }[]): string | null {
+  const currencies = new Set(lines.map(({ currency }) => currency))
+  const [first = null] = currencies
+  return currencies.size === 1 ? first : null
+}
+
+/** A line as an order keeps it. */
+export type StoredShares = Pick<
+  LineShares,
+  'line_total_cents' | 'discount_cents' | 'tax_cents' | 'shipping_cents'
+> & { quantity: number }
+
+/**
+ * What some units of a line are worth when they are given back, of which so many were before.
+ * `amount_cents` is what the customer paid for them.
+ */
+export function lineShare(line: StoredShares, quantity_before: number, quantity: number) {
+  const sound = [quantity_before, quantity].every((n) => Number.isSafeInteger(n) && n >= 0)
+  if (!sound || quantity_before + quantity > line.quantity) {
+    throw new RangeError('more units than the line has')
+  }
+  const units = { all: line.quantity, before: quantity_before, now: quantity }
+  const product_cents = unitShare(line.line_total_cents - line.discount_cents, units)
+  const tax_cents = unitShare(line.tax_cents, units)
+  const shipping_cents = unitShare(line.shipping_cents, units)
+  return {
+    product_cents,
+    tax_cents,
+    shipping_cents,
+    amount_cents: product_cents + tax_cents + shipping_cents,
+  }
+}

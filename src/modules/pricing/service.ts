@@ -1,0 +1,10 @@
+export { COUPON_REASONS, type CouponReason } from './coupon.ts'
+export {
+  LINE_QUANTITY_MAX,
+  lineShare,
+  ORDER_CENTS_MAX,
+  PriceLimitError,
+  price,
+  reprice,
+  singleCurrency,
+} from './price.ts'

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { allocate, bpsOf, sum, unitShare } from '../../src/kernel/money.ts'
+
+const cents = fc.integer({ min: 0, max: 100_000_000_000 })
+
+describe('hundredths of a percent', () => {
+  const vectors: [cents: number, bps: number, expected: number][] = [
+    [1_000, 825, 83],
+    [100, 50, 1],
+    [100, 49, 0],
+    [99, 10_000, 99],
+    [1, 5_000, 1],
+    [1, 4_999, 0],
+    [0, 10_000, 0],
+    [100_000_000_000, 9_999, 99_990_000_000],
+    [99_999_999_999, 3_333, 33_330_000_000],
+  ]
+  for (const [amount, bps, expected] of vectors) {
+    test(`${bps} of ${amount} is ${expected}`, () => assert.equal(bpsOf(amount, bps), expected))
+  }
+
+  test('are exact where a double is not', () => {
+    fc.assert(
+      fc.property(cents, fc.integer({ min: 0, max: 10_000 }), (amount, bps) => {
+        const twice = BigInt(bpsOf(amount, bps)) * 20_000n
+        const exact = BigInt(amount) * BigInt(bps) * 2n
+        assert.ok(twice - exact <= 10_000n && twice - exact > -10_000n)
+      }),
+    )
+  })
+})
+
+describe('an amount split by weights', () => {
+  const vectors: [cents: number, weights: number[], expected: number[]][] = [
+    [100, [1, 1, 1], [34, 33, 33]],
+    [200, [1, 1, 1], [67, 67, 66]],
+    [10, [3, 0, 7], [3, 0, 7]],
+    [1, [1, 2], [0, 1]],
+    [5, [1, 1, 8], [1, 0, 4]],
+    [0, [0, 0], [0, 0]],
+    [0, [], []],
+    [100_000_000_000, [99_999_999_999, 1], [99_999_999_999, 1]],
+  ]
+  for (const [amount, weights, expected] of vectors) {
+    test(`${amount} by ${weights}`, () => assert.deepEqual(allocate(amount, weights), expected))
+  }
+
+  test('is split to the cent, fairly, and never gives to what has no weight', () => {
+    const weights = fc.array(cents, { minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(cents, weights, (amount, parts) => {
+        fc.pre(sum(parts) > 0)
+        const shares = allocate(amount, parts)
+        assert.equal(sum(shares), amount)
+        for (const [index, part] of parts.entries()) {
+          const share = shares[index] ?? Number.NaN
+          const exact = (BigInt(amount) * BigInt(part)) / BigInt(sum(parts))
+          assert.ok(BigInt(share) === exact || BigInt(share) === exact + 1n)
+          if (part === 0) assert.equal(share, 0)
+          if (amount <= sum(parts)) assert.ok(share <= part)
+        }
+      }),
+    )
+  })
+
+  test('cannot be split over nothing', () => {
+    assert.throws(() => allocate(1, []), RangeError)
+    assert.throws(() => allocate(1, [0, 0]), RangeError)
+  })
+})
+
+describe('a whole given back by units', () => {
+  test('gives the last one what is left', () => {
+    const share = (before: number, now: number) => unitShare(200, { all: 3, before, now })
+    assert.deepEqual([share(0, 1), share(1, 1), share(2, 1)], [66, 66, 68])
+    assert.deepEqual([share(0, 2), share(2, 1), share(0, 3), share(1, 2)], [132, 68, 200, 134])
+    assert.deepEqual([share(3, 0), unitShare(0, { all: 0, before: 0, now: 0 })], [0, 0])
+  })
+})

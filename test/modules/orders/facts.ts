@@ -1,0 +1,112 @@
+import type { OrderFacts } from '../../../src/modules/orders/status.ts'
+import type { Trigger } from '../../../src/modules/orders/transitions.ts'
+
+/** An order of four units for 1,000, not paid yet. */
+export const facts = (over: Partial<OrderFacts> = {}): OrderFacts => ({
+  total_cents: 1_000,
+  captured_cents: 0,
+  refunded_cents: 0,
+  placed_at: null,
+  cancelled_at: null,
+  processing_at: null,
+  live_hold: false,
+  disputed: false,
+  payment: 'pending',
+  q_ordered: 4,
+  q_cancelled: 0,
+  q_shipped: 0,
+  q_delivered: 0,
+  open_fulfillments: 0,
+  ...over,
+})
+
+const NOW = '2026-03-01T12:00:00.000Z'
+
+/** The same order, paid. */
+export const paid = (over: Partial<OrderFacts> = {}): OrderFacts =>
+  facts({ captured_cents: 1_000, placed_at: NOW, payment: 'captured', ...over })
+
+/** How much of what is there a trigger takes: the parts that a caller chooses. */
+export interface Choice {
+  units: number
+  cents: number
+}
+
+const open = (f: OrderFacts) => f.q_ordered - f.q_cancelled
+const upTo = (wanted: number, most: number) => Math.max(1, Math.min(wanted, most))
+
+const settle = (f: OrderFacts): OrderFacts => ({
+  ...f,
+  captured_cents: f.total_cents,
+  placed_at: f.placed_at ?? NOW,
+  payment: 'captured',
+})
+
+const cancelled = (f: OrderFacts): OrderFacts => ({
+  ...f,
+  cancelled_at: NOW,
+  live_hold: false,
+  refunded_cents: f.captured_cents,
+  open_fulfillments: 0,
+})
+
+/** Takes units off an order, and gives their money back as an adjustment. */
+function drop(f: OrderFacts, units: number): OrderFacts {
+  const share = Math.floor((f.total_cents * units) / Math.max(1, open(f)))
+  return {
+    ...f,
+    q_cancelled: f.q_cancelled + units,
+    total_cents: f.total_cents - share,
+    captured_cents: Math.max(f.refunded_cents, f.captured_cents - share),
+  }
+}
+
+const giveBack = (f: OrderFacts, cents: number): OrderFacts => ({
+  ...f,
+  refunded_cents: Math.min(f.captured_cents, f.refunded_cents + Math.max(1, cents)),
+})
+
+type Change = (f: OrderFacts, choice: Choice) => OrderFacts
+
+/** What each trigger does to the facts, as the modules that act on orders do it. */
+export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
+  approve: settle,
+  find_approved: settle,
+  decline: (f) => ({ ...f, payment: 'failed' }),
+  find_nothing: (f) => ({ ...f, payment: 'failed' }),
+  find_late: (f) => f,
+  time_out: (f) => ({ ...f, payment: 'unknown' }),
+  review: (f) => ({ ...f, payment: 'authorized', live_hold: true }),
+  release: (f) => ({ ...(f.placed_at === null ? settle(f) : f), live_hold: false }),
+  reject: cancelled,
+  expire_authorization: cancelled,
+  hold: (f) => ({ ...f, live_hold: true }),
+  process: (f) => ({ ...f, processing_at: NOW }),
+  fulfill: (f) => ({ ...f, open_fulfillments: f.open_fulfillments + 1 }),
+  cancel_fulfillment: (f) => ({ ...f, open_fulfillments: f.open_fulfillments - 1 }),
+  ship: (f, { units }) => ({
+    ...f,
+    open_fulfillments: Math.max(0, f.open_fulfillments - 1),
+    q_shipped: f.q_shipped + upTo(units, open(f) - f.q_shipped),
+  }),
+  deliver: (f, { units }) => ({
+    ...f,
+    q_delivered: f.q_delivered + upTo(units, f.q_shipped - f.q_delivered),
+  }),
+  recall: (f, { units }) => ({
+    ...f,
+    q_shipped: f.q_shipped - upTo(units, f.q_shipped - f.q_delivered),
+  }),
+  cancel: cancelled,
+  cancel_remaining: (f) => ({ ...drop(f, open(f) - f.q_shipped), open_fulfillments: 0 }),
+  edit: (f, { units }) => (units >= open(f) ? cancelled(f) : drop(f, units)),
+  refund: (f, { cents }) => giveBack(f, cents),
+  return: (f, { cents }) => (cents === 0 ? f : giveBack(f, cents)),
+  dispute: (f) => ({ ...f, disputed: true, live_hold: true }),
+  win_dispute: (f) => ({ ...f, disputed: false, live_hold: false }),
+  lose_dispute: (f, { cents }) => ({
+    ...giveBack(f, cents),
+    disputed: false,
+    live_hold: false,
+  }),
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  ACTIONS,
+  allowedActions,
+  deriveStatus,
+  type OrderFacts,
+} from '../../../src/modules/orders/status.ts'
+import { facts, paid } from './facts.ts'
+
+const at = '2026-03-01T12:00:00.000Z'
+
+describe('the first rule that holds decides', () => {
+  const cases: [rule: number, status: string, facts: OrderFacts][] = [
+    [1, 'cancelled', facts({ cancelled_at: at })],
+    [1, 'cancelled', paid({ cancelled_at: at, refunded_cents: 1_000 })],
+    [2, 'payment_failed', facts({ payment: 'failed' })],
+    [2, 'payment_failed', facts({ payment: 'failed', live_hold: true })],
+    [3, 'on_hold', facts({ payment: 'authorized', live_hold: true })],
+    [3, 'on_hold', facts({ total_cents: 0, payment: 'none', live_hold: true })],
+    [4, 'pending_payment', facts()],
+    [4, 'pending_payment', facts({ payment: 'unknown' })],
+    [4, 'pending_payment', facts({ total_cents: 0, payment: 'none' })],
+    [5, 'refunded', paid({ refunded_cents: 1_000 })],
+    [5, 'refunded', paid({ refunded_cents: 1_000, q_shipped: 4, q_delivered: 4 })],
+    [6, 'on_hold', paid({ live_hold: true })],
+    [6, 'on_hold', paid({ live_hold: true, refunded_cents: 1, q_shipped: 3 })],
+    [7, 'partially_refunded', paid({ refunded_cents: 1 })],
+    [7, 'partially_refunded', paid({ refunded_cents: 1, q_shipped: 4, live_hold: true })],
+    [8, 'delivered', paid({ q_shipped: 4, q_delivered: 4 })],
+    [8, 'delivered', paid({ q_cancelled: 1, q_shipped: 3, q_delivered: 3 })],
+    [9, 'shipped', paid({ q_shipped: 4, q_delivered: 3 })],
+    [9, 'shipped', paid({ q_cancelled: 2, q_shipped: 2 })],
+    [10, 'partially_shipped', paid({ q_shipped: 1, open_fulfillments: 1 })],
+    [10, 'partially_shipped', paid({ q_shipped: 1, q_delivered: 1 })],
+    [11, 'processing', paid({ open_fulfillments: 1 })],
+    [11, 'processing', paid({ processing_at: at })],
+    [12, 'placed', paid()],
+    [12, 'placed', facts({ total_cents: 0, placed_at: at, payment: 'none' })],
+  ]
+  for (const [rule, status, given] of cases) {
+    test(`rule ${rule}: ${status}, from ${difference(given)}`, () => {
+      const derived = deriveStatus(given)
+      assert.deepEqual([derived.rule, derived.status], [rule, status])
+    })
+  }
+})
+
+/** What makes these facts unlike those of an order that was just made. */
+function difference(given: OrderFacts): string {
+  const plain = Object.entries(facts())
+  const changed = plain.filter(([name, value]) => given[name as keyof OrderFacts] !== value)
+  return JSON.stringify(
+    Object.fromEntries(changed.map(([name]) => [name, given[name as keyof OrderFacts]])),
+  )
+}
+
+describe('money and goods are shown beside it', () => {
+  const payments: [payment_status: string, facts: OrderFacts][] = [
+    ['pending', facts()],
+    ['pending', facts({ payment: 'none' })],
+    ['authorized', facts({ payment: 'authorized', live_hold: true })],
+    ['unknown', facts({ payment: 'unknown' })],
+    ['failed', facts({ payment: 'failed' })],
+    ['voided', facts({ payment: 'authorized', cancelled_at: at })],
+    ['voided', facts({ total_cents: 0, placed_at: at, cancelled_at: at })],
+    ['paid', paid()],
+    ['paid', facts({ total_cents: 0, placed_at: at })],
+    ['partially_refunded', paid({ refunded_cents: 999 })],
+    ['refunded', paid({ refunded_cents: 1_000 })],
+    ['refunded', paid({ refunded_cents: 1_000, cancelled_at: at })],
+    ['disputed', paid({ disputed: true, live_hold: true })],
+  ]
+  for (const [payment_status, given] of payments) {
+    test(`${payment_status}, from ${difference(given)}`, () =>
+      assert.equal(deriveStatus(given).payment_status, payment_status))
+  }
+
+  const goods: [fulfillment_status: string, facts: OrderFacts][] = [
+    ['unfulfilled', facts()],
+    ['unfulfilled', paid({ refunded_cents: 1_000 })],
+    ['processing', paid({ open_fulfillments: 2, refunded_cents: 1 })],
+    ['partially_shipped', paid({ q_shipped: 2, live_hold: true })],
+    ['shipped', paid({ q_shipped: 4, refunded_cents: 1_000 })],
+    ['delivered', paid({ q_shipped: 4, q_delivered: 4, refunded_cents: 5 })],
+    ['cancelled', paid({ cancelled_at: at })],
+    ['cancelled', paid({ q_cancelled: 4 })],
+  ]
+  for (const [fulfillment_status, given] of goods) {
+    test(`${fulfillment_status}, from ${difference(given)}`, () =>
+      assert.equal(deriveStatus(given).fulfillment_status, fulfillment_status))
+  }
+})
+
+describe('an adjustment lowers what was captured, and is no refund', () => {
+  test('so that the order stays as it was', () => {
+    const { status } = deriveStatus(paid({ total_cents: 750, captured_cents: 750, q_cancelled: 1 }))
+    assert.equal(status, 'placed')
+  })
+})
+
+describe('what may be done', () => {
+  const cases: [name: string, facts: OrderFacts, allowed: string[]][] = [
+    ['waiting for its payment', facts(), ['cancel']],
+    [
+      'under review',
+      facts({ payment: 'authorized', live_hold: true }),
+      ['release', 'reject', 'cancel', 'edit'],
+    ],
+    ['placed', paid(), ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
+    [
+      'processing',
+      paid({ open_fulfillments: 1 }),
+      ['hold', 'fulfill', 'ship', 'cancel_fulfillment', 'cancel', 'edit', 'refund'],
+    ],
+    [
+      'partially shipped',
+      paid({ q_shipped: 1 }),
+      ['hold', 'fulfill', 'ship', 'deliver', 'recall', 'cancel_remaining', 'refund', 'return'],
+    ],
+    ['shipped', paid({ q_shipped: 4 }), ['deliver', 'recall', 'refund', 'return']],
+    ['delivered', paid({ q_shipped: 4, q_delivered: 4 }), ['refund', 'return']],
+    [
+      'partially refunded and unshipped',
+      paid({ refunded_cents: 1 }),
+      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'refund'],
+    ],
+    [
+      'partially refunded and delivered',
+      paid({ refunded_cents: 1, q_shipped: 4, q_delivered: 4 }),
+      ['refund', 'return'],
+    ],
+    [
+      'held after it was paid',
+      paid({ live_hold: true }),
+      ['release', 'reject', 'cancel', 'edit', 'refund'],
+    ],
+    [
+      'free of charge',
+      facts({ total_cents: 0, placed_at: at }),
+      ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit'],
+    ],
+    ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver']],
+    ['cancelled', paid({ cancelled_at: at }), []],
+    ['not paid for', facts({ payment: 'failed' }), []],
+  ]
+  for (const [name, given, allowed] of cases) {
+    test(`with an order that is ${name}`, () =>
+      assert.deepEqual(allowedActions(given).allowed, allowed))
+  }
+
+  const reasons: [action: string, reason: string, facts: OrderFacts][] = [
+    ['cancel', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
+    ['cancel', 'order_partially_shipped', paid({ q_shipped: 1 })],
+    ['cancel', 'order_cancelled', paid({ cancelled_at: at })],
+    ['edit', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
+    ['edit', 'already_refunded', paid({ refunded_cents: 1, live_hold: true })],
+    ['ship', 'order_on_hold', paid({ live_hold: true })],
+    ['ship', 'order_pending_payment', facts()],
+    ['ship', 'order_cancelled', paid({ cancelled_at: at })],
+    ['ship', 'nothing_unshipped', paid({ refunded_cents: 1, q_shipped: 4 })],
+    ['refund', 'order_pending_payment', facts()],
+    ['refund', 'not_captured', facts({ payment: 'authorized', live_hold: true })],
+    ['refund', 'not_captured', facts({ total_cents: 0, placed_at: at })],
+    ['refund', 'order_refunded', paid({ refunded_cents: 1_000 })],
+    ['release', 'payment_unconfirmed', facts({ payment: 'unknown', live_hold: true })],
+    ['release', 'order_placed', paid()],
+    ['process', 'already_processing', paid({ processing_at: at, refunded_cents: 1 })],
+    ['return', 'nothing_shipped', paid({ refunded_cents: 1 })],
+    ['cancel_fulfillment', 'no_open_fulfillment', paid({ processing_at: at })],
+    ['deliver', 'nothing_to_deliver', paid({ refunded_cents: 1 })],
+    ['recall', 'nothing_to_recall', paid({ q_shipped: 2, q_delivered: 2 })],
+  ]
+  for (const [action, reason, given] of reasons) {
+    test(`not ${action}: ${reason}`, () => {
+      const { refused } = allowedActions(given)
+      assert.equal(refused.find((each) => each.action === action)?.reason, reason)
+    })
+  }
+
+  test('each action is either allowed or refused', () => {
+    const { allowed, refused } = allowedActions(paid({ q_shipped: 1 }))
+    const all = [...allowed, ...refused.map(({ action }) => action)]
+    assert.deepEqual(all.sort(), [...ACTIONS].sort())
+  })
+})

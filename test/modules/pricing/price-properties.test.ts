@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { sum } from '../../../src/kernel/money.ts'
+import {
+  lineShare,
+  type Priced,
+  type PriceInput,
+  type PriceLine,
+  price,
+  reprice,
+} from '../../../src/modules/pricing/price.ts'
+import { coupon, order } from './setup.ts'
+
+const small = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 200_000 }))
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null })
+
+const lines: fc.Arbitrary<PriceLine[]> = fc.array(
+  fc.record({
+    variant_id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+    product_id: fc.constantFrom('p', 'q', 'r'),
+    quantity: fc.integer({ min: 1, max: 40 }),
+    list_price_cents: small,
+    group_prices: fc.array(
+      fc.record({ price_cents: small, min_quantity: fc.integer({ min: 1, max: 30 }) }),
+      { maxLength: 3 },
+    ),
+    subscription_price_cents: orNull(small),
+    collection_slugs: fc.subarray(['sale', 'new']),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+const coupons = fc
+  .record({
+    type: fc.constantFrom('percent' as const, 'fixed' as const, 'free_shipping' as const),
+    percent_bps: fc.integer({ min: 1, max: 10_000 }),
+    amount_cents: small,
+    min_subtotal_cents: orNull(small),
+    max_discount_cents: orNull(small),
+    applies_to: orNull(
+      fc.record({
+        product_ids: fc.subarray(['p', 'q']),
+        collection_slugs: fc.subarray(['sale', 'new']),
+      }),
+    ),
+  })
+  .map(coupon)
+
+const policies = fc.record({
+  mode: fc.constant('flat' as const),
+  flat_rate_cents: small,
+  expedited_rate_cents: small,
+  max_cents: small,
+  free_shipping_threshold_cents: orNull(small),
+})
+
+const inputs: fc.Arbitrary<PriceInput<PriceLine>> = fc
+  .record({
+    lines,
+    subscribe: fc.boolean(),
+    coupon: fc.oneof(fc.constantFrom(null, 'unknown' as const), coupons),
+    shipping: orNull(policies),
+    expedited: fc.boolean(),
+    tax: orNull(fc.record({ rate_bps: fc.integer({ min: 0, max: 3_000 }) })),
+  })
+  .map(order)
+
+const AMOUNTS = ['discount_cents', 'tax_cents', 'shipping_cents'] as const
+
+const totals = ({ lines: _, ...rest }: Priced<unknown>) => rest
+
+describe('whatever is bought', () => {
+  test('the lines add up to the order, to the cent, and no amount is negative', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const priced = price(input)
+        for (const name of AMOUNTS) {
+          assert.equal(sum(priced.lines.map((line) => line[name])), priced[name], name)
+        }
+        const paid = priced.lines.map(
+          (line) =>
+            line.line_total_cents - line.discount_cents + line.tax_cents + line.shipping_cents,
+        )
+        assert.equal(sum(paid), priced.total_cents)
+        for (const line of priced.lines) {
+          assert.equal(line.line_total_cents, line.unit_price_cents * line.quantity)
+          assert.ok(line.unit_price_cents <= line.list_price_cents)
+          assert.ok(line.discount_cents >= 0 && line.discount_cents <= line.line_total_cents)
+          assert.ok(line.tax_cents >= 0 && line.shipping_cents >= 0)
+        }
+        assert.ok(priced.coupon.applied || priced.discount_cents === 0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('the order of the lines changes nothing, neither the totals nor the share of a line', () => {
+    const shuffled = inputs.chain((input) =>
+      fc.tuple(
+        fc.constant(input),
+        fc.shuffledSubarray(
+          input.lines.map((_, place) => place),
+          { minLength: input.lines.length },
+        ),
+      ),
+    )
+    const asText = ({ lines: all }: Priced<PriceLine>) => all.map((line) => JSON.stringify(line))
+    fc.assert(
+      fc.property(shuffled, ([input, places]) => {
+        const moved = places.flatMap((place) => input.lines[place] ?? [])
+        const [one, other] = [price(input), price({ ...input, lines: moved })]
+        assert.deepEqual(totals(other), totals(one))
+        const distinct = new Set(input.lines.map(({ variant_id }) => variant_id))
+        if (distinct.size < input.lines.length) return
+        assert.deepEqual(asText(other).sort(), asText(one).sort())
+      }),
+    )
+  })
+
+  test('more of it never costs less where no threshold and no group price is crossed', () => {
+    fc.assert(
+      fc.property(inputs, fc.nat(7), (input, at) => {
+        const shipping = input.shipping && {
+          ...input.shipping,
+          free_shipping_threshold_cents: null,
+        }
+        const terms =
+          typeof input.coupon === 'object' && input.coupon !== null
+            ? { ...input.coupon, min_subtotal_cents: null, applies_to: null }
+            : input.coupon
+        const plain = input.lines.map((line) => ({ ...line, group_prices: [] }))
+        const more = plain.map((line, place) =>
+          place === at ? { ...line, quantity: line.quantity + 1 } : line,
+        )
+        const base = { ...input, shipping, coupon: terms }
+        const [less, greater] = [price({ ...base, lines: plain }), price({ ...base, lines: more })]
+        assert.ok(greater.total_cents >= less.total_cents)
+        assert.ok(greater.discount_cents >= less.discount_cents)
+        assert.ok(greater.tax_cents >= less.tax_cents)
+      }),
+    )
+  })
+
+  test('a coupon never makes it dearer, and a group never does', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const shipping = input.shipping && {
+          ...input.shipping,
+          free_shipping_threshold_cents: null,
+        }
+        const mine = price({ ...input, shipping })
+        assert.ok(mine.total_cents <= price({ ...input, shipping, coupon: null }).total_cents)
+        const alone = input.lines.map((line) => ({ ...line, group_prices: [] }))
+        assert.ok(mine.subtotal_cents <= price({ ...input, lines: alone }).subtotal_cents)
+      }),
+    )
+  })
+
+  test('an edit that changes nothing costs what the order cost', () => {
+    fc.assert(
+      fc.property(inputs, (input) => {
+        const priced = price(input)
+        const again = reprice({ ...input, lines: priced.lines })
+        assert.deepEqual(again, priced)
+      }),
+    )
+  })
+
+  test('given back in any number of parts, it is exactly what was paid', () => {
+    const parts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(inputs, parts, (input, steps) => {
+        const priced = price(input)
+        const back = priced.lines.flatMap((line) => {
+          const shares: ReturnType<typeof lineShare>[] = []
+          for (let before = 0, step = 0; before < line.quantity; step++) {
+            const now = Math.min(steps[step % steps.length] ?? 1, line.quantity - before)
+            shares.push(lineShare(line, before, now))
+            before += now
+          }
+          return shares
+        })
+        assert.ok(back.every((share) => Object.values(share).every((cents) => cents >= 0)))
+        assert.equal(sum(back.map((share) => share.amount_cents)), priced.total_cents)
+        assert.equal(sum(back.map((share) => share.tax_cents)), priced.tax_cents)
+        assert.equal(sum(back.map((share) => share.shipping_cents)), priced.shipping_cents)
+      }),
+    )
+  })
+})
