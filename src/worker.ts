@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
+import * as fraud from './modules/fraud/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
@@ -10,7 +11,8 @@ import { deliverDue, forgetHandled, type Handler } from './platform/outbox.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
-const HOUR = 3_600 * SECOND
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
 const handlers: Record<string, Handler> = {}
@@ -27,6 +29,7 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
+    loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]
   if (transport !== null) {
