@@ -186,8 +186,7 @@ export const foldHits = (db: Db, limit: number) =>
          and id in (select id from fraud_ban_hits
                      where tenant_ref = ${db.tenant}
                      order by id
-                     limit ${limit}
-                       for update skip locked)
+                     limit ${limit})
       returning ban_id
     ),
     summed as (select ban_id, count(*) as hits from taken group by ban_id),
