@@ -15,6 +15,7 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
+import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
@@ -95,6 +96,7 @@ export async function buildApp(
       ledgerRoutes.merchantRoutes,
       giftCardRoutes.merchantRoutes(giftCardDeps),
       storeCreditRoutes.merchantRoutes(giftCardDeps),
+      fraudRoutes.merchantRoutes,
     ]),
   )
   await app.register(

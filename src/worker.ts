@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
+import * as fraud from './modules/fraud/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
@@ -13,7 +14,8 @@ import { deliverDue, forgetHandled, type Handler } from './platform/outbox.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
-const HOUR = 3_600 * SECOND
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
 const handlers: Record<string, Handler> = {}
@@ -34,6 +36,7 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
+    loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]
   if (transport !== null) {

@@ -34,7 +34,7 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   })
   const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
   return {
-    hit: (bucket) => countHit(db, bucket),
+    hit: (bucket, weight = 1) => countHit(db, bucket, weight),
     unhit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
@@ -57,14 +57,14 @@ export function forgetOldCounters(db: GlobalDb): Promise<number> {
                          for update skip locked)`)
 }
 
-async function countHit(db: Runner, bucket: string): Promise<number> {
+async function countHit(db: Runner, bucket: string, weight: number): Promise<number> {
   const open = sql`c.window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`
   const { hits } = await db.one(
     Counter,
     sql`insert into limit_counters as c (bucket, window_start, hits)
-        values (${bucket}, now(), 1)
+        values (${bucket}, now(), ${weight}::integer)
             on conflict (bucket) do update
-           set hits = case when ${open} then c.hits + 1 else 1 end,
+           set hits = case when ${open} then c.hits + excluded.hits else excluded.hits end,
                window_start = case when ${open} then c.window_start else now() end
      returning c.hits`,
   )

@@ -9,8 +9,8 @@ import {
 
 /** A script runs alone, so no counter is ever left without its end. */
 const HIT = `
-  local hits = redis.call('incr', KEYS[1])
-  if hits == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  local hits = redis.call('incrby', KEYS[1], ARGV[2])
+  if hits == tonumber(ARGV[2]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
   return hits`
 
 /** Only what is still counted: a decrement would else make a counter without an end. */
@@ -43,8 +43,8 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
 
   const keyOf = (bucket: string) => `fd:limit:${bucket}`
   return {
-    hit: async (bucket) =>
-      Number(await send(() => redis.eval(HIT, 1, keyOf(bucket), WINDOW_SECONDS * 1_000))),
+    hit: async (bucket, weight = 1) =>
+      Number(await send(() => redis.eval(HIT, 1, keyOf(bucket), WINDOW_SECONDS * 1_000, weight))),
     unhit: async (bucket) => void (await send(() => redis.eval(UNHIT, 1, keyOf(bucket)))),
     peek: async (bucket) => Number((await send(() => redis.get(keyOf(bucket)))) ?? 0),
     ping: async () => void (await send(() => redis.ping())),

@@ -3,8 +3,8 @@
  * whatever comes in between. Every call ends within the deadline, with an answer or an error.
  */
 export interface LimitStore {
-  /** Counts one, atomically, and answers how many this window has now. */
-  hit(bucket: string): Promise<number>
+  /** Counts one or several, atomically, and answers how many this window has now. */
+  hit(bucket: string, weight?: number): Promise<number>
   /** Takes one back that turned out not to count. */
   unhit(bucket: string): Promise<void>
   /** How many this window has, without counting. */

@@ -24,6 +24,8 @@ export interface Limits {
   failure(caller: string): Promise<void>
   /** Counts one, and answers whether the bucket is still within its limit per minute. */
   velocity(bucket: string, limit: number): Promise<boolean>
+  /** Counts so many in the same bucket, and answers how many its minute has now. */
+  spend(bucket: string, weight: number): Promise<number>
   ping(): Promise<void>
 }
 
@@ -51,7 +53,10 @@ export async function openLimitStore({
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
   const overspent = recentlyOver(clock)
   const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
+  const spend = (bucket: string, weight: number) =>
+    counted(() => store.hit(`velocity:${bucket}`, weight))
   return {
+    spend,
     async attempt(caller) {
       if (overspent.has(caller)) throw spent(perMinute.my)
       const hits = await counted(() => store.hit(`my:${caller}`))
@@ -72,7 +77,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
     },
     async velocity(bucket, limit) {
-      return (await counted(() => store.hit(`velocity:${bucket}`))) <= limit
+      return (await spend(bucket, 1)) <= limit
     },
     ping: () => orUnavailable(() => store.ping()),
   }

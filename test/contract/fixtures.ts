@@ -17,6 +17,8 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+  'GET /v1/merchant/fraud/bans/:id': ban,
+  'POST /v1/merchant/fraud/bans/:id/lift': ban,
   'GET /v1/merchant/domains/:id': claimDomain,
   'POST /v1/merchant/domains/:id/verify': claimDomain,
   'DELETE /v1/merchant/domains/:id': claimDomain,
@@ -92,6 +94,13 @@ async function claimDomain(merchant: Caller) {
   return { id: made.body.domain.id as string }
 }
 
+async function ban(merchant: Caller) {
+  const body = { kind: 'customer_ref', value: randomUUID(), reason: 'a canary' }
+  const made = await merchant.post('/v1/merchant/fraud/bans', body)
+  assert.ok(made.body.ban, made.text)
+  return { id: made.body.ban.id as string }
+}
+
 /** Writes a mark into every place of the store that takes free text. */
 export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
   const plants: [string, string, unknown][] = [
@@ -103,6 +112,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       { feature_key: 'dedicated_gateway', note: canary },
     ],
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
+    ['POST', '/v1/merchant/fraud/bans', { kind: 'address', value: canary, reason: canary }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

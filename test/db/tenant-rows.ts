@@ -6,6 +6,10 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'affiliates', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
+  fraud_decisions: `insert into fraud_decisions (tenant_ref, decision, score, signals)
+                    values ($1, 'accepted', 0, '[]')`,
+  fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)
+                   values ($1, gen_random_uuid())`,
   idempotency_keys: `insert into idempotency_keys (tenant_ref, operation, key, fingerprint, lease_until)
                      values ($1, 'checkout', 'k', sha256('x'), now())`,
   ledger_holds: `insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id)

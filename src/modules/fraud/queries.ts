@@ -1,0 +1,199 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { join, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import {
+  Ban,
+  type BanAction,
+  type BanKind,
+  type Decision,
+  FoundBan,
+  FraudDecision,
+  type NewDecision,
+} from './schema.ts'
+
+const Total = Type.Object({ total: Type.Integer() })
+
+/** What a list shows of a digest: enough to tell two apart. */
+const DIGEST_SHOWN = 12
+
+const standing = sql`(lifted_at is null and (expires_at is null or expires_at > now()))`
+
+/** Hits that are not folded in yet count as well, so that the number is always right. */
+const columns = sql`
+  id, kind,
+  case when kind = 'card_fingerprint' then left(value, ${DIGEST_SHOWN}) else value end as value,
+  action, reason, expires_at, created_by, created_at,
+  hits + (select count(*) from fraud_ban_hits h
+           where h.tenant_ref = fraud_bans.tenant_ref and h.ban_id = fraud_bans.id) as hits,
+  ${standing} as active, lifted_at, lifted_by`
+
+/** The bans that stand against any of the values. */
+export const findBans = (db: Db, kinds: readonly BanKind[], values: readonly string[]) =>
+  db.many(
+    FoundBan,
+    sql`
+    select id, action
+      from fraud_bans
+     where tenant_ref = ${db.tenant} and ${standing}
+       and (kind, value) in (select * from unnest(${kinds}::text[], ${values}::text[]))
+     order by action, id`,
+  )
+
+/** An expired ban makes room for a new one of the same value. */
+export const liftExpired = (tx: Tx, kind: BanKind, value: string) =>
+  tx.run(sql`
+    update fraud_bans set lifted_at = expires_at, lifted_by = 'system'
+     where tenant_ref = ${tx.tenant} and kind = ${kind} and value = ${value}
+       and lifted_at is null and expires_at <= now()`)
+
+interface BanRow {
+  kind: BanKind
+  value: string
+  action: BanAction
+  reason: string | null
+  expires_at: string | null
+  created_by: string
+}
+
+/** Null: the value is banned already. */
+export const insertBan = (tx: Tx, ban: BanRow) =>
+  tx.maybe(
+    Ban,
+    sql`
+    insert into fraud_bans (tenant_ref, kind, value, action, reason, expires_at, created_by)
+    values (${tx.tenant}, ${ban.kind}, ${ban.value}, ${ban.action}, ${ban.reason},
+            ${ban.expires_at}, ${ban.created_by})
+        on conflict (tenant_ref, kind, value) where lifted_at is null do nothing
+    returning ${columns}`,
+  )
+
+export const findStanding = (db: Db, kind: BanKind, value: string) =>
+  db.maybe(
+    Ban,
+    sql`
+    select ${columns} from fraud_bans
+     where tenant_ref = ${db.tenant} and kind = ${kind} and value = ${value} and lifted_at is null`,
+  )
+
+export const findBan = (db: Db, id: string) =>
+  db.maybe(
+    Ban,
+    sql`select ${columns} from fraud_bans where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+/** Null when it was lifted before. */
+export const liftBan = (tx: Tx, id: string, by: string) =>
+  tx.maybe(
+    Ban,
+    sql`
+    update fraud_bans set lifted_at = now(), lifted_by = ${by}
+     where tenant_ref = ${tx.tenant} and id = ${id} and lifted_at is null
+    returning ${columns}`,
+  )
+
+export interface BanFilters {
+  kind: BanKind | undefined
+  active: boolean | undefined
+}
+
+const bansLike = (db: Db, { kind, active }: BanFilters) =>
+  join(
+    [
+      sql`from fraud_bans where tenant_ref = ${db.tenant}`,
+      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+      ...(active === undefined ? [] : [sql`${standing} = ${active}`]),
+    ],
+    ' and ',
+  )
+
+export const listBans = (db: Db, filters: BanFilters, page: Page) =>
+  db.many(
+    Ban,
+    sql`
+    select ${columns} ${bansLike(db, filters)}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countBans = (db: Db, filters: BanFilters) =>
+  db.one(Total, sql`select count(*) as total ${bansLike(db, filters)}`)
+
+/** The decision, and a hit for each ban behind it: rows of their own, for nobody to wait for. */
+export const insertDecision = (tx: Tx, decision: NewDecision) =>
+  tx.run(sql`
+    with decided as (
+      insert into fraud_decisions (tenant_ref, order_id, decision, score, signals, ban_ids)
+      values (${tx.tenant}, ${decision.order_id}, ${decision.decision}, ${decision.score},
+              ${JSON.stringify(decision.signals)}, ${decision.ban_ids ?? []})
+      returning tenant_ref, ban_ids
+    )
+    insert into fraud_ban_hits (tenant_ref, ban_id)
+    select tenant_ref, unnest(ban_ids) from decided`)
+
+export interface DecisionFilters {
+  order_id: string | undefined
+  decision: Decision | undefined
+}
+
+const decisionsLike = (db: Db, { order_id, decision }: DecisionFilters) =>
+  join(
+    [
+      sql`from fraud_decisions where tenant_ref = ${db.tenant}`,
+      ...(order_id === undefined ? [] : [sql`order_id = ${order_id}`]),
+      ...(decision === undefined ? [] : [sql`decision = ${decision}`]),
+    ],
+    ' and ',
+  )
+
+export const listDecisions = (db: Db, filters: DecisionFilters, page: Page) =>
+  db.many(
+    FraudDecision,
+    sql`
+    select id, order_id, decision, score, signals, ban_ids, created_at
+      ${decisionsLike(db, filters)}
+     order by created_at desc, id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countDecisions = (db: Db, filters: DecisionFilters) =>
+  db.one(Total, sql`select count(*) as total ${decisionsLike(db, filters)}`)
+
+/** Stores with hits that wait, by stepping from one to the next. */
+export const listHitTenants = (worker: GlobalDb) =>
+  worker.many(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    with recursive tenants as (
+      select min(tenant_ref) as tenant_ref from fraud_ban_hits
+      union all
+      select (select min(h.tenant_ref) from fraud_ban_hits h
+               where h.tenant_ref > tenants.tenant_ref)
+        from tenants
+       where tenants.tenant_ref is not null
+    )
+    select tenant_ref from tenants where tenant_ref is not null`,
+  )
+
+/** Adds waiting hits to their bans, some at a time. */
+export const foldHits = (db: Db, limit: number) =>
+  db.one(
+    Type.Object({ folded: Type.Integer() }),
+    sql`
+    with taken as (
+      delete from fraud_ban_hits
+       where tenant_ref = ${db.tenant}
+         and id in (select id from fraud_ban_hits
+                     where tenant_ref = ${db.tenant}
+                     order by id
+                     limit ${limit})
+      returning ban_id
+    ),
+    summed as (select ban_id, count(*) as hits from taken group by ban_id),
+    added as (
+      update fraud_bans b set hits = b.hits + s.hits
+        from summed s
+       where b.tenant_ref = ${db.tenant} and b.id = s.ban_id
+    )
+    select count(*) as folded from taken`,
+  )

@@ -1,0 +1,110 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { BAN_KINDS, Ban, BanKind, DECISIONS, Decision, FraudDecision, NewBan } from './schema.ts'
+import * as fraud from './service.ts'
+
+const OneBan = Type.Object({ ban: ref(Ban) })
+
+const readActive = (query: unknown) => {
+  const text = readOneOf(query, 'active', ['true', 'false'])
+  return text === undefined ? undefined : text === 'true'
+}
+
+/** What is no id is nobody's order. */
+const NO_ORDER = '00000000-0000-0000-0000-000000000000'
+
+const readOrder = (query: unknown) => {
+  const text = readText(query, 'order_id')
+  return text === undefined || isUuid(text) ? text : NO_ORDER
+}
+
+export const merchantRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/fraud/bans',
+    {
+      config: { scope: 'manage:own_fraud', failures: ['ban_exists'] },
+      schema: {
+        operationId: 'createFraudBan',
+        tags: ['merchant-ops'],
+        summary: 'Ban an address, a network, a card or a customer; or have them looked at.',
+        body: NewBan,
+        response: { 201: OneBan },
+      },
+    },
+    async ({ db, actor, body }, reply) =>
+      reply.code(201).send({ ban: await fraud.ban(db, actor, body) }),
+  )
+
+  app.get(
+    '/v1/merchant/fraud/bans',
+    {
+      config: {
+        scope: 'manage:own_fraud',
+        query: { kind: BanKind, active: Type.Boolean(), ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listFraudBans',
+        tags: ['merchant-ops'],
+        summary: "The store's bans, newest first, lifted ones too.",
+        response: { 200: PageOf('bans', ref(Ban)) },
+      },
+    },
+    ({ db, query }) => {
+      const filters = { kind: readOneOf(query, 'kind', BAN_KINDS), active: readActive(query) }
+      return fraud.list(db, filters, readPage(query))
+    },
+  )
+
+  app.get(
+    '/v1/merchant/fraud/bans/:id',
+    {
+      config: { scope: 'manage:own_fraud', failures: ['ban_not_found'] },
+      schema: {
+        operationId: 'readFraudBan',
+        tags: ['merchant-ops'],
+        summary: 'One ban, and how often it was run into.',
+        params: Params('id'),
+        response: { 200: OneBan },
+      },
+    },
+    async ({ db, params }) => ({ ban: await fraud.get(db, params.id) }),
+  )
+
+  app.post(
+    '/v1/merchant/fraud/bans/:id/lift',
+    {
+      config: { scope: 'manage:own_fraud', failures: ['ban_not_found'] },
+      schema: {
+        operationId: 'liftFraudBan',
+        tags: ['merchant-ops'],
+        summary: 'End a ban. It stays on record.',
+        params: Params('id'),
+        response: { 200: OneBan },
+      },
+    },
+    async ({ db, actor, params }) => ({ ban: await fraud.lift(db, actor, params.id) }),
+  )
+
+  app.get(
+    '/v1/merchant/fraud/decisions',
+    {
+      config: {
+        scope: 'manage:own_fraud',
+        query: { order_id: Id, decision: Decision, ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listFraudDecisions',
+        tags: ['merchant-ops'],
+        summary: 'What was decided about each attempt to buy, and why; newest first.',
+        response: { 200: PageOf('decisions', ref(FraudDecision)) },
+      },
+    },
+    ({ db, query }) => {
+      const decision = readOneOf(query, 'decision', DECISIONS)
+      return fraud.listDecisions(db, { order_id: readOrder(query), decision }, readPage(query))
+    },
+  )
+}

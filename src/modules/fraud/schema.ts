@@ -1,0 +1,122 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+export const BAN_KINDS = [
+  'email',
+  'email_domain',
+  'ip',
+  'cidr',
+  'customer_ref',
+  'card_fingerprint',
+  'card_bin',
+  'address',
+] as const
+export const BanKind = Type.Enum([...BAN_KINDS])
+export type BanKind = Static<typeof BanKind>
+
+export const BanAction = Type.Enum(['block', 'review'])
+export type BanAction = Static<typeof BanAction>
+
+/** What is known of whoever wants to buy. All but the reference may be missing. */
+export interface Facts {
+  customer_ref: string
+  email?: string | null | undefined
+  ip?: string | null | undefined
+  card_fingerprint?: string | null | undefined
+  /** The first digits of the card: six to eight of them. */
+  card_bin?: string | null | undefined
+  /** The address it is sent to, as one text. */
+  address?: string | null | undefined
+}
+
+export const Ban = Shared(
+  'FraudBan',
+  Type.Object({
+    id: Id,
+    kind: BanKind,
+    value: Type.String({
+      description: 'Normalised. Of a card fingerprint only the beginning of its digest.',
+    }),
+    action: BanAction,
+    reason: Nullable(Type.String()),
+    expires_at: Nullable(Timestamp),
+    created_by: Type.String(),
+    created_at: Timestamp,
+    hits: Type.Integer({ description: 'Attempts it was found for.' }),
+    active: Type.Boolean({ description: 'Neither lifted nor expired.' }),
+    lifted_at: Nullable(Timestamp),
+    lifted_by: Nullable(Type.String()),
+  }),
+)
+export type Ban = Static<typeof Ban>
+
+const terms = {
+  action: Type.Optional(BanAction),
+  reason: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
+  expires_at: Type.Optional(Nullable(Timestamp)),
+}
+
+export const NewBan = Type.Object({
+  kind: BanKind,
+  value: Type.String({ minLength: 1, maxLength: 500 }),
+  ...terms,
+})
+export type NewBan = Static<typeof NewBan>
+
+/** How a ban is meant: to block, for good and without a reason, unless it says otherwise. */
+export const BanTerms = Type.Object(terms)
+export type BanTerms = Static<typeof BanTerms>
+
+/** A ban that was found for somebody. */
+export const FoundBan = Type.Object({ id: Id, action: BanAction })
+
+export interface BanVerdict {
+  decision: 'allow' | 'review' | 'block'
+  ban_ids: string[]
+}
+
+export const DECISIONS = ['accepted', 'review', 'rejected'] as const
+export const Decision = Type.Enum([...DECISIONS])
+export type Decision = Static<typeof Decision>
+
+export const SIGNALS = [
+  'ban',
+  'velocity',
+  'avs',
+  'cvv',
+  'country_mismatch',
+  'fraud_signal',
+] as const
+
+/** Something that speaks against an attempt, and how much. */
+export const Signal = Type.Object({
+  signal: Type.Enum([...SIGNALS]),
+  points: Type.Integer({ minimum: 0 }),
+  detail: Nullable(
+    Type.String({ maxLength: 40, description: 'A code, e.g. of the gateway. Nothing personal.' }),
+  ),
+})
+export type Signal = Static<typeof Signal>
+
+export const FraudDecision = Shared(
+  'FraudDecision',
+  Type.Object({
+    id: Id,
+    order_id: Nullable(Id),
+    decision: Decision,
+    score: Type.Integer(),
+    signals: Type.Array(Signal),
+    ban_ids: Type.Array(Id),
+    created_at: Timestamp,
+  }),
+)
+export type FraudDecision = Static<typeof FraudDecision>
+
+export interface NewDecision {
+  /** Null: refused before there was an order. */
+  order_id: string | null
+  decision: Decision
+  score: number
+  signals: readonly Signal[]
+  ban_ids?: readonly string[]
+}

@@ -1,0 +1,54 @@
+import { sha256 } from '../../kernel/tokens.ts'
+import { callerOf, type Limits } from '../../platform/limits.ts'
+import { listValues } from './normalise.ts'
+import type { BanKind, Facts } from './schema.ts'
+
+/** What is counted. Without a fact there is no bucket: those who lack it are not one shopper. */
+const COUNTED: readonly BanKind[] = ['customer_ref', 'ip', 'card_fingerprint', 'email']
+
+/**
+ * An attempt counts before it is made; one that fails counts three times in all. Whoever tries out
+ * cards fails mostly, whoever shops does not.
+ */
+const FAILURE_EXTRA = 2
+
+/**
+ * One bucket for each fact of the store's shopper. Names of people are hashed, so that the limiter's
+ * store holds none; an IPv6 address counts as its network.
+ */
+export function velocityBuckets(tenant: string, facts: Facts): string[] {
+  return listValues(facts)
+    .filter(({ kind }) => COUNTED.includes(kind))
+    .map(({ kind, value }) => {
+      const counted = kind === 'ip' ? callerOf(value) : value
+      return `checkout:${tenant}:${kind}:${sha256(counted).toString('hex')}`
+    })
+}
+
+type Spender = Pick<Limits, 'spend'>
+
+/** Counts an attempt. The answer is the fullest bucket's share of the limit: above 1 is too many. */
+export async function measureVelocity(
+  limits: Spender,
+  tenant: string,
+  facts: Facts,
+  limit: number,
+): Promise<number> {
+  const buckets = velocityBuckets(tenant, facts)
+  const hits = await Promise.all(buckets.map((bucket) => limits.spend(bucket, 1)))
+  return Math.max(0, ...hits) / limit
+}
+
+/** Counts an attempt, and answers whether it may go on. Throws `db_error` when nobody can say. */
+export const passVelocity = async (
+  limits: Spender,
+  tenant: string,
+  facts: Facts,
+  limit: number,
+): Promise<boolean> => (await measureVelocity(limits, tenant, facts, limit)) <= 1
+
+/** Makes the attempt that was counted weigh as one that failed. */
+export async function noteFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
+  const buckets = velocityBuckets(tenant, facts)
+  await Promise.all(buckets.map((bucket) => limits.spend(bucket, FAILURE_EXTRA)))
+}

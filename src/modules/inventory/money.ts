@@ -1,0 +1,164 @@
+import type { Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { SYSTEM } from '../../platform/audit.ts'
+import { planGivingBack, planTaking, type Share, sumLines } from './plan.ts'
+import type { LockedLevel, LowStock, Move, StockLine } from './schema.ts'
+import * as queries from './stock-queries.ts'
+
+/**
+ * Stock moves with money, in the transactions of the order it belongs to. Each verb locks what the
+ * order holds, then the levels it needs in one order for everybody, so that orders wait for each
+ * other and never in a circle; plans; and writes levels, holds and movements in one go. An order
+ * without counted variants costs one statement and no lock.
+ */
+
+/** Holds stock for an order that is about to be paid. A repeated call changes nothing. */
+export async function reserve(
+  tx: Tx,
+  order_id: string,
+  lines: readonly StockLine[],
+): Promise<void> {
+  const wanted = sumLines(lines)
+  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
+  if (levels.some(({ held }) => held)) return refuseReleased(order_id, levels)
+  const taken = take(levels, wanted)
+  if (taken.length === 0) return
+  const holds = taken.map((share) => ({ ...share, reserved: share.quantity, allocated: 0 }))
+  await Promise.all([
+    queries.moveStock(tx, taken.map(reserving), cause(order_id)),
+    queries.insertHolds(tx, order_id, holds),
+  ])
+}
+
+/**
+ * Turns what the order reserved into what it has bought. Answers the variants that came down to
+ * their threshold by it: each sale that crosses is told once, by whoever made it.
+ */
+export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStock[] }> {
+  const levels = await queries.lockStock(tx, order_id, [])
+  const bought = levels.filter(({ reserved }) => reserved > 0)
+  if (bought.length === 0) return { low: [] }
+  const moves = bought.map((level) => allocating(level, level.reserved, -level.reserved))
+  const changes = bought.map((level) => ({
+    ...level,
+    reserved: -level.reserved,
+    allocated: level.reserved,
+  }))
+  const sold = sumLines(bought.map((level) => ({ ...level, quantity: level.reserved })))
+  const [, , remaining] = await Promise.all([
+    queries.moveStock(tx, moves, cause(order_id)),
+    queries.changeHolds(tx, order_id, changes),
+    queries.listRemaining(tx, [...sold.keys()]),
+  ])
+  return { low: remaining.filter((each) => hasCrossed(each, sold.get(each.variant_id) ?? 0)) }
+}
+
+/** Gives back all that the order still holds, for good. */
+export async function release(tx: Tx, order_id: string): Promise<void> {
+  const levels = (await queries.lockStock(tx, order_id, [])).filter(({ held }) => held)
+  const open = levels.filter(({ released }) => !released)
+  if (open.length === 0) return
+  const given = open.filter(({ reserved, allocated }) => reserved + allocated > 0)
+  await Promise.all([
+    queries.moveStock(
+      tx,
+      given.map((level) => releasing(level, level.reserved, level.allocated)),
+      cause(order_id),
+    ),
+    queries.releaseHolds(tx, order_id),
+  ])
+}
+
+export interface OrderChange {
+  /** The edit or refund behind it. The same one again changes nothing. */
+  change_id: string
+  /** What more is taken becomes: `reserved` while the order is not paid, else `allocated`. */
+  as: 'reserved' | 'allocated'
+}
+
+/** Takes more for an order, or gives some back, after an edit or a cancelled quantity. */
+export async function adjustOrder(
+  tx: Tx,
+  order_id: string,
+  deltas: readonly StockLine[],
+  { change_id, as }: OrderChange,
+): Promise<void> {
+  const wanted = sumLines(deltas)
+  const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
+  if (levels.length === 0 || !(await queries.insertChange(tx, order_id, change_id))) return
+  const taken = take(levels, wanted)
+  if (taken.length > 0) refuseReleased(order_id, levels)
+  const unwanted = new Map([...wanted].map(([id, quantity]) => [id, -quantity]))
+  const given = planGivingBack(levels, unwanted).map((share) => splitHeld(levels, share))
+  const gain = (share: Share) =>
+    as === 'reserved' ? reserving(share) : allocating(share, share.quantity, 0)
+  const moves = [
+    ...taken.map(gain),
+    ...given.map((each) => releasing(each, each.reserved, each.allocated)),
+  ]
+  if (moves.length === 0) return
+  await Promise.all([
+    queries.moveStock(tx, moves, cause(order_id)),
+    queries.changeHolds(tx, order_id, moves),
+  ])
+}
+
+function take(levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number>): Share[] {
+  const tracked = levels.filter((level) => level.tracked)
+  const { taken, short } = planTaking(tracked, wanted)
+  if (short.length > 0) throw new ApiError('insufficient_stock', { body: { items: short } })
+  return taken
+}
+
+/** What is given back was reserved or bought; an order holds only one of the two at a time. */
+function splitHeld(levels: readonly LockedLevel[], { quantity, ...place }: Share) {
+  const held = levels.find((level) => isAt(level, place))?.reserved ?? 0
+  const reserved = Math.min(quantity, held)
+  return { ...place, reserved, allocated: quantity - reserved }
+}
+
+type Place = Pick<Move, 'variant_id' | 'location_id'>
+
+const isAt = (level: Place, { variant_id, location_id }: Place) =>
+  level.variant_id === variant_id && level.location_id === location_id
+
+const reserving = ({ variant_id, location_id, quantity }: Share): Move => ({
+  variant_id,
+  location_id,
+  kind: null,
+  on_hand: 0,
+  allocated: 0,
+  reserved: quantity,
+})
+
+const allocating = (
+  { variant_id, location_id }: Place,
+  allocated: number,
+  reserved: number,
+): Move => ({ variant_id, location_id, kind: 'allocated', on_hand: 0, allocated, reserved })
+
+/** What was only reserved never moved, so that giving it back is no movement. */
+const releasing = (
+  { variant_id, location_id }: Place,
+  reserved: number,
+  allocated: number,
+): Move => ({
+  variant_id,
+  location_id,
+  kind: allocated > 0 ? 'released' : null,
+  on_hand: 0,
+  allocated: -allocated,
+  reserved: -reserved,
+})
+
+const cause = (order_id: string) => ({ actor: SYSTEM.name, order_id })
+
+function hasCrossed({ remaining, low_stock_threshold }: LowStock, sold: number): boolean {
+  return remaining <= low_stock_threshold && remaining + sold > low_stock_threshold
+}
+
+/** Stock that was given back may be another's by now. Nobody may believe to hold it still. */
+function refuseReleased(order_id: string, levels: readonly LockedLevel[]): void {
+  if (!levels.some(({ released }) => released)) return
+  throw new Error(`the stock of order ${order_id} was given back before`)
+}

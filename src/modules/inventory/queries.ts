@@ -1,0 +1,232 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { join, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import {
+  DEFAULT_LOCATION,
+  InventoryDetail,
+  InventoryItem,
+  Level,
+  Location,
+  Movement,
+  type MovementKind,
+  type NewLocation,
+  type Settings,
+} from './schema.ts'
+
+const Total = Type.Object({ total: Type.Integer() })
+
+const ofVariant = (db: Db, variant_id: string) =>
+  sql`tenant_ref = ${db.tenant} and variant_id = ${variant_id}`
+
+const itemColumns = sql`
+  v.id as variant_id, v.product_id, v.sku,
+  coalesce(s.track_inventory, false) as track_inventory,
+  coalesce(s.allow_backorder, false) as allow_backorder, s.low_stock_threshold,
+  l.on_hand, l.allocated, l.reserved, l.incoming, l.on_hand - l.allocated - l.reserved as available,
+  coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold, false) as low`
+
+/** Every variant of the store, counted or not. The catalog's table is read beside our own, because
+ * a page of the one cannot be filtered by the other in two steps. */
+const items = (db: Db) => sql`
+  from variants v
+  left join inventory_settings s on s.tenant_ref = v.tenant_ref and s.variant_id = v.id
+ cross join lateral (
+       select coalesce(sum(on_hand), 0)::bigint as on_hand,
+              coalesce(sum(allocated), 0)::bigint as allocated,
+              coalesce(sum(reserved), 0)::bigint as reserved,
+              coalesce(sum(incoming), 0)::bigint as incoming
+         from inventory_levels
+        where tenant_ref = v.tenant_ref and variant_id = v.id) l
+ where v.tenant_ref = ${db.tenant}`
+
+export interface ItemFilters {
+  sku: string | undefined
+  low: boolean | undefined
+}
+
+const matching = (db: Db, { sku, low }: ItemFilters) =>
+  join(
+    [
+      sql`${items(db)} and v.archived_at is null`,
+      ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
+      ...(low === undefined
+        ? []
+        : [
+            sql`coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold,
+                         false) = ${low}`,
+          ]),
+    ],
+    ' and ',
+  )
+
+export const listItems = (db: Db, filters: ItemFilters, page: Page) =>
+  db.many(
+    InventoryItem,
+    sql`
+    select ${itemColumns} ${matching(db, filters)}
+     order by v.sku
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countItems = (db: Db, filters: ItemFilters) =>
+  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
+
+const levelJson = sql`
+  json_build_object('location_id', location_id, 'on_hand', on_hand, 'allocated', allocated,
+                    'reserved', reserved, 'incoming', incoming,
+                    'available', on_hand - allocated - reserved)`
+
+export const findItem = (db: Db, variant_id: string) =>
+  db.maybe(
+    InventoryDetail,
+    sql`
+    select ${itemColumns},
+           coalesce((select json_agg(${levelJson} order by location_id) from inventory_levels
+                      where ${ofVariant(db, variant_id)}), '[]') as levels
+    ${items(db)} and v.id = ${variant_id}`,
+  )
+
+export const putSettings = (tx: Tx, variant_id: string, settings: Required<Settings>) =>
+  tx.run(sql`
+    insert into inventory_settings
+           (tenant_ref, variant_id, track_inventory, allow_backorder, low_stock_threshold)
+    values (${tx.tenant}, ${variant_id}, ${settings.track_inventory}, ${settings.allow_backorder},
+            ${settings.low_stock_threshold})
+        on conflict (tenant_ref, variant_id) do update
+       set track_inventory = excluded.track_inventory, allow_backorder = excluded.allow_backorder,
+           low_stock_threshold = excluded.low_stock_threshold, updated_at = now()`)
+
+/** The one location that makes itself. */
+export const ensureDefaultLocation = (tx: Tx) =>
+  tx.run(sql`
+    insert into inventory_locations (tenant_ref, id, name)
+    values (${tx.tenant}, ${DEFAULT_LOCATION}, 'Default')
+        on conflict do nothing`)
+
+export const ensureLevel = (tx: Tx, variant_id: string, location_id: string) =>
+  tx.run(sql`
+    insert into inventory_levels (tenant_ref, variant_id, location_id)
+    values (${tx.tenant}, ${variant_id}, ${location_id})
+        on conflict do nothing`)
+
+export const lockLevel = (tx: Tx, variant_id: string, location_id: string) =>
+  tx.one(
+    Level,
+    sql`
+    select location_id, on_hand, allocated, reserved, incoming,
+           on_hand - allocated - reserved as available
+      from inventory_levels
+     where ${ofVariant(tx, variant_id)} and location_id = ${location_id}
+       for no key update`,
+  )
+
+export interface MovementFilters {
+  variant_id: string | undefined
+  kind: MovementKind | undefined
+}
+
+const moved = (db: Db, { variant_id, kind }: MovementFilters) =>
+  join(
+    [
+      sql`from inventory_movements where tenant_ref = ${db.tenant}`,
+      ...(variant_id === undefined ? [] : [sql`variant_id = ${variant_id}`]),
+      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+    ],
+    ' and ',
+  )
+
+export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
+  db.many(
+    Movement,
+    sql`
+    select id, variant_id, location_id, kind, quantity, on_hand_after, allocated_after, order_id,
+           fulfillment_id, return_id, purchase_order_id, actor, reason, created_at
+      ${moved(db, filters)}
+     order by seq desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countMovements = (db: Db, filters: MovementFilters) =>
+  db.one(Total, sql`select count(*) as total ${moved(db, filters)}`)
+
+const locationColumns = sql`id, name, created_at, updated_at, archived_at`
+
+export const listLocations = (db: Db, page: Page) =>
+  db.many(
+    Location,
+    sql`
+    select ${locationColumns}
+      from inventory_locations
+     where tenant_ref = ${db.tenant} and archived_at is null
+     order by id
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countLocations = (db: Db) =>
+  db.one(
+    Total,
+    sql`
+    select count(*) as total
+      from inventory_locations
+     where tenant_ref = ${db.tenant} and archived_at is null`,
+  )
+
+export const findLocation = (db: Db, id: string) =>
+  db.maybe(
+    Location,
+    sql`
+    select ${locationColumns} from inventory_locations
+     where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+/** Keeps a location from being archived while stock comes to it. */
+export const shareLocation = (tx: Tx, id: string) =>
+  tx.maybe(
+    Location,
+    sql`
+    select ${locationColumns} from inventory_locations
+     where tenant_ref = ${tx.tenant} and id = ${id} and archived_at is null
+       for share`,
+  )
+
+/** Waits for whoever brings stock to the location, and keeps others away. */
+export const lockLocation = (tx: Tx, id: string) =>
+  tx.maybe(
+    Location,
+    sql`
+    select ${locationColumns} from inventory_locations
+     where tenant_ref = ${tx.tenant} and id = ${id}
+       for no key update`,
+  )
+
+export const insertLocation = (tx: Tx, { id, name }: NewLocation) =>
+  tx.one(
+    Location,
+    sql`
+    insert into inventory_locations (tenant_ref, id, name)
+    values (${tx.tenant}, ${id}, ${name})
+    returning ${locationColumns}`,
+  )
+
+export const renameLocation = (tx: Tx, id: string, name: string) =>
+  tx.one(
+    Location,
+    sql`
+    update inventory_locations set name = ${name}, updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${locationColumns}`,
+  )
+
+/** Null when anything lies there, is owed from there or on its way. */
+export const archiveLocation = (tx: Tx, id: string) =>
+  tx.maybe(
+    Location,
+    sql`
+    update inventory_locations set archived_at = now(), updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+       and not exists (select from inventory_levels
+                        where tenant_ref = ${tx.tenant} and location_id = ${id}
+                          and (on_hand <> 0 or allocated > 0 or reserved > 0 or incoming > 0))
+    returning ${locationColumns}`,
+  )

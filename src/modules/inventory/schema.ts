@@ -1,0 +1,184 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** Where stock lies unless a merchant says otherwise. Every store that counts has it. */
+export const DEFAULT_LOCATION = 'default'
+
+/** More than any shelf holds, and far from where sums would lose precision. */
+const QUANTITY_MAX = 1_000_000_000
+
+export const MOVEMENT_KINDS = ['received', 'allocated', 'shipped', 'released', 'adjusted'] as const
+export const MovementKind = Type.Enum([...MOVEMENT_KINDS])
+export type MovementKind = Static<typeof MovementKind>
+
+/** So many of a variant: what an order wants, or what a change of it adds or takes away. */
+export interface StockLine {
+  variant_id: string
+  quantity: number
+}
+
+/** A level as it stands while it is locked, and what the order in hand holds of it. */
+export const LockedLevel = Type.Object({
+  variant_id: Id,
+  location_id: Type.String(),
+  /** May be below zero: a merchant counted less than was sold. */
+  free: Type.Integer(),
+  allow_backorder: Type.Boolean(),
+  tracked: Type.Boolean(),
+  reserved: Type.Integer(),
+  allocated: Type.Integer(),
+  held: Type.Boolean(),
+  released: Type.Boolean(),
+})
+export type LockedLevel = Static<typeof LockedLevel>
+
+/** A change of one level's counters. With a kind it is a movement, and written down. */
+export interface Move {
+  variant_id: string
+  location_id: string
+  kind: MovementKind | null
+  on_hand: number
+  allocated: number
+  reserved: number
+}
+
+/** Who or what moved the stock. */
+export interface Cause {
+  actor: string
+  reason?: string | null
+  order_id?: string
+}
+
+const counters = {
+  on_hand: Type.Integer({ description: 'What lies there.' }),
+  allocated: Type.Integer({ description: 'Sold, and not yet shipped.' }),
+  reserved: Type.Integer({ description: 'Held by orders that are being paid for.' }),
+  incoming: Type.Integer({ description: 'Ordered from vendors. Counts as stock when received.' }),
+  available: Type.Integer({ description: '`on_hand - allocated - reserved`' }),
+}
+
+export const Level = Type.Object({ location_id: Type.String(), ...counters })
+export type Level = Static<typeof Level>
+
+const item = {
+  variant_id: Id,
+  product_id: Id,
+  sku: Type.String(),
+  track_inventory: Type.Boolean(),
+  allow_backorder: Type.Boolean(),
+  low_stock_threshold: Nullable(Type.Integer()),
+  ...counters,
+  low: Type.Boolean({
+    description: 'Tracked, and what is not sold has come down to the threshold.',
+  }),
+}
+
+/** A variant and its stock over all locations. */
+export const InventoryItem = Shared('InventoryItem', Type.Object(item))
+export type InventoryItem = Static<typeof InventoryItem>
+
+/** The same with each location's share. */
+export const InventoryDetail = Shared(
+  'InventoryDetail',
+  Type.Object({ ...item, levels: Type.Array(Level) }),
+)
+export type InventoryDetail = Static<typeof InventoryDetail>
+
+export const Settings = Type.Object({
+  track_inventory: Type.Boolean(),
+  allow_backorder: Type.Optional(Type.Boolean()),
+  low_stock_threshold: Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: QUANTITY_MAX }))),
+})
+export type Settings = Static<typeof Settings>
+
+const Reason = Type.String({ minLength: 1, maxLength: 500 })
+
+const adjustment = {
+  location_id: Type.Optional(Type.String({ maxLength: 63 })),
+  delta: Type.Optional(Type.Integer({ minimum: -QUANTITY_MAX, maximum: QUANTITY_MAX })),
+  set_on_hand: Type.Optional(Type.Integer({ minimum: 0, maximum: QUANTITY_MAX })),
+  expected_on_hand: Type.Optional(Type.Integer({ minimum: -QUANTITY_MAX, maximum: QUANTITY_MAX })),
+}
+
+/** Either `delta` or `set_on_hand`. */
+export const Adjustment = Type.Object({ ...adjustment, reason: Reason })
+export type Adjustment = Static<typeof Adjustment>
+
+export const BULK_MAX = 500
+
+export const BulkAdjustment = Type.Object({
+  reason: Reason,
+  adjustments: Type.Array(Type.Object({ variant_id: Type.String(), ...adjustment }), {
+    minItems: 1,
+    maxItems: BULK_MAX,
+  }),
+})
+export type BulkAdjustment = Static<typeof BulkAdjustment>
+
+/** What became of one row of a bulk adjustment. */
+export const BulkResult = Type.Object({
+  variant_id: Type.String(),
+  level: Nullable(Level),
+  error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+export type BulkResult = Static<typeof BulkResult>
+
+export const Movement = Shared(
+  'InventoryMovement',
+  Type.Object({
+    id: Id,
+    variant_id: Id,
+    location_id: Type.String(),
+    kind: MovementKind,
+    quantity: Type.Integer({ description: 'Signed.' }),
+    on_hand_after: Type.Integer(),
+    allocated_after: Type.Integer(),
+    order_id: Nullable(Id),
+    fulfillment_id: Nullable(Id),
+    return_id: Nullable(Id),
+    purchase_order_id: Nullable(Id),
+    actor: Type.String(),
+    reason: Nullable(Type.String()),
+    created_at: Timestamp,
+  }),
+)
+
+export const Location = Shared(
+  'InventoryLocation',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    archived_at: Nullable(Timestamp),
+  }),
+)
+export type Location = Static<typeof Location>
+
+const LocationName = Type.String({ minLength: 1, maxLength: 200 })
+
+export const NewLocation = Type.Object({
+  id: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }),
+  name: LocationName,
+})
+export type NewLocation = Static<typeof NewLocation>
+
+export const LocationChange = Type.Object({ name: LocationName })
+
+/** A variant that has come down to its threshold. */
+export const LowStock = Type.Object({
+  variant_id: Id,
+  remaining: Type.Integer({ description: 'On hand and not sold.' }),
+  low_stock_threshold: Type.Integer(),
+})
+export type LowStock = Static<typeof LowStock>
+
+/** A counter that disagrees with what it counts. */
+export const Discrepancy = Type.Object({
+  variant_id: Id,
+  location_id: Type.String(),
+  counter: Type.Enum(['on_hand', 'allocated', 'reserved']),
+  kept: Type.Integer(),
+  counted: Type.Integer(),
+})
+export type Discrepancy = Static<typeof Discrepancy>

@@ -1,0 +1,152 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { type Cause, Level, LockedLevel, LowStock, type Move } from './schema.ts'
+
+/**
+ * Locks what an order holds, then the levels of those and of further variants that are counted. The
+ * sort makes it one order for everybody. A level that another transaction just changed is shown as
+ * it left it.
+ */
+export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string[]) =>
+  tx.many(
+    LockedLevel,
+    sql`
+    with hold as materialized (
+      select variant_id, location_id, reserved, allocated, released_at
+        from inventory_reservations
+       where tenant_ref = ${tx.tenant} and order_id = ${order_id}
+       order by variant_id, location_id
+         for update
+    )
+    select l.variant_id, l.location_id, l.on_hand - l.allocated - l.reserved as free,
+           coalesce(s.track_inventory, false) as tracked,
+           coalesce(s.allow_backorder, false) as allow_backorder,
+           coalesce(h.reserved, 0) as reserved, coalesce(h.allocated, 0) as allocated,
+           h.variant_id is not null as held, h.released_at is not null as released
+      from inventory_levels l
+      left join inventory_settings s
+             on s.tenant_ref = l.tenant_ref and s.variant_id = l.variant_id
+      left join hold h on h.variant_id = l.variant_id and h.location_id = l.location_id
+     where l.tenant_ref = ${tx.tenant}
+       and l.variant_id = any (array(select variant_id from hold
+                                      union all select unnest(${variant_ids}::uuid[])))
+       and (s.track_inventory or h.variant_id is not null)
+     order by l.variant_id, l.location_id
+       for no key update of l`,
+  )
+
+/** Changes levels that are locked, and writes down what is a movement. Each level once at most. */
+export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): Promise<Level[]> {
+  const column = <K extends keyof Move>(name: K) => moves.map((move) => move[name])
+  const levels = await tx.many(
+    Level,
+    sql`
+    with move as (
+      select * from unnest(${column('variant_id')}::uuid[], ${column('location_id')}::text[],
+                           ${column('kind')}::text[], ${column('on_hand')}::bigint[],
+                           ${column('allocated')}::bigint[], ${column('reserved')}::bigint[])
+                    as m (variant_id, location_id, kind, on_hand, allocated, reserved)
+    ),
+    moved as (
+      update inventory_levels l
+         set on_hand = l.on_hand + m.on_hand, allocated = l.allocated + m.allocated,
+             reserved = l.reserved + m.reserved, updated_at = now()
+        from move m
+       where l.tenant_ref = ${tx.tenant} and l.variant_id = m.variant_id
+         and l.location_id = m.location_id
+      returning l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved, l.incoming
+    ),
+    noted as (
+      insert into inventory_movements (tenant_ref, variant_id, location_id, kind, quantity,
+                                       on_hand_after, allocated_after, order_id, actor, reason)
+      select ${tx.tenant}, variant_id, location_id, m.kind,
+             coalesce(nullif(m.on_hand, 0), m.allocated), l.on_hand, l.allocated,
+             ${cause.order_id ?? null}::uuid, ${cause.actor}, ${cause.reason ?? null}::text
+        from moved l
+        join move m using (variant_id, location_id)
+       where m.kind is not null
+    )
+    select location_id, on_hand, allocated, reserved, incoming,
+           on_hand - allocated - reserved as available
+      from moved`,
+  )
+  if (levels.length !== moves.length) throw new Error('stock was to be moved that is not there')
+  return levels
+}
+
+interface Hold {
+  variant_id: string
+  location_id: string
+  reserved: number
+  allocated: number
+}
+
+const holdRows = (tx: Tx, order_id: string, holds: readonly Hold[]) => sql`
+  select ${tx.tenant}, ${order_id}::uuid, *
+    from unnest(${holds.map((each) => each.variant_id)}::uuid[],
+                ${holds.map((each) => each.location_id)}::text[],
+                ${holds.map((each) => each.reserved)}::bigint[],
+                ${holds.map((each) => each.allocated)}::bigint[])`
+
+const holdColumns = sql`tenant_ref, order_id, variant_id, location_id, reserved, allocated`
+
+/** Of an order that holds nothing yet. One that does is refused by its key. */
+export const insertHolds = (tx: Tx, order_id: string, holds: readonly Hold[]) =>
+  tx.run(sql`
+    insert into inventory_reservations (${holdColumns}) ${holdRows(tx, order_id, holds)}`)
+
+/** Adds to what an order holds; below zero takes away. The rows are locked. */
+export const changeHolds = (tx: Tx, order_id: string, changes: readonly Hold[]) =>
+  tx.run(sql`
+    with change (${holdColumns}) as (${holdRows(tx, order_id, changes)})
+    merge into inventory_reservations r
+    using change c on r.tenant_ref = ${tx.tenant} and r.order_id = c.order_id
+                  and r.variant_id = c.variant_id and r.location_id = c.location_id
+     when matched then
+          update set reserved = r.reserved + c.reserved, allocated = r.allocated + c.allocated,
+                     updated_at = now()
+     when not matched then
+          insert (${holdColumns})
+          values (c.tenant_ref, c.order_id, c.variant_id, c.location_id, c.reserved, c.allocated)`)
+
+export const releaseHolds = (tx: Tx, order_id: string) =>
+  tx.run(sql`
+    update inventory_reservations
+       set reserved = 0, allocated = 0, released_at = now(), updated_at = now()
+     where tenant_ref = ${tx.tenant} and order_id = ${order_id} and released_at is null`)
+
+/** Answers false when the change was made before. */
+export const insertChange = async (tx: Tx, order_id: string, change_id: string) =>
+  (await tx.run(sql`
+    insert into inventory_order_changes (tenant_ref, order_id, change_id)
+    values (${tx.tenant}, ${order_id}, ${change_id})
+        on conflict do nothing`)) === 1
+
+/** What is left unsold of the variants that have a threshold. */
+export const listRemaining = (db: Db, variant_ids: readonly string[]) =>
+  db.many(
+    LowStock,
+    sql`
+    select s.variant_id, sum(l.on_hand - l.allocated)::bigint as remaining, s.low_stock_threshold
+      from inventory_settings s
+      join inventory_levels l on l.tenant_ref = s.tenant_ref and l.variant_id = s.variant_id
+     where s.tenant_ref = ${db.tenant} and s.variant_id = any (${variant_ids}::uuid[])
+       and s.track_inventory and s.low_stock_threshold is not null
+     group by s.variant_id, s.low_stock_threshold
+     order by s.variant_id`,
+  )
+
+/** Of each variant whose sale stock limits, how many can be sold. */
+export const listLimited = (db: Db, variant_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ variant_id: Type.String(), available: Type.Integer() }),
+    sql`
+    select s.variant_id,
+           greatest(coalesce(sum(l.on_hand - l.allocated - l.reserved), 0), 0)::bigint as available
+      from inventory_settings s
+      left join inventory_levels l on l.tenant_ref = s.tenant_ref and l.variant_id = s.variant_id
+     where s.tenant_ref = ${db.tenant} and s.variant_id = any (${variant_ids}::uuid[])
+       and s.track_inventory and not s.allow_backorder
+     group by s.variant_id`,
+  )

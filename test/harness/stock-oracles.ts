@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import type pg from 'pg'
+
+/** What must be true of every store's stock at any moment. Each answers the rows that break it. */
+const ORACLES: Readonly<Record<string, string>> = {
+  'reserved and allocated are the sums of what orders hold': `
+    select l.tenant_ref, l.variant_id, l.location_id, l.reserved, l.allocated,
+           coalesce(sum(r.reserved), 0) as held_reserved,
+           coalesce(sum(r.allocated), 0) as held_allocated
+      from inventory_levels l
+      left join inventory_reservations r using (tenant_ref, variant_id, location_id)
+     group by 1, 2, 3, 4, 5
+    having l.reserved <> coalesce(sum(r.reserved), 0)
+        or l.allocated <> coalesce(sum(r.allocated), 0)`,
+  'on hand and allocated are the sums of the movements': `
+    select l.tenant_ref, l.variant_id, l.location_id, l.on_hand, l.allocated
+      from inventory_levels l
+      left join inventory_movements m using (tenant_ref, variant_id, location_id)
+     group by 1, 2, 3, 4, 5
+    having l.on_hand <> coalesce(sum(m.quantity) filter
+             (where m.kind in ('received', 'shipped', 'adjusted')), 0)
+        or l.allocated <> coalesce(sum(m.quantity) filter
+             (where m.kind in ('allocated', 'released', 'shipped')), 0)`,
+  'each movement continues the one before it': `
+    select *
+      from (select m.*,
+                   coalesce(lag(on_hand_after) over level, 0)
+                     + case when kind in ('received', 'shipped', 'adjusted')
+                            then quantity else 0 end as on_hand_due,
+                   coalesce(lag(allocated_after) over level, 0)
+                     + case when kind in ('allocated', 'released', 'shipped')
+                            then quantity else 0 end as allocated_due
+              from inventory_movements m
+            window level as (partition by tenant_ref, variant_id, location_id order by seq)) x
+     where on_hand_after <> on_hand_due or allocated_after <> allocated_due`,
+  'no more is promised than there is, unless it may be owed': `
+    select l.tenant_ref, l.variant_id, sum(l.on_hand - l.allocated - l.reserved) as available
+      from inventory_levels l
+      join inventory_settings s using (tenant_ref, variant_id)
+     where s.track_inventory and not s.allow_backorder
+     group by 1, 2
+    having sum(l.on_hand - l.allocated - l.reserved) < 0`,
+}
+
+/** For tests in which no merchant counts less than was sold. */
+export async function assertStockAddsUp(superuser: pg.Client): Promise<void> {
+  for (const [rule, query] of Object.entries(ORACLES)) {
+    const { rows } = await superuser.query(query)
+    assert.deepEqual(rows, [], rule)
+  }
+}

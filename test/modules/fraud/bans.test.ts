@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { foldHits } from '../../../src/modules/fraud/jobs.ts'
+import type { Facts } from '../../../src/modules/fraud/schema.ts'
+import * as fraud from '../../../src/modules/fraud/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+
+const URL = '/v1/merchant/fraud/bans'
+const FINGERPRINT = 'a4c2e8f0a4c2e8f0a4c2e8f0a4c2e8f0'
+const HOUR = 3_600_000
+const later = (ms = HOUR) => new Date(Date.now() + ms).toISOString()
+
+test('the bans of a store', async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const acme = await app.merchant('acme', 'manage:own_fraud')
+  const db = await app.store('acme')
+  const make = async (body: Record<string, unknown>) => {
+    const made = await acme.post(URL, body)
+    assert.equal(made.status, 201, made.text)
+    return made.body.ban
+  }
+  const verdict = async (facts: Partial<Facts>) =>
+    (await fraud.checkBans(db, { customer_ref: randomUUID(), ...facts })).decision
+
+  await t.test('are shown as they were normalised, by whom and for how long', async () => {
+    const expires_at = later()
+    const body = { kind: 'email', value: 'MALLORY@Example.com', reason: 'chargebacks', expires_at }
+    const ban = await make(body)
+    const { id, created_at, created_by, ...rest } = ban
+    assert.match(created_by, /^merchant_key:/)
+    assert.deepEqual(rest, {
+      kind: 'email',
+      value: 'mallory@example.com',
+      action: 'block',
+      reason: 'chargebacks',
+      expires_at,
+      hits: 0,
+      active: true,
+      lifted_at: null,
+      lifted_by: null,
+    })
+    const read = await acme.get(`${URL}/${id}`)
+    assert.deepEqual([read.status, read.body], [200, { ban }])
+    const { body: trail } = await app.operator.get('/v1/stores/acme/audit?action=fraud.banned')
+    assert.deepEqual(trail.entries[0].after, { kind: 'email', action: 'block', expires_at })
+    assert.ok(!JSON.stringify(trail).includes('mallory'), 'the trail names no person')
+  })
+
+  const found: [string, Record<string, unknown>, Partial<Facts>][] = [
+    ['an e-mail address', { kind: 'email', value: 'a@b.example' }, { email: 'A@B.EXAMPLE' }],
+    [
+      'a domain and what is below',
+      { kind: 'email_domain', value: 'evil.example' },
+      { email: 'x@mail.evil.example' },
+    ],
+    ['an IP address', { kind: 'ip', value: '192.0.2.1' }, { ip: '::ffff:192.0.2.1' }],
+    ['a network', { kind: 'cidr', value: '198.51.100.0/25' }, { ip: '198.51.100.99' }],
+    ['an IPv6 network', { kind: 'cidr', value: '2001:db8:7::/48' }, { ip: '2001:db8:7:1::5' }],
+    ['a customer', { kind: 'customer_ref', value: 'клиент' }, { customer_ref: 'клиент' }],
+    ['a card', { kind: 'card_fingerprint', value: FINGERPRINT }, { card_fingerprint: FINGERPRINT }],
+    ['the first digits of a card', { kind: 'card_bin', value: '411111' }, { card_bin: '41111122' }],
+    ['an address', { kind: 'address', value: '1 Bad St.' }, { address: '1, bad st' }],
+  ]
+  for (const [what, body, facts] of found) {
+    await t.test(`stand against ${what} until lifted`, async () => {
+      assert.equal(await verdict(facts), 'allow')
+      const ban = await make({ ...body, action: 'review' })
+      assert.equal(await verdict(facts), 'review')
+      assert.equal(await verdict({ email: 'nobody@else.example', ip: '203.0.113.9' }), 'allow')
+      const globex = await app.store('globex')
+      const elsewhere = await fraud.checkBans(globex, { customer_ref: randomUUID(), ...facts })
+      assert.deepEqual(elsewhere, { decision: 'allow', ban_ids: [] })
+      const lifted = await acme.post(`${URL}/${ban.id}/lift`)
+      assert.equal(lifted.status, 200, lifted.text)
+      assert.deepEqual(
+        [lifted.body.ban.active, typeof lifted.body.ban.lifted_at],
+        [false, 'string'],
+      )
+      assert.equal(await verdict(facts), 'allow')
+      const again = await acme.post(`${URL}/${ban.id}/lift`)
+      assert.deepEqual([again.status, again.body], [200, lifted.body])
+    })
+  }
+
+  await t.test('that block win over those that ask for a look, and all are named', async () => {
+    const look = await make({ kind: 'ip', value: '203.0.113.77', action: 'review' })
+    const block = await make({ kind: 'email', value: 'both@x.example' })
+    const facts = { customer_ref: 'c', ip: '203.0.113.77', email: 'both@x.example' }
+    const { decision, ban_ids } = await fraud.checkBans(db, facts)
+    assert.equal(decision, 'block')
+    assert.deepEqual(ban_ids.toSorted(), [look.id, block.id].toSorted())
+  })
+
+  await t.test('are one for each value at a time, also of many at once', async () => {
+    const body = { kind: 'ip', value: '203.0.113.1' }
+    const answers = await times(5, () => acme.post(URL, body))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409])
+    const [won] = answers.filter(({ status }) => status === 201)
+    const [lost] = answers.filter(({ status }) => status === 409)
+    assert.equal(lost?.body.error.code, 'ban_exists')
+    assert.equal(lost?.body.ban_id, won?.body.ban.id)
+    await acme.post(`${URL}/${won?.body.ban.id}/lift`)
+    await make(body)
+  })
+
+  await t.test('end by themselves, and make room for the next', async () => {
+    const ban = await make({ kind: 'ip', value: '203.0.113.2', expires_at: later() })
+    await superuser.query(
+      `update fraud_bans set created_at = now() - interval '2 hours',
+              expires_at = now() - interval '1 hour' where id = $1`,
+      [ban.id],
+    )
+    assert.equal(await verdict({ ip: '203.0.113.2' }), 'allow')
+    assert.equal((await acme.get(`${URL}/${ban.id}`)).body.ban.active, false)
+    const next = await make({ kind: 'ip', value: '203.0.113.2' })
+    assert.notEqual(next.id, ban.id)
+    const { lifted_at, expires_at, lifted_by } = (await acme.get(`${URL}/${ban.id}`)).body.ban
+    assert.deepEqual([lifted_at, lifted_by], [expires_at, 'system'])
+  })
+
+  await t.test('never show a fingerprint, not even in the database', async () => {
+    await make({ kind: 'card_fingerprint', value: FINGERPRINT })
+    const listed = await acme.get(`${URL}?kind=card_fingerprint`)
+    assert.match(listed.body.bans[0].value, /^[0-9a-f]{12}$/)
+    assert.ok(!listed.text.includes(FINGERPRINT))
+    const { rows } = await superuser.query(`select b::text from fraud_bans b`)
+    assert.ok(!JSON.stringify(rows).includes(FINGERPRINT))
+  })
+
+  await t.test('are listed newest first, by kind and by whether they stand', async () => {
+    const globex = await app.merchant('globex', 'manage:own_fraud')
+    for (const n of [1, 2, 3]) {
+      await globex.post(URL, { kind: 'customer_ref', value: `c${n}` })
+    }
+    const { body: all } = await globex.get(URL)
+    await globex.post(`${URL}/${all.bans[0].id}/lift`)
+    await globex.post(URL, { kind: 'ip', value: '192.0.2.9' })
+    const values = async (query: string) => {
+      const { bans, ...page } = (await globex.get(URL + query)).body
+      return [bans.map(({ value }: { value: string }) => value), page.total]
+    }
+    assert.deepEqual(await values(''), [['192.0.2.9', 'c3', 'c2', 'c1'], 4])
+    assert.deepEqual(await values('?active=true&kind=customer_ref'), [['c2', 'c1'], 2])
+    assert.deepEqual(await values('?active=false'), [['c3'], 1])
+    assert.deepEqual(await values('?limit=1&offset=1'), [['c3'], 4])
+    assert.deepEqual(await values('?kind=nonsense&active=perhaps'), await values(''))
+  })
+
+  await t.test('are refused when they make no sense', async () => {
+    const refused = [
+      ['nothing', {}, 'kind'],
+      ['an unknown kind', { kind: 'mood', value: 'bad' }, 'kind'],
+      ['no address', { kind: 'email', value: 'mallory' }, 'value'],
+      ['the whole internet', { kind: 'cidr', value: '0.0.0.0/0' }, 'value'],
+      ['a blank', { kind: 'address', value: '   ' }, 'value'],
+      ['a book', { kind: 'address', value: 'a'.repeat(501) }, 'value'],
+      ['another action', { kind: 'ip', value: '192.0.2.8', action: 'shout' }, 'action'],
+      ['an end that is past', { kind: 'ip', value: '192.0.2.8', expires_at: later(-1) }],
+      ['an end that is none', { kind: 'ip', value: '192.0.2.8', expires_at: 'soon' }, 'expires_at'],
+    ].map(([what, body, path]) => [what, body, 'invalid_body', path] as const)
+    await assertRefused(refused as never, (body) => acme.post(URL, body))
+    for (const id of [randomUUID(), 'no-id']) {
+      assert.equal((await acme.get(`${URL}/${id}`)).body.error.code, 'ban_not_found')
+      assert.equal((await acme.post(`${URL}/${id}/lift`)).body.error.code, 'ban_not_found')
+    }
+  })
+
+  await t.test('count whom they caught, before and after the hits are folded', async () => {
+    const ban = await make({ kind: 'customer_ref', value: 'often' })
+    const decide = () =>
+      db.transaction('decide', async (tx) => {
+        const { ban_ids } = await fraud.checkBans(tx, { customer_ref: 'often' })
+        const { score, signals, decision } = fraud.score({ ban: 'block' })
+        await fraud.record(tx, { order_id: null, score, signals, decision, ban_ids })
+      })
+    const hits = async () => (await acme.get(`${URL}/${ban.id}`)).body.ban.hits
+    await times(5, decide)
+    assert.equal(await hits(), 5)
+    assert.equal(await foldHits(app.database.open('fd_worker')), 5)
+    assert.equal(await hits(), 5)
+    await decide()
+    assert.equal(await hits(), 6)
+    const { rows } = await superuser.query('select hits::int from fraud_bans where id = $1', [
+      ban.id,
+    ])
+    assert.equal(rows[0].hits, 5)
+  })
+
+  await t.test('can be made of an order’s facts, where it has them', async () => {
+    await make({ kind: 'email', value: 'bad@order.example', action: 'review' })
+    const facts = { customer_ref: 'c-9', email: 'Bad@order.example', ip: '192.0.2.50' }
+    const kinds = ['email', 'email_domain', 'ip', 'cidr', 'card_bin', 'customer_ref'] as const
+    const bans = await db.transaction('ban', (tx) =>
+      fraud.banFacts(tx, SYSTEM, facts, { kinds, reason: 'dispute' }),
+    )
+    const made = bans.map(({ kind, value, action }) => `${kind} ${value} ${action}`).sort()
+    assert.deepEqual(made, [
+      'customer_ref c-9 block',
+      'email bad@order.example review',
+      'email_domain order.example block',
+      'ip 192.0.2.50 block',
+    ])
+  })
+})
+
+test('the decisions of a store', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme', 'manage:own_fraud')
+  const db = await app.store('acme')
+  const order_id = randomUUID()
+  for (const observed of [{}, { avs: 'N', cvv: 'N', countries: ['US', 'NG'] }]) {
+    await db.transaction('decide', (tx) => fraud.record(tx, { order_id, ...fraud.score(observed) }))
+  }
+  await db.transaction('decide', (tx) =>
+    fraud.record(tx, { order_id: null, ...fraud.score({ ban: 'block' }) }),
+  )
+  const list = async (query = '') => (await acme.get(`/v1/merchant/fraud/decisions${query}`)).body
+  const decided = async (query: string) =>
+    (await list(query)).decisions.map(({ decision }: { decision: string }) => decision)
+
+  const { decisions, ...page } = await list()
+  assert.deepEqual(page, { total: 3, limit: 25, offset: 0 })
+  assert.deepEqual(decisions[0].signals, [{ signal: 'ban', points: 130, detail: 'block' }])
+  assert.deepEqual(keysOf(decisions[0]), [
+    'ban_ids',
+    'created_at',
+    'decision',
+    'id',
+    'order_id',
+    'score',
+    'signals',
+  ])
+  assert.deepEqual(await decided(`?order_id=${order_id}`), ['review', 'accepted'])
+  assert.deepEqual(await decided('?decision=rejected'), ['rejected'])
+  assert.deepEqual(await decided(`?order_id=${randomUUID()}`), [])
+  assert.deepEqual(await decided('?order_id=no-id'), [], 'never more than was asked for')
+  assert.deepEqual(await decided('?limit=1&offset=1'), ['review'])
+})

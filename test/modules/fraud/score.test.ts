@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import {
+  DEFAULT_RULES,
+  type Observed,
+  type Rules,
+  score,
+} from '../../../src/modules/fraud/score.ts'
+
+/** Something that may be seen of an attempt, or not. */
+const observations: Observed[] = [
+  { avs: 'N' },
+  { cvv: 'N' },
+  { velocity: 0.9 },
+  { ban: 'review' },
+  { countries: ['US', 'NG'] },
+  { fraud_signal: true },
+]
+
+const points = fc.integer({ min: 0, max: 200 })
+const anyRules: fc.Arbitrary<Rules> = fc.record({
+  avs: fc.record({ none: points, partial: points }),
+  cvv: points,
+  velocity: fc.record({ from: fc.double({ min: 0, max: 1, noNaN: true }), points }),
+  ban: fc.record({ review: points, block: points }),
+  country_mismatch: points,
+  fraud_signal: points,
+  review_from: points,
+  reject_from: points,
+})
+
+describe('a score', () => {
+  test('never falls, and its decision never softens, by one more signal', () => {
+    const strictness = ['accepted', 'review', 'rejected']
+    const some = fc.subarray(observations)
+    fc.assert(
+      fc.property(some, fc.constantFrom(...observations), anyRules, (seen, more, rules) => {
+        const before = score(Object.assign({}, ...seen), rules)
+        const after = score(Object.assign({}, ...seen, more), rules)
+        assert.ok(after.score >= before.score)
+        assert.ok(strictness.indexOf(after.decision) >= strictness.indexOf(before.decision))
+      }),
+    )
+  })
+
+  test('is the sum of its signals, which name codes and nothing else', () => {
+    const { score: total, signals } = score(Object.assign({}, ...observations))
+    assert.deepEqual(signals, [
+      { signal: 'ban', points: 70, detail: 'review' },
+      { signal: 'velocity', points: 20, detail: null },
+      { signal: 'avs', points: 25, detail: 'N' },
+      { signal: 'cvv', points: 30, detail: 'N' },
+      { signal: 'country_mismatch', points: 20, detail: null },
+      { signal: 'fraud_signal', points: 50, detail: null },
+    ])
+    assert.equal(total, 215)
+  })
+
+  const decided: [string, Observed, string][] = [
+    ['nothing', {}, 'accepted'],
+    ['a wrong address and a wrong security code', { avs: 'N', cvv: 'N' }, 'accepted'],
+    ['those and another country', { avs: 'N', cvv: 'N', countries: ['US', 'NG'] }, 'review'],
+    ['a ban that asks for a look', { ban: 'review' }, 'review'],
+    ['a ban that blocks', { ban: 'block' }, 'rejected'],
+    ['nearly everything', Object.assign({}, ...observations), 'rejected'],
+    ['codes that say nothing', { avs: 'U', cvv: 'P' }, 'accepted'],
+    ['countries that are unknown or alike', { countries: ['us', null, 'US', ''] }, 'accepted'],
+  ]
+  for (const [what, observed, decision] of decided) {
+    test(`by default leads from ${what} to ${decision}`, () => {
+      assert.equal(score(observed).decision, decision)
+    })
+  }
+
+  test('follows the rules it is given', () => {
+    const strict = { ...DEFAULT_RULES, cvv: DEFAULT_RULES.reject_from }
+    assert.equal(score({ cvv: 'N' }, strict).decision, 'rejected')
+  })
+})

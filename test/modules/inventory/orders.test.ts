@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import type pg from 'pg'
+import type { TenantDb } from '../../../src/db/database.ts'
+import * as inventory from '../../../src/modules/inventory/money.ts'
+import type { StockLine } from '../../../src/modules/inventory/schema.ts'
+import { times } from '../../harness/refusals.ts'
+import { assertStockAddsUp } from '../../harness/stock-oracles.ts'
+import { countersOf, openStock, putCounted, putStock, putVariant } from './setup.ts'
+
+const reserve = (db: TenantDb, order: string, lines: StockLine[]) =>
+  db.transaction('reserve', (tx) => inventory.reserve(tx, order, lines))
+const allocate = (db: TenantDb, order: string) =>
+  db.transaction('allocate', (tx) => inventory.allocate(tx, order))
+const release = (db: TenantDb, order: string) =>
+  db.transaction('release', (tx) => inventory.release(tx, order))
+const adjust = (
+  db: TenantDb,
+  order: string,
+  deltas: StockLine[],
+  change: Partial<inventory.OrderChange> = {},
+) =>
+  db.transaction('adjust', (tx) =>
+    inventory.adjustOrder(tx, order, deltas, {
+      change_id: randomUUID(),
+      as: 'allocated',
+      ...change,
+    }),
+  )
+
+const line = (variant_id: string, quantity: number): StockLine => ({ variant_id, quantity })
+const won = (results: PromiseSettledResult<unknown>[]) =>
+  results.filter(({ status }) => status === 'fulfilled').length
+
+test('the stock of an order', async (t) => {
+  const { db, superuser } = await openStock(t)
+
+  await t.test('is reserved, bought, given back; each step twice is the step once', async () => {
+    const variant = await putCounted(superuser, { on_hand: 10 })
+    const [order, other] = [randomUUID(), randomUUID()]
+    const lines = [line(variant, 2), line(variant, 1)]
+    for (let n = 0; n < 2; n++) {
+      await reserve(db, order, lines)
+      assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 3] })
+    }
+    for (let n = 0; n < 2; n++) {
+      await allocate(db, order)
+      assert.deepEqual(await countersOf(superuser, variant), { default: [10, 3, 0] })
+    }
+    await reserve(db, order, lines)
+    await reserve(db, other, [line(variant, 7)])
+    for (let n = 0; n < 2; n++) {
+      await release(db, order)
+      assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 7] })
+    }
+    await release(db, other)
+    await allocate(db, other)
+    assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 0] })
+    await assert.rejects(reserve(db, other, [line(variant, 1)]), /was given back/)
+    await assertStockAddsUp(superuser)
+    const { rows } = await superuser.query(
+      `select kind, quantity::int, on_hand_after::int, allocated_after::int, actor, order_id
+         from inventory_movements where kind <> 'received' and variant_id = $1 order by seq`,
+      [variant],
+    )
+    const common = { on_hand_after: 10, actor: 'system', order_id: order }
+    assert.deepEqual(rows, [
+      { kind: 'allocated', quantity: 3, allocated_after: 3, ...common },
+      { kind: 'released', quantity: -3, allocated_after: 0, ...common },
+    ])
+  })
+
+  await t.test(
+    'is refused as a whole, naming each variant that is short and what is left',
+    async () => {
+      const plenty = await putCounted(superuser, { on_hand: 10 })
+      const scarce = await putCounted(superuser, { on_hand: 2 })
+      const none = await putCounted(superuser)
+      const order = randomUUID()
+      const lines = [line(plenty, 1), line(scarce, 2), line(scarce, 1), line(none, 1)]
+      const items = [
+        { variant_id: scarce, available: 2 },
+        { variant_id: none, available: 0 },
+      ].sort((a, b) => (a.variant_id < b.variant_id ? -1 : 1))
+      await assert.rejects(reserve(db, order, lines), {
+        code: 'insufficient_stock',
+        status: 409,
+        body: { items },
+      })
+      assert.deepEqual(await countersOf(superuser, plenty), { default: [10, 0, 0] })
+      await reserve(db, order, [line(plenty, 1), line(scarce, 2)])
+      await assertStockAddsUp(superuser)
+    },
+  )
+
+  await t.test(
+    'is no matter for variants that are not counted: one statement, no lock',
+    async () => {
+      const unknown = await putVariant(superuser)
+      const untracked = await putCounted(superuser, { on_hand: 1, track: false })
+      const order = randomUUID()
+      await db.transaction('reserve', async (tx) => {
+        let statements = 0
+        const counting = new Proxy(tx, {
+          get(target, name) {
+            const value = Reflect.get(target, name, target)
+            if (typeof value !== 'function') return value
+            return (...args: unknown[]) => {
+              statements++
+              return value.apply(target, args)
+            }
+          },
+        })
+        await inventory.reserve(counting, order, [line(unknown, 5), line(untracked, 5)])
+        assert.equal(statements, 1)
+        const free = 'select from inventory_levels where variant_id = $1 for update nowait'
+        assert.equal((await superuser.query(free, [untracked])).rowCount, 1)
+      })
+      assert.deepEqual(await allocate(db, order), { low: [] })
+      await release(db, order)
+      assert.deepEqual(await countersOf(superuser, untracked), { default: [1, 0, 0] })
+    },
+  )
+
+  await t.test('may be owed where backorders are taken', async () => {
+    const variant = await putCounted(superuser, { on_hand: 1, allow_backorder: true })
+    const order = randomUUID()
+    await reserve(db, order, [line(variant, 5)])
+    assert.deepEqual(await countersOf(superuser, variant), { default: [1, 0, 5] })
+    await allocate(db, order)
+    assert.deepEqual(await countersOf(superuser, variant), { default: [1, 5, 0] })
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('comes from one place if one has it all, else from several', async () => {
+    const variant = await putCounted(superuser, { on_hand: 3 })
+    await putStock(superuser, variant, 5, 'east')
+    const [whole, split] = [randomUUID(), randomUUID()]
+    await reserve(db, whole, [line(variant, 4)])
+    assert.deepEqual(await countersOf(superuser, variant), { default: [3, 0, 0], east: [5, 0, 4] })
+    await reserve(db, split, [line(variant, 4)])
+    assert.deepEqual(await countersOf(superuser, variant), { default: [3, 0, 3], east: [5, 0, 5] })
+    await release(db, split)
+    assert.deepEqual(await countersOf(superuser, variant), { default: [3, 0, 0], east: [5, 0, 4] })
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('tells once which variants came down to their threshold', async () => {
+    const variant = await putCounted(superuser, { on_hand: 10, threshold: 4 })
+    const silent = await putCounted(superuser, { on_hand: 10 })
+    const lows: unknown[] = []
+    for (const quantity of [5, 2, 1]) {
+      const order = randomUUID()
+      await reserve(db, order, [line(variant, quantity), line(silent, quantity)])
+      lows.push((await allocate(db, order)).low)
+    }
+    const low = { variant_id: variant, remaining: 3, low_stock_threshold: 4 }
+    assert.deepEqual(lows, [[], [low], []])
+  })
+})
+
+test('a change of an order', async (t) => {
+  const { db, superuser } = await openStock(t)
+
+  await t.test('takes more or gives back, and the same change twice is made once', async () => {
+    const [more, less, fresh] = [
+      await putCounted(superuser, { on_hand: 5 }),
+      await putCounted(superuser, { on_hand: 5 }),
+      await putCounted(superuser, { on_hand: 5 }),
+    ]
+    const order = randomUUID()
+    await reserve(db, order, [line(more, 1), line(less, 4)])
+    await allocate(db, order)
+    const change_id = randomUUID()
+    for (let n = 0; n < 2; n++) {
+      await adjust(db, order, [line(more, 2), line(less, -3), line(fresh, 1)], { change_id })
+      assert.deepEqual(await countersOf(superuser, more), { default: [5, 3, 0] })
+      assert.deepEqual(await countersOf(superuser, less), { default: [5, 1, 0] })
+      assert.deepEqual(await countersOf(superuser, fresh), { default: [5, 1, 0] })
+    }
+    await adjust(db, order, [line(less, -3)])
+    assert.deepEqual(await countersOf(superuser, less), { default: [5, 0, 0] }, 'no more than held')
+    await assert.rejects(adjust(db, order, [line(more, 3)]), { code: 'insufficient_stock' })
+    await release(db, order)
+    assert.deepEqual(await countersOf(superuser, more), { default: [5, 0, 0] })
+    await assert.rejects(adjust(db, order, [line(more, 1)]), /was given back/)
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('of an order that is not paid yet only reserves', async () => {
+    const variant = await putCounted(superuser, { on_hand: 5 })
+    const order = randomUUID()
+    await reserve(db, order, [line(variant, 2)])
+    await adjust(db, order, [line(variant, 2)], { as: 'reserved' })
+    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 0, 4] })
+    await adjust(db, order, [line(variant, -3)], { as: 'reserved' })
+    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 0, 1] })
+    await allocate(db, order)
+    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 1, 0] })
+    await assertStockAddsUp(superuser)
+  })
+})
+
+test('many orders at a time', async (t) => {
+  const { db, superuser } = await openStock(t)
+
+  await t.test('get just as many units as there are', async () => {
+    const single = await putCounted(superuser, { on_hand: 7 })
+    const spread = await putCounted(superuser, { on_hand: 3 })
+    await putStock(superuser, spread, 4, 'east')
+    for (const variant of [single, spread]) {
+      const orders = Array.from({ length: 40 }, () => randomUUID())
+      const tries = orders.map((order) => reserve(db, order, [line(variant, 1)]))
+      assert.equal(won(await Promise.allSettled(tries)), 7)
+    }
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('never wait for each other in a circle, whatever they hold', async () => {
+    const variants: string[] = []
+    for (let n = 0; n < 4; n++) {
+      const variant = await putCounted(superuser, { on_hand: 60 })
+      await putStock(superuser, variant, 60, 'east')
+      variants.push(variant)
+    }
+    const before = await deadlocks(superuser)
+    const results = await Promise.allSettled(
+      Array.from({ length: 100 }, async (_, n) => {
+        const order = randomUUID()
+        const mine = variants.map((each, i) => line(each, 1 + ((n + i) % 3)))
+        const lines = n % 2 === 0 ? mine : mine.toReversed()
+        await reserve(db, order, lines)
+        if (n % 5 === 0) return release(db, order)
+        await allocate(db, order)
+        const [first, , third] = lines
+        if (n % 3 !== 0 || first === undefined || third === undefined) return
+        await adjust(db, order, [line(first.variant_id, 1), line(third.variant_id, -1)])
+        await release(db, order)
+      }),
+    )
+    const lost = results.flatMap((each) => (each.status === 'rejected' ? [each.reason.code] : []))
+    assert.ok(
+      lost.every((code) => code === 'insufficient_stock'),
+      lost.join(),
+    )
+    assert.ok(won(results) >= 40)
+    assert.equal(await deadlocks(superuser), before)
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('and one order, twice at a time, are kept from counting twice', async () => {
+    const variant = await putCounted(superuser, { on_hand: 10 })
+    const order = randomUUID()
+    await times(5, () => reserve(db, order, [line(variant, 2)]).catch(() => {}))
+    assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 2] })
+    const change_id = randomUUID()
+    await times(5, () => allocate(db, order))
+    await times(5, () => adjust(db, order, [line(variant, 1)], { change_id }))
+    assert.deepEqual(await countersOf(superuser, variant), { default: [10, 3, 0] })
+    await times(5, () => release(db, order))
+    assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 0] })
+    await assertStockAddsUp(superuser)
+  })
+})
+
+async function deadlocks(superuser: pg.Client): Promise<number> {
+  await superuser.query('select pg_stat_force_next_flush()')
+  const { rows } = await superuser.query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  )
+  return rows[0].deadlocks
+}
