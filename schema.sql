@@ -403,6 +403,145 @@ grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
 
+create table payment_accounts (
+  tenant_ref text not null,
+  gateway text not null,
+  in_use boolean not null default true,
+  credentials bytea,
+  hint text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint payment_accounts_check CHECK (((hint IS NULL) OR (credentials IS NOT NULL))),
+  constraint payment_accounts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_accounts_hint_check CHECK ((length(hint) = 4)),
+  constraint payment_accounts_pkey PRIMARY KEY (tenant_ref, gateway),
+  constraint payment_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_accounts owner to fd_owner;
+alter table payment_accounts enable row level security;
+alter table payment_accounts force row level security;
+CREATE UNIQUE INDEX payment_accounts_in_use ON payment_accounts USING btree (tenant_ref) WHERE in_use;
+create policy due on payment_accounts for select to fd_worker using true;
+create policy operator on payment_accounts for select to fd_operator using true;
+create policy owner on payment_accounts for all to fd_owner using true with check true;
+create policy tenant on payment_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_accounts to fd_app;
+grant select on payment_accounts to fd_operator;
+grant select on payment_accounts to fd_worker;
+
+create table payment_attempts (
+  tenant_ref text not null,
+  id uuid not null,
+  order_id uuid not null,
+  kind text not null,
+  gateway text not null,
+  amount_cents bigint not null,
+  currency text not null,
+  charge_id uuid,
+  parent_txn_id text,
+  state text not null default 'begun'::text,
+  txn_id text,
+  auth_code text,
+  avs text,
+  cvv text,
+  code text,
+  reason text,
+  fraud_signal boolean not null default false,
+  vault_id text,
+  card jsonb,
+  checks integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  next_check_at timestamp with time zone default (now() + '00:00:10'::interval),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
+  constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),
+  constraint payment_attempts_check2 CHECK (((next_check_at IS NULL) OR (state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))),
+  constraint payment_attempts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint payment_attempts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_attempts_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text]))),
+  constraint payment_attempts_parent_txn_id_check CHECK (((length(parent_txn_id) >= 1) AND (length(parent_txn_id) <= 100))),
+  constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
+  constraint payment_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
+);
+alter table payment_attempts owner to fd_owner;
+alter table payment_attempts enable row level security;
+alter table payment_attempts force row level security;
+CREATE INDEX payment_attempts_due ON payment_attempts USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_due_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_of_day ON payment_attempts USING btree (tenant_ref, created_at);
+CREATE INDEX payment_attempts_of_order ON payment_attempts USING btree (tenant_ref, order_id, created_at);
+CREATE INDEX payment_attempts_of_parent ON payment_attempts USING btree (tenant_ref, parent_txn_id) WHERE (parent_txn_id IS NOT NULL);
+CREATE INDEX payment_attempts_recent ON payment_attempts USING btree (created_at);
+create policy due on payment_attempts for select to fd_worker using true;
+create policy operator on payment_attempts for select to fd_operator using true;
+create policy owner on payment_attempts for all to fd_owner using true with check true;
+create policy tenant on payment_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_attempts to fd_app;
+grant insert, select, update on payment_attempts to fd_worker;
+grant select on payment_attempts to fd_operator;
+
+create table payment_days (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  day date not null,
+  due_at timestamp with time zone,
+  compared_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint payment_days_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_days_tenant_ref_day_key UNIQUE (tenant_ref, day),
+  constraint payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_days owner to fd_owner;
+alter table payment_days enable row level security;
+alter table payment_days force row level security;
+CREATE INDEX payment_days_due ON payment_days USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX payment_days_due_of_tenant ON payment_days USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on payment_days for select to fd_worker using true;
+create policy operator on payment_days for select to fd_operator using true;
+create policy owner on payment_days for all to fd_owner using true with check true;
+create policy tenant on payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_days to fd_worker;
+grant select on payment_days to fd_app;
+grant select on payment_days to fd_operator;
+
+create table payment_discrepancies (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  day date not null,
+  gateway text not null,
+  problem text not null,
+  ref text not null,
+  txn_id text,
+  order_id uuid,
+  our_cents bigint,
+  gateway_cents bigint,
+  created_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  resolved_at timestamp with time zone,
+  constraint payment_discrepancies_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_discrepancies_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_discrepancies_problem_check CHECK ((problem = ANY (ARRAY['missing_here'::text, 'missing_there'::text, 'amount_differs'::text]))),
+  constraint payment_discrepancies_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 100))),
+  constraint payment_discrepancies_tenant_ref_day_gateway_problem_ref_key UNIQUE (tenant_ref, day, gateway, problem, ref),
+  constraint payment_discrepancies_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_discrepancies owner to fd_owner;
+alter table payment_discrepancies enable row level security;
+alter table payment_discrepancies force row level security;
+CREATE INDEX payment_discrepancies_newest ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on payment_discrepancies for select to fd_operator using true;
+create policy owner on payment_discrepancies for all to fd_owner using true with check true;
+create policy tenant on payment_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_discrepancies to fd_worker;
+grant select on payment_discrepancies to fd_app;
+grant select on payment_discrepancies to fd_operator;
+
 create table product_images (
   tenant_ref text not null,
   product_id uuid not null,
@@ -473,6 +612,96 @@ alter table schema_migrations owner to fd_owner;
 grant select on schema_migrations to fd_app;
 grant select on schema_migrations to fd_operator;
 grant select on schema_migrations to fd_worker;
+
+create table sim_charges (
+  tenant_ref text not null,
+  txn_id uuid not null default gen_random_uuid(),
+  ref uuid not null,
+  amount_cents bigint not null,
+  currency text not null,
+  outcome text not null,
+  code text not null,
+  auth_code text,
+  avs text,
+  cvv text,
+  card jsonb not null,
+  fingerprint text not null,
+  vault_id uuid,
+  captured_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  captured_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  dispute_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint sim_captures_within CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
+  constraint sim_charges_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint sim_charges_check CHECK (((outcome = 'approved'::text) OR ((captured_cents = 0) AND (voided_at IS NULL)))),
+  constraint sim_charges_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint sim_charges_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
+  constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
+  constraint sim_charges_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
+  constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
+);
+alter table sim_charges owner to fd_owner;
+alter table sim_charges enable row level security;
+alter table sim_charges force row level security;
+CREATE INDEX sim_charges_newest ON sim_charges USING btree (tenant_ref, created_at DESC, txn_id DESC);
+create policy operator on sim_charges for select to fd_operator using true;
+create policy owner on sim_charges for all to fd_owner using true with check true;
+create policy tenant on sim_charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on sim_charges to fd_app;
+grant insert, select, update on sim_charges to fd_worker;
+grant select on sim_charges to fd_operator;
+
+create table sim_journal (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  txn_id uuid not null,
+  ref uuid not null,
+  kind text not null,
+  amount_cents bigint not null,
+  outcome text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint sim_journal_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint sim_journal_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+  constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
+  constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
+  constraint sim_journal_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind),
+  constraint sim_journal_tenant_ref_txn_id_fkey FOREIGN KEY (tenant_ref, txn_id) REFERENCES sim_charges(tenant_ref, txn_id)
+);
+alter table sim_journal owner to fd_owner;
+alter table sim_journal enable row level security;
+alter table sim_journal force row level security;
+CREATE INDEX sim_journal_of_charge ON sim_journal USING btree (tenant_ref, txn_id, created_at);
+create policy operator on sim_journal for select to fd_operator using true;
+create policy owner on sim_journal for all to fd_owner using true with check true;
+create policy tenant on sim_journal for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON sim_journal FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on sim_journal to fd_app;
+grant insert, select on sim_journal to fd_worker;
+grant select on sim_journal to fd_operator;
+
+create table sim_vault (
+  tenant_ref text not null,
+  vault_id uuid not null,
+  card jsonb not null,
+  fingerprint text not null,
+  behaviour text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint sim_vault_pkey PRIMARY KEY (tenant_ref, vault_id),
+  constraint sim_vault_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table sim_vault owner to fd_owner;
+alter table sim_vault enable row level security;
+alter table sim_vault force row level security;
+create policy operator on sim_vault for select to fd_operator using true;
+create policy owner on sim_vault for all to fd_owner using true with check true;
+create policy tenant on sim_vault for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on sim_vault to fd_app;
+grant insert, select on sim_vault to fd_worker;
+grant select on sim_vault to fd_operator;
 
 create table site_versions (
   tenant_ref text not null,

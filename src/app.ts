@@ -14,6 +14,7 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as paymentRoutes from './modules/payments/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
@@ -86,6 +87,7 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      paymentRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -95,6 +97,7 @@ export async function buildApp(
       entitlementRoutes.operatorRoutes({ database, operator }),
       siteRoutes.operatorRoutes(scanner),
       domainRoutes.operatorRoutes(domainDeps),
+      paymentRoutes.operatorRoutes(runtime.payments.deps),
     ]),
   )
   return app

@@ -7,6 +7,9 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   idempotency_keys_stale: 'Due index: the worker looks over all tenants for lapsed leases.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
+  payment_attempts_due: 'Due index: the worker looks over all tenants for what was not heard of.',
+  payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
+  payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
 }
 
