@@ -19,6 +19,7 @@ import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
+import * as paymentRoutes from './modules/payments/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -97,6 +98,7 @@ export async function buildApp(
       giftCardRoutes.merchantRoutes(giftCardDeps),
       storeCreditRoutes.merchantRoutes(giftCardDeps),
       fraudRoutes.merchantRoutes,
+      paymentRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -109,6 +111,7 @@ export async function buildApp(
       entitlementRoutes.operatorRoutes({ database, operator }),
       siteRoutes.operatorRoutes(scanner),
       domainRoutes.operatorRoutes(domainDeps),
+      paymentRoutes.operatorRoutes(runtime.payments.deps),
     ]),
   )
   return app

@@ -146,7 +146,7 @@ export const SETTINGS = {
       return value
     },
   ),
-  NMI_URL: url(['http', 'https'], "NMI's address"),
+  NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
   NMI_SECURITY_KEY: { ...optional("NMI's key"), secret: true as const },
   WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts, for drills'),
   WEBHOOK_TEST_TARGETS: list(
@@ -237,6 +237,7 @@ function derive(read: Read) {
     DATA_DIR: resolve(read.DATA_DIR),
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
+    NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
   }
@@ -251,6 +252,9 @@ function crossFaults(read: Read): string[] {
     }
     if (read.PAYMENT_GATEWAY === undefined) {
       faults.push('PAYMENT_GATEWAY must be named in production: simulated approves every card')
+    }
+    if (read.NMI_URL !== undefined && new URL(read.NMI_URL).protocol === 'http:') {
+      faults.push('NMI_URL must be https in production: card numbers travel there')
     }
     if (read.WEBHOOK_TEST_TARGETS.length > 0) {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')

@@ -6,6 +6,7 @@ import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
+import { openPayments, type Payments } from './modules/payments/service.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
@@ -27,6 +28,8 @@ export interface Runtime {
   /** Finished public answers. Not started: only a process that serves listens for changes. */
   cache: LiveCache
   scanner: Scanner
+  /** Each store's gateway. */
+  payments: Payments
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -45,6 +48,8 @@ interface RuntimeOptions {
   scanner?: Scanner
   /** For tests, which run on machines that are busy with other tests. */
   limiterDeadlineMs?: number
+  /** For tests, which need not feel how long a simulated gateway is silent. */
+  gatewaySilenceMs?: number
 }
 
 /** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
@@ -76,6 +81,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     logger,
   })
   const scanner = options.scanner ?? createScanner()
+  const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
+  const payments = openPayments({
+    database,
+    key,
+    gateway: config.PAYMENT_GATEWAY,
+    nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
+    onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
+    ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
+  })
   return {
     config,
     secrets,
@@ -83,14 +97,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     clock,
     cache,
     scanner,
+    payments,
     database,
     operatorDatabase,
     workerDatabase,
     limits: openLimits(config, limitStore, clock),
     metrics,
-    key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
+    key,
     async close() {
-      await Promise.all([cache.stop(), scanner.close()])
+      await Promise.all([cache.stop(), scanner.close(), payments.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },

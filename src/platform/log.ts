@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { passesLuhn } from '../kernel/luhn.ts'
 
 /** What people and programs write between the digits of a card number, the escapes of JSON too. */
 const BETWEEN = '(?:[\\s._/+-]|\\\\[nrt])'
@@ -47,16 +48,6 @@ function cardLength(digits: string, at: number): number {
     if (at + length <= digits.length && passesLuhn(digits.slice(at, at + length))) return length
   }
   return 0
-}
-
-function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let i = 0; i < digits.length; i++) {
-    let digit = Number(digits[digits.length - 1 - i])
-    if (i % 2 === 1) digit = digit > 4 ? digit * 2 - 9 : digit * 2
-    sum += digit
-  }
-  return sum % 10 === 0
 }
 
 /**

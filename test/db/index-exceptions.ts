@@ -11,6 +11,9 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',
+  payment_attempts_due: 'Due index: the worker looks over all tenants for what was not heard of.',
+  payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
+  payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
 }
 

@@ -16,4 +16,25 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
                  select $1, 1, id, sha256('x') from ledger_journals where tenant_ref = $1 limit 1`,
+  payment_accounts: `insert into payment_accounts (tenant_ref, gateway) values ($1, 'simulated')`,
+  payment_attempts: `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway,
+                                                   amount_cents, currency)
+                     values ($1, gen_random_uuid(), gen_random_uuid(), 'checkout', 'simulated', 1,
+                             'USD')`,
+  payment_days: `insert into payment_days (tenant_ref, day) values ($1, current_date)`,
+  payment_discrepancies: `insert into payment_discrepancies (tenant_ref, day, gateway, problem, ref)
+                          values ($1, current_date, 'simulated', 'missing_here', 'x')`,
+  sim_charges: `insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code, card,
+                                         fingerprint)
+                values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')`,
+  sim_journal: `with charge as (
+                  insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code,
+                                           card, fingerprint)
+                  values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')
+                  returning tenant_ref, txn_id, ref
+                )
+                insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
+                select tenant_ref, txn_id, ref, 'authorize', 1, 'approved' from charge`,
+  sim_vault: `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
+              values ($1, gen_random_uuid(), '{}', 'x', '100')`,
 }

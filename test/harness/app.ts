@@ -127,6 +127,7 @@ async function openTestRuntime(
     ...(clock === undefined ? {} : { clock }),
     ...(scanner === undefined ? {} : { scanner }),
     limiterDeadlineMs,
+    gatewaySilenceMs: 20,
   })
   t.after(() => runtime.close())
   if (live) runtime.cache.start()

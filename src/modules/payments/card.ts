@@ -1,0 +1,115 @@
+import { createHmac } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { passesLuhn } from '../../kernel/luhn.ts'
+import type { CardFacts, CardInput } from './schema.ts'
+
+/**
+ * A card in our hands. It has nothing to enumerate, so whatever prints, copies or stores objects
+ * finds nothing in it. The number is reached by `reveal` alone, which other modules cannot import.
+ */
+export interface Card extends Readonly<CardFacts> {
+  /** The first six digits: who issued it. */
+  readonly bin: string
+  /** The same for the same number, and worth nothing without the key. */
+  fingerprint(key: Buffer): string
+}
+
+interface Secrets {
+  number: string
+  cvv: string | null
+}
+
+/** Kept aside, and gone with the card itself. */
+const secrets = new WeakMap<Card, Secrets>()
+
+/** Digits in groups, as they stand on the card. */
+const NUMBER = /^[0-9](?:[ -]?[0-9])*$/
+const EXPIRY = /^(0[1-9]|1[0-2])\/([0-9]{2})$/
+const CVV = /^[0-9]{3,4}$/
+
+/** The shortest and the longest that the networks issue. */
+const DIGITS_MIN = 13
+const DIGITS_MAX = 19
+
+/** Text beyond this is no card, however it is grouped, and is not looked at. */
+const TEXT_MAX = 2 * DIGITS_MAX
+
+/** A month is over when it is over everywhere: the last zone is twelve hours behind. */
+const LAST_ZONE_MS = 12 * 3_600_000
+
+interface Issue {
+  path: string
+  message: string
+}
+
+/** Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it. */
+export function readCard(input: CardInput, clock: Clock = systemClock): Card {
+  const issues: Issue[] = []
+  const refuse = (member: string, message: string) => {
+    issues.push({ path: `card.${member}`, message })
+  }
+  const number = readNumber(input.ccnumber)
+  if (number === null) refuse('ccnumber', 'must be a card number')
+  const expiry = EXPIRY.exec(input.ccexp)
+  const [month, year] = [Number(expiry?.[1]), 2_000 + Number(expiry?.[2])]
+  if (expiry === null) refuse('ccexp', 'must be MM/YY')
+  else if (clock.now() >= Date.UTC(year, month, 1) + LAST_ZONE_MS) {
+    refuse('ccexp', 'must not be in the past')
+  }
+  if (input.cvv !== undefined && !CVV.test(input.cvv)) refuse('cvv', 'must be 3 or 4 digits')
+  if (number === null || issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
+  return makeCard({ number, cvv: input.cvv ?? null }, { exp_month: month, exp_year: year })
+}
+
+function readNumber(text: string): string | null {
+  if (text.length > TEXT_MAX || !NUMBER.test(text)) return null
+  const digits = text.replace(/[ -]/g, '')
+  if (digits.length < DIGITS_MIN || digits.length > DIGITS_MAX) return null
+  return passesLuhn(digits) ? digits : null
+}
+
+function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year'>): Card {
+  const { number } = kept
+  const members = {
+    brand: brandOf(number),
+    last4: number.slice(-4),
+    bin: number.slice(0, 6),
+    ...expiry,
+    fingerprint: (key: Buffer) => createHmac('sha256', key).update(number).digest('hex'),
+  }
+  const card: Card = Object.defineProperties(
+    {},
+    Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value }])),
+  ) as Card
+  secrets.set(card, kept)
+  return Object.freeze(card)
+}
+
+/** For the gateways' adapters alone. */
+export function reveal(card: Card): Secrets {
+  const kept = secrets.get(card)
+  if (kept === undefined) throw new Error('this is no card that was read here')
+  return kept
+}
+
+/** What may be kept and shown of it. */
+export const factsOf = ({ brand, last4, exp_month, exp_year }: CardFacts): CardFacts => ({
+  brand,
+  last4,
+  exp_month,
+  exp_year,
+})
+
+const BRANDS: readonly (readonly [name: string, numbers: RegExp])[] = [
+  ['visa', /^4/],
+  ['mastercard', /^(5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/],
+  ['amex', /^3[47]/],
+  ['discover', /^(6011|64[4-9]|65)/],
+  ['diners', /^3(0[0-5]|[689])/],
+  ['jcb', /^35(2[89]|[3-8])/],
+  ['unionpay', /^62/],
+]
+
+export const brandOf = (number: string): string =>
+  BRANDS.find(([, numbers]) => numbers.test(number))?.[0] ?? 'unknown'

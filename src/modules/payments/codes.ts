@@ -1,0 +1,73 @@
+import type { GatewayResult } from './schema.ts'
+
+type Meaning = Pick<
+  GatewayResult,
+  'outcome' | 'reason' | 'retryable' | 'retry_class' | 'fraud_signal'
+>
+
+type Reason = NonNullable<Meaning['reason']>
+
+const plain = { retryable: false, retry_class: null, fraud_signal: false } as const
+const soft = { retryable: true, retry_class: 'soft', fraud_signal: false } as const
+const hard = { retryable: false, retry_class: 'hard', fraud_signal: false } as const
+
+const declined = (reason: Reason, retry: typeof soft | typeof hard | typeof plain): Meaning => ({
+  outcome: 'declined',
+  reason,
+  ...retry,
+})
+const failed = (reason: Reason, retry: typeof soft | typeof plain): Meaning => ({
+  outcome: 'error',
+  reason,
+  ...retry,
+})
+
+/** Lost, stolen or misused. The shopper is told no more than that it was declined. */
+const suspect: Meaning = { ...declined('card_declined', hard), fraud_signal: true }
+const unsupported = declined('card_not_supported', hard)
+const uncertain: Meaning = { outcome: 'unknown', reason: 'processing_error', ...plain }
+
+/** NMI's response codes, which the simulated gateway speaks too. */
+const CODES: Readonly<Record<string, Meaning>> = {
+  100: { outcome: 'approved', reason: null, ...plain },
+  200: declined('card_declined', soft),
+  201: declined('card_declined', soft),
+  202: declined('insufficient_funds', soft),
+  203: declined('insufficient_funds', soft),
+  204: unsupported,
+  220: unsupported,
+  221: unsupported,
+  222: unsupported,
+  223: declined('expired_card', hard),
+  224: declined('expired_card', hard),
+  225: declined('incorrect_cvv', hard),
+  240: declined('card_declined', soft),
+  250: suspect,
+  251: suspect,
+  252: suspect,
+  253: suspect,
+  260: declined('card_declined', soft),
+  261: declined('stop_all_recurring', hard),
+  262: declined('stop_recurring', hard),
+  263: declined('card_update_available', plain),
+  264: declined('retry_in_days', soft),
+  // Refused by the gateway itself: its text says why, see nmi-answer.ts.
+  300: failed('processing_error', plain),
+  400: failed('processing_error', soft),
+  // The merchant's account is at fault, and no retry mends it.
+  410: failed('processing_error', plain),
+  411: failed('processing_error', plain),
+  // The gateway lost the processor half-way.
+  420: uncertain,
+  421: uncertain,
+  430: failed('duplicate', plain),
+  440: failed('processing_error', soft),
+  441: failed('processing_error', soft),
+  460: failed('processing_error', soft),
+  461: unsupported,
+}
+
+/** A code nobody has told us of is read by its hundred. */
+export const meaningOf = (code: string): Meaning =>
+  CODES[code] ??
+  (code.startsWith('2') ? declined('card_declined', soft) : failed('processing_error', soft))

@@ -1,0 +1,173 @@
+import type { Card } from './card.ts'
+import { meaningOf } from './codes.ts'
+import type { GatewayName, GatewayResult, Lookup, Reason } from './schema.ts'
+
+/** What is charged: a card, a token the shopper's browser got from the gateway, or a kept card. */
+export type Source =
+  | { card: Card }
+  | { payment_token: string }
+  | {
+      vault_id: string
+      /** The transaction the shopper was present at. With it the merchant charges on its own. */
+      initial_txn_id?: string | null
+    }
+
+/** The contract's ship-to address. */
+export interface ShipTo {
+  label?: string | null
+  line1?: string | null
+  line2?: string | null
+  city?: string | null
+  state?: string | null
+  postal_code?: string | null
+  country?: string | null
+}
+
+export interface Charge {
+  /** Our attempt's id. Sent twice, it charges once. */
+  ref: string
+  amount_cents: number
+  currency: string
+  source: Source
+  order_id: string
+  order_number?: string | number | null
+  email?: string | null
+  ip?: string | null
+  ship_to?: ShipTo | null
+  /** Keep the card for later charges. */
+  vault?: boolean
+}
+
+/** What a gateway did on one day, as it remembers it. */
+export interface DayRecord {
+  ref: string
+  txn_id: string
+  kind: 'charge' | 'refund'
+  /** Whether money moved, or is held. */
+  stands: boolean
+  amount_cents: number
+  created_at: string
+}
+
+/**
+ * A payment gateway. Every call resolves within its deadline and none rejects: what cannot be known
+ * is `unknown` (or `unreachable`), and then only a lookup may tell. No call is repeated by itself.
+ */
+export interface Gateway {
+  readonly name: GatewayName
+  authorize(charge: Charge): Promise<GatewayResult>
+  /** Takes all or part of what was authorised, once. */
+  capture(what: { ref: string; txn_id: string; amount_cents: number }): Promise<GatewayResult>
+  /** Authorises and captures in one. */
+  sale(charge: Charge): Promise<GatewayResult>
+  /** Gives up an authorisation, or a capture that is not settled yet: else `already_settled`. */
+  void(what: { txn_id: string }): Promise<GatewayResult>
+  refund(what: {
+    ref: string
+    txn_id: string
+    amount_cents: number
+    currency: string
+  }): Promise<GatewayResult>
+  lookup(what: { ref: string } | { txn_id: string }): Promise<Lookup>
+  /** Keeps a card without charging it. */
+  vaultAdd(what: { ref: string; source: Source }): Promise<GatewayResult>
+  /** Charges a kept card on the merchant's initiative. */
+  vaultCharge(
+    charge: Omit<Charge, 'source' | 'vault'> & {
+      vault_id: string
+      initial_txn_id?: string | null
+    },
+  ): Promise<GatewayResult>
+  /** Everything of ours between two times, or null when the gateway cannot be asked. */
+  listRecords(from: Date, to: Date): Promise<DayRecord[] | null>
+}
+
+const EMPTY: GatewayResult = {
+  outcome: 'unknown',
+  txn_id: null,
+  auth_code: null,
+  avs: null,
+  cvv: null,
+  code: null,
+  reason: null,
+  retryable: false,
+  retry_class: null,
+  fraud_signal: false,
+  vault_id: null,
+  card: null,
+}
+
+/** What a code of the gateways means, with what else is known. */
+export const resultOf = (code: string, facts: Partial<GatewayResult> = {}): GatewayResult => ({
+  ...EMPTY,
+  ...meaningOf(code),
+  code,
+  ...facts,
+})
+
+/** Nobody can say whether it happened. */
+export const unknownResult = (facts: Partial<GatewayResult> = {}): GatewayResult => ({
+  ...EMPTY,
+  reason: 'processing_error',
+  ...facts,
+})
+
+/** Nothing was sent, so nothing can have happened. */
+export const notSent = (): GatewayResult => ({
+  ...EMPTY,
+  outcome: 'error',
+  reason: 'processing_error',
+  retryable: true,
+  retry_class: 'soft',
+})
+
+/** The gateway understood and will not: the fault is in what was asked. */
+export const refused = (reason: Reason, facts: Partial<GatewayResult> = {}): GatewayResult => ({
+  ...EMPTY,
+  outcome: 'error',
+  code: '300',
+  reason,
+  ...facts,
+})
+
+const NOTHING: Lookup = {
+  found: 'no',
+  state: null,
+  amount_cents: 0,
+  captured_cents: 0,
+  refunded_cents: 0,
+  txn_id: null,
+  auth_code: null,
+  avs: null,
+  cvv: null,
+  code: null,
+  card: null,
+  vault_id: null,
+  refunds: [],
+  disputed: false,
+}
+
+export const neverSeen = (): Lookup => ({ ...NOTHING })
+export const unreachable = (): Lookup => ({ ...NOTHING, found: 'unreachable' })
+
+/** A lookup's answer as the result of the charge it tells of. */
+export function resultOfLookup(lookup: Lookup): GatewayResult {
+  const { txn_id, auth_code, avs, cvv, card, vault_id } = lookup
+  const facts = { txn_id, auth_code, avs, cvv, card, vault_id }
+  if (lookup.found !== 'yes') return unknownResult()
+  if (lookup.state === 'failed') return resultOf(failureCode(lookup.code), facts)
+  return resultOf('100', { ...facts, code: lookup.code ?? '100' })
+}
+
+/** A failed charge is never read as an approval, whatever code the record has. */
+const failureCode = (code: string | null): string =>
+  code === null || meaningOf(code).outcome === 'approved' ? '200' : code
+
+/** Takes a whole payment back: voids it, or refunds it where it is settled already. */
+export async function giveBack(
+  gateway: Gateway,
+  what: { ref: string; txn_id: string; amount_cents: number; currency: string },
+): Promise<GatewayResult> {
+  const voided = await gateway.void(what)
+  return voided.reason === 'already_settled' ? gateway.refund(what) : voided
+}

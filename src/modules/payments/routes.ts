@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { Discrepancy, PaymentSettings, SettingsChange, SimCharge } from './schema.ts'
+import * as payments from './service.ts'
+
+const Settings = Type.Object({ payments: ref(PaymentSettings) })
+const STATUSES = ['open', 'all'] as const
+
+export const merchantRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/payments/discrepancies',
+    {
+      config: {
+        scope: 'read:own_orders',
+        query: { status: Type.Enum([...STATUSES], { default: 'open' }), ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listPaymentDiscrepancies',
+        tags: ['merchant-ops'],
+        summary: "Where the gateway's record of a day and ours differ, newest first.",
+        response: { 200: PageOf('discrepancies', ref(Discrepancy)) },
+      },
+    },
+    ({ db, query }) => {
+      const status = readOneOf(query, 'status', STATUSES) ?? 'open'
+      return payments.listDiscrepancies(db, status === 'open', readPage(query))
+    },
+  )
+}
+
+export const operatorRoutes =
+  (deps: payments.PaymentDeps): Routes =>
+  async (app) => {
+    app.put(
+      '/v1/stores/:tenant/payments',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'setStorePayments',
+          tags: ['operator'],
+          summary: 'Choose the gateway a store pays by, and give its credentials.',
+          params: Params('tenant'),
+          body: SettingsChange,
+          response: { 200: Settings },
+        },
+      },
+      async ({ db, actor, body }) => ({
+        payments: await payments.setGateway(db, actor, deps, body),
+      }),
+    )
+
+    app.get(
+      '/v1/stores/:tenant/payments',
+      {
+        config: { failures: ['unknown_tenant'] },
+        schema: {
+          operationId: 'readStorePayments',
+          tags: ['operator'],
+          summary: 'The gateway a store pays by.',
+          params: Params('tenant'),
+          response: { 200: Settings },
+        },
+      },
+      async ({ db }) => ({ payments: await payments.settings(db, deps) }),
+    )
+
+    app.get(
+      '/v1/stores/:tenant/payments/simulated',
+      {
+        config: { failures: ['unknown_tenant'], query: PAGE_QUERY },
+        schema: {
+          operationId: 'listSimulatedCharges',
+          tags: ['operator'],
+          summary: "The simulated gateway's own record of a store's charges, newest first.",
+          params: Params('tenant'),
+          response: { 200: PageOf('charges', ref(SimCharge)) },
+        },
+      },
+      ({ db, query }) => payments.listSimulated(db, readPage(query)),
+    )
+  }

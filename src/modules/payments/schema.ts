@@ -1,0 +1,252 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Currency, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+export const GATEWAYS = ['simulated', 'nmi'] as const
+export const GatewayName = Type.Enum([...GATEWAYS])
+export type GatewayName = Static<typeof GatewayName>
+
+/** A card as the shopper types it. Any text: what is no card has issues of its own. */
+export const CardInput = Type.Object({
+  ccnumber: Type.String(),
+  ccexp: Type.String({ description: 'MM/YY', examples: ['10/30'] }),
+  cvv: Type.Optional(Type.String()),
+})
+export type CardInput = Static<typeof CardInput>
+
+/** What may be kept and shown of a card. */
+export const CardFacts = Type.Object({
+  brand: Type.String({ examples: ['visa'] }),
+  last4: Type.String(),
+  exp_month: Type.Integer(),
+  exp_year: Type.Integer(),
+})
+export type CardFacts = Static<typeof CardFacts>
+
+/**
+ * `approved` and `declined` are the gateway's word. `error`: nothing was charged, and it is not the
+ * card's fault. `unknown`: nobody can say yet whether it was charged; only a lookup will.
+ */
+export const OUTCOMES = ['approved', 'declined', 'error', 'unknown'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** Why a gateway did not do as it was asked. The first six are what a shopper may be told. */
+export const REASONS = [
+  'card_declined',
+  'insufficient_funds',
+  'card_not_supported',
+  'expired_card',
+  'incorrect_cvv',
+  'processing_error',
+  'stop_all_recurring',
+  'stop_recurring',
+  'card_update_available',
+  'retry_in_days',
+  'already_settled',
+  'amount_exceeded',
+  'invalid_state',
+  'duplicate',
+] as const
+export type Reason = (typeof REASONS)[number]
+
+/** Whether the same card may be tried again: later (soft), or never (hard). */
+export type RetryClass = 'soft' | 'hard'
+
+export interface GatewayResult {
+  outcome: Outcome
+  txn_id: string | null
+  auth_code: string | null
+  avs: string | null
+  cvv: string | null
+  /** The gateway's own code. */
+  code: string | null
+  reason: Reason | null
+  /** Whether the same request may succeed later. */
+  retryable: boolean
+  retry_class: RetryClass | null
+  /** The issuer holds the card for lost, stolen or misused. Not for the shopper's eyes. */
+  fraud_signal: boolean
+  /** The card's token for later charges, where one was asked for. */
+  vault_id: string | null
+  card: CardFacts | null
+}
+
+export type LookupState = 'authorized' | 'captured' | 'settled' | 'voided' | 'failed' | 'refunded'
+
+/** What a gateway's own record says. Unless it was found, all the rest says nothing. */
+export interface Lookup {
+  found: 'yes' | 'no' | 'unreachable'
+  state: LookupState | null
+  amount_cents: number
+  captured_cents: number
+  refunded_cents: number
+  txn_id: string | null
+  auth_code: string | null
+  avs: string | null
+  cvv: string | null
+  code: string | null
+  card: CardFacts | null
+  vault_id: string | null
+  refunds: { ref: string | null; amount_cents: number; outcome: 'approved' | 'declined' }[]
+  /** The card's holder has disputed the charge. */
+  disputed: boolean
+}
+
+export const ATTEMPT_KINDS = ['checkout', 'edit', 'refund', 'release', 'void', 'renewal'] as const
+export const AttemptKind = Type.Enum([...ATTEMPT_KINDS])
+export type AttemptKind = Static<typeof AttemptKind>
+
+export const ATTEMPT_STATES = [
+  'begun',
+  'unknown',
+  'approved',
+  'declined',
+  'error',
+  'not_found',
+  'voided',
+] as const
+
+/** One time that a gateway was asked to move money. Its id is the reference the gateway knows. */
+export const Attempt = Type.Object({
+  id: Id,
+  order_id: Id,
+  kind: AttemptKind,
+  gateway: GatewayName,
+  amount_cents: Cents,
+  currency: Currency,
+  charge_id: Nullable(Id),
+  parent_txn_id: Nullable(Type.String()),
+  state: Type.Enum([...ATTEMPT_STATES]),
+  txn_id: Nullable(Type.String()),
+  auth_code: Nullable(Type.String()),
+  avs: Nullable(Type.String()),
+  cvv: Nullable(Type.String()),
+  code: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  fraud_signal: Type.Boolean(),
+  vault_id: Nullable(Type.String()),
+  card: Nullable(CardFacts),
+  checks: Type.Integer(),
+  created_at: Timestamp,
+  closed_at: Nullable(Timestamp),
+})
+export type Attempt = Static<typeof Attempt>
+
+export interface NewAttempt {
+  id: string
+  order_id: string
+  kind: AttemptKind
+  gateway: GatewayName
+  amount_cents: number
+  currency: string
+  charge_id?: string | null
+  /** What is captured, voided or refunded. */
+  parent_txn_id?: string | null
+}
+
+/** Which gateway a store pays by. The credential itself is never shown. */
+export const PaymentSettings = Shared(
+  'PaymentSettings',
+  Type.Object({
+    gateway: GatewayName,
+    account: Type.Enum(['store', 'installation'], {
+      description: "Whose account at the gateway: the store's own, or the installation's.",
+    }),
+    credential_hint: Nullable(
+      Type.String({ description: "The last four letters of the store's own credential." }),
+    ),
+    updated_at: Nullable(Timestamp),
+  }),
+)
+export type PaymentSettings = Static<typeof PaymentSettings>
+
+export const SettingsChange = Type.Object({
+  gateway: GatewayName,
+  credentials: Type.Optional(
+    Type.Object({
+      security_key: Type.String({
+        minLength: 8,
+        maxLength: 200,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: "NMI's `security_key`. Kept encrypted, never shown again.",
+      }),
+    }),
+  ),
+})
+export type SettingsChange = Static<typeof SettingsChange>
+
+/** A store's account at a gateway, as a row. */
+export const AccountRow = Type.Object({
+  gateway: GatewayName,
+  in_use: Type.Boolean(),
+  credentials: Type.Unsafe<Buffer | null>({}),
+  hint: Nullable(Type.String()),
+  updated_at: Timestamp,
+})
+export type AccountRow = Static<typeof AccountRow>
+
+export const PROBLEMS = ['missing_here', 'missing_there', 'amount_differs'] as const
+
+/** Where the gateway's record of a day and ours differ. */
+export const Discrepancy = Shared(
+  'PaymentDiscrepancy',
+  Type.Object({
+    id: Id,
+    day: Type.String({ format: 'date' }),
+    gateway: GatewayName,
+    problem: Type.Enum([...PROBLEMS], {
+      description:
+        '`missing_here`: the gateway moved money that we do not know of. `missing_there`: we hold a payment that the gateway does not have. `amount_differs`: both know it, with two amounts.',
+    }),
+    ref: Type.String({ description: 'The reference the gateway knows the payment by.' }),
+    txn_id: Nullable(Type.String()),
+    order_id: Nullable(Id),
+    our_cents: Nullable(Cents),
+    gateway_cents: Nullable(Cents),
+    created_at: Timestamp,
+    seen_at: Timestamp,
+    resolved_at: Nullable(Timestamp),
+  }),
+)
+export type Discrepancy = Static<typeof Discrepancy>
+
+export interface NewDiscrepancy {
+  problem: (typeof PROBLEMS)[number]
+  ref: string
+  txn_id: string | null
+  order_id: string | null
+  our_cents: number | null
+  gateway_cents: number | null
+}
+
+/** A charge in the simulated gateway's own record. */
+export const SimCharge = Shared(
+  'SimulatedCharge',
+  Type.Object({
+    txn_id: Id,
+    ref: Id,
+    amount_cents: Cents,
+    currency: Currency,
+    outcome: Type.Enum(['approved', 'declined', 'error']),
+    code: Type.String(),
+    auth_code: Nullable(Type.String()),
+    avs: Nullable(Type.String()),
+    cvv: Nullable(Type.String()),
+    card: CardFacts,
+    captured_cents: Cents,
+    refunded_cents: Cents,
+    vault_id: Nullable(Id),
+    captured_at: Nullable(Timestamp),
+    voided_at: Nullable(Timestamp),
+    dispute_at: Nullable(Timestamp),
+    created_at: Timestamp,
+    journal: Type.Array(
+      Type.Object({
+        ref: Id,
+        kind: Type.Enum(['authorize', 'capture', 'void', 'refund']),
+        amount_cents: Cents,
+        outcome: Type.Enum(['approved', 'declined', 'error']),
+      }),
+    ),
+  }),
+)
+export type SimCharge = Static<typeof SimCharge>

@@ -1,0 +1,203 @@
+import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { open, seal } from '../../kernel/tokens.ts'
+import * as audit from '../../platform/audit.ts'
+import type { Lease } from '../../platform/leases.ts'
+import type { Gateway } from './gateway.ts'
+import * as queries from './queries.ts'
+import type {
+  AccountRow,
+  GatewayName,
+  GatewayResult,
+  NewAttempt,
+  PaymentSettings,
+  SettingsChange,
+} from './schema.ts'
+import * as simQueries from './sim-queries.ts'
+import { openSimulated } from './simulated.ts'
+
+export { type Card, readCard } from './card.ts'
+export {
+  type Charge,
+  type Gateway,
+  giveBack,
+  resultOfLookup,
+  type ShipTo,
+  type Source,
+} from './gateway.ts'
+export { attemptQueue, findAttempt, listAttempts } from './queries.ts'
+
+export interface PaymentDeps {
+  /** Where the simulated gateway keeps its books, on a handle of its own. */
+  database: Database
+  /** A key of its own for each purpose. */
+  key(purpose: string): Buffer
+  /** What stores pay by that have no setting of their own. */
+  gateway: GatewayName
+  nmi: { url: string; securityKey: string | null }
+  /** How long the simulated gateway keeps silent, for tests. */
+  silenceMs?: number
+  /** Told of faults that a gateway's answer cannot name. Holds no card and no credential. */
+  onFault: (error: unknown) => void
+}
+
+export interface Payments {
+  /**
+   * The gateway that the store pays by; or the named one, for what was paid by it once: an attempt
+   * is asked about, and a charge refunded, where it was made.
+   */
+  forStore(db: Db, gateway?: GatewayName): Promise<Gateway>
+  readonly deps: PaymentDeps
+  close(): Promise<void>
+}
+
+export function openPayments(deps: PaymentDeps): Payments {
+  const credentialKey = deps.key('payment credentials')
+  const simulatedKey = deps.key('simulated gateway')
+  let nmi: Promise<import('./nmi.ts').NmiGateways> | null = null
+  // Loaded at the first payment by it: its XML and HTTP clients cost every start otherwise.
+  const openNmi = () => (nmi ??= import('./nmi.ts').then((m) => m.openNmiGateways(deps.nmi.url)))
+  return {
+    deps,
+    async forStore(db, named) {
+      const accounts = await queries.listAccounts(db)
+      const gateway = named ?? accounts.find((each) => each.in_use)?.gateway ?? deps.gateway
+      if (gateway === 'simulated') {
+        const own = deps.database.tenant(db.tenant)
+        return openSimulated({ ...deps, db: own, key: simulatedKey })
+      }
+      const account = accounts.find((each) => each.gateway === gateway)
+      const securityKey = account?.credentials
+        ? open(credentialKey, account.credentials, sealContext(db, gateway)).toString()
+        : deps.nmi.securityKey
+      return (await openNmi()).open({ securityKey, tenant: db.tenant })
+    },
+    async close() {
+      await (await nmi)?.close()
+    },
+  }
+}
+
+const sealContext = (db: Db, gateway: GatewayName) => `payment account ${db.tenant}/${gateway}`
+
+/** What the store pays by, without the credential. */
+export async function settings(db: Db, deps: PaymentDeps): Promise<PaymentSettings> {
+  const accounts = await queries.listAccounts(db)
+  return shown(accounts.find((each) => each.in_use) ?? null, deps)
+}
+
+const shown = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
+  gateway: account?.gateway ?? deps.gateway,
+  account: account?.credentials ? 'store' : 'installation',
+  credential_hint: account?.hint ?? null,
+  updated_at: account?.updated_at ?? null,
+})
+
+/** Four letters of a long credential tell two apart; of a short one they would give too much away. */
+const HINT_FROM_LENGTH = 16
+
+export function setGateway(
+  db: TenantDb,
+  actor: audit.Actor,
+  deps: PaymentDeps,
+  { gateway, credentials }: SettingsChange,
+): Promise<PaymentSettings> {
+  if (credentials !== undefined && gateway === 'simulated') {
+    throw badCredentials('must be left out: the simulated gateway has none')
+  }
+  const sealed = credentials && sealCredentials(db, deps, gateway, credentials.security_key)
+  return db.transaction('payments: set gateway', async (tx) => {
+    await queries.lockAccounts(tx)
+    const accounts = await queries.listAccounts(tx)
+    const before = shown(accounts.find((each) => each.in_use) ?? null, deps)
+    const kept = accounts.find((each) => each.gateway === gateway)?.credentials
+    if (gateway === 'nmi' && !sealed && !kept && deps.nmi.securityKey === null) {
+      throw badCredentials('must be given: the installation has no account of its own')
+    }
+    await queries.retireAccounts(tx)
+    const after = shown(await queries.useAccount(tx, gateway, sealed ?? null), deps)
+    await audit.record(tx, actor, {
+      action: 'payments.gateway_set',
+      entity: 'payments',
+      before: essence(before),
+      after: essence(after),
+    })
+    return after
+  })
+}
+
+function sealCredentials(db: Db, deps: PaymentDeps, gateway: GatewayName, securityKey: string) {
+  return {
+    credentials: seal(deps.key('payment credentials'), securityKey, sealContext(db, gateway)),
+    hint: securityKey.length < HINT_FROM_LENGTH ? null : securityKey.slice(-4),
+  }
+}
+
+const badCredentials = (message: string) =>
+  new ApiError('invalid_body', { body: { issues: [{ path: 'credentials', message }] } })
+
+const essence = ({ gateway, account, credential_hint }: PaymentSettings) => ({
+  gateway,
+  account,
+  credential_hint,
+})
+
+/**
+ * Writes down that a gateway is about to be asked, before it is. Whatever becomes of this process,
+ * the attempt is due ten seconds later, and somebody asks the gateway what became of it.
+ */
+export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
+  queries.insertAttempt(tx, attempt)
+
+/**
+ * Writes down how it ended, and answers whether that was news: false where the attempt was closed
+ * already, by the reconciler or by the call itself. An approval that is no news must be given back
+ * unless the attempt stands as approved. An unknown result leaves it open.
+ */
+export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
+  if (result.outcome === 'unknown') return (await queries.markUnknown(tx, id)) === 1
+  return (await queries.closeAttempt(tx, id, result)) === 1
+}
+
+/** The gateway did not say. It is asked in ten seconds. */
+export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.markUnknown(db, id)) === 1
+
+/** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
+export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
+  (await queries.markNotFound(tx, id)) === 1
+
+/** What it moved was taken back by a void. */
+export const markVoided = async (
+  tx: Tx,
+  id: string,
+  result: GatewayResult | null = null,
+): Promise<boolean> => (await queries.markVoided(tx, id, result)) === 1
+
+/** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
+export const endCheck = (tx: Tx, lease: Lease) => queries.endCheck(tx, lease)
+
+/** The gateway could not be asked: later again. */
+export const deferCheck = (db: Db, lease: Lease) => queries.deferCheck(db, lease)
+
+/** A failed attempt of which there is still no trace: asked about once more, then no longer. */
+export const watchOn = (db: Db, lease: Lease) => queries.watchOn(db, lease)
+
+/** Where the gateway's record and ours differ, newest first. */
+export async function listDiscrepancies(db: Db, onlyOpen: boolean, page: Page) {
+  const [discrepancies, { total }] = await Promise.all([
+    queries.listDiscrepancies(db, onlyOpen, page),
+    queries.countDiscrepancies(db, onlyOpen),
+  ])
+  return { discrepancies, total, ...page }
+}
+
+/** The simulated gateway's own record of a store, newest first. */
+export async function listSimulated(db: Db, page: Page) {
+  const [charges, { total }] = await Promise.all([
+    simQueries.listCharges(db, page),
+    simQueries.countCharges(db),
+  ])
+  return { charges, total, ...page }
+}

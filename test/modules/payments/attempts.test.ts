@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import type { TenantDb, Tx } from '../../../src/db/database.ts'
+import * as payments from '../../../src/modules/payments/service.ts'
+import { LeaseLostError } from '../../../src/platform/leases.ts'
+import { begin, CARDS, chargeOf, openPaymentsApp } from './setup.ts'
+
+const { attemptQueue } = payments
+
+test('an attempt', async (t) => {
+  const app = await openPaymentsApp(t)
+  const { superuser } = app
+  const worker = app.runtime.workerDatabase
+  const { db, gateway } = await app.shop('acme')
+  const within = <T>(of: TenantDb, work: (tx: Tx) => Promise<T>) => of.transaction('test', work)
+  const close = (id: string, result: Parameters<typeof payments.closeAttempt>[2]) =>
+    within(db, (tx) => payments.closeAttempt(tx, id, result))
+  const get = async (id: string) => {
+    const attempt = await payments.findAttempt(db, id)
+    assert.ok(attempt)
+    return attempt
+  }
+
+  /** In how many seconds the gateway is asked; null for never. */
+  const secondsToNext = async (id: string): Promise<number | null> => {
+    const { rows } = await superuser.query(
+      `select round(extract(epoch from next_check_at - now()))::int as seconds
+         from payment_attempts where id = $1`,
+      [id],
+    )
+    return rows[0].seconds
+  }
+
+  /** Makes the attempt due, as old as given. */
+  const age = (id: string, seconds: number) =>
+    superuser.query(
+      `update payment_attempts
+          set next_check_at = now(), created_at = now() - make_interval(secs => $2),
+              closed_at = case when closed_at is not null
+                               then now() - make_interval(secs => $2 - 10) end
+        where id = $1`,
+      [id, seconds],
+    )
+
+  const take = async (id: string) => {
+    const due = await attemptQueue.takeFair(worker, { slots: 50 })
+    const found = due.find((each) => each.id === id)
+    assert.ok(found, 'the attempt is due')
+    return found
+  }
+
+  await t.test('is due ten seconds after it began, whatever became of its process', async () => {
+    const order_id = randomUUID()
+    const id = await begin(db, { order_id })
+    assert.equal(await secondsToNext(id), 10)
+    assert.equal((await get(id)).state, 'begun')
+    assert.equal((await attemptQueue.takeFair(worker, { slots: 50 })).length, 0)
+    const [first] = await payments.listAttempts(db, order_id)
+    assert.equal(first?.id, id)
+  })
+
+  await t.test('is closed once, by whoever is first', async () => {
+    const charge = chargeOf(CARDS.approves, { vault: true })
+    const id = await begin(db, { id: charge.ref })
+    const result = await gateway.sale(charge)
+    const wins = await Promise.all([close(id, result), close(id, result), close(id, result)])
+    assert.equal(wins.filter(Boolean).length, 1)
+    const closed = await get(id)
+    assert.deepEqual(
+      [closed.state, closed.txn_id, closed.card?.last4, closed.vault_id, closed.code],
+      ['approved', result.txn_id, '1111', result.vault_id, '100'],
+    )
+    assert.ok(closed.closed_at)
+    assert.equal(await secondsToNext(id), null)
+    assert.equal(await payments.markUnknown(db, id), false)
+    assert.equal(await within(db, (tx) => payments.markNotFound(tx, id)), false)
+    assert.equal((await get(id)).state, 'approved')
+  })
+
+  await t.test('keeps why it was declined', async () => {
+    const charge = chargeOf(CARDS.poor)
+    const id = await begin(db, { id: charge.ref })
+    await close(id, await gateway.sale(charge))
+    const { state, reason, code } = await get(id)
+    assert.deepEqual([state, reason, code], ['declined', 'insufficient_funds', '202'])
+  })
+
+  await t.test(
+    'whose answer is unknown stays open, and is asked about 10 s after that',
+    async () => {
+      const charge = chargeOf(CARDS.silentAfter)
+      const id = await begin(db, { id: charge.ref })
+      await age(id, 8)
+      assert.equal(await close(id, await gateway.sale(charge)), true)
+      const { state, closed_at } = await get(id)
+      assert.deepEqual([state, closed_at], ['unknown', null])
+      assert.equal(await secondsToNext(id), 10)
+      await age(id, 20)
+      const due = await take(id)
+      const found = payments.resultOfLookup(await gateway.lookup({ ref: due.id }))
+      await within(db, async (tx) => {
+        await payments.endCheck(tx, due)
+        assert.equal(await payments.closeAttempt(tx, due.id, found), true)
+      })
+      assert.equal((await get(id)).state, 'approved')
+    },
+  )
+
+  await t.test(
+    'is asked about after 1, 5 and 30 minutes and then every 30, while nobody can be asked',
+    async () => {
+      const id = await begin(db)
+      for (const [old, next] of [
+        [10, 50],
+        [60, 240],
+        [300, 1_500],
+        [1_800, 1_800],
+        [3_600, 1_800],
+        [999_999, 1_800],
+      ] as const) {
+        await age(id, old)
+        await payments.deferCheck(db, await take(id))
+        assert.equal(await secondsToNext(id), next, `${old} s old`)
+        assert.equal((await get(id)).state, 'begun')
+      }
+      assert.equal((await get(id)).checks, 6)
+      await within(db, (tx) => payments.markNotFound(tx, id))
+    },
+  )
+
+  await t.test(
+    'that the gateway never saw has failed, and is watched for five minutes',
+    async () => {
+      const charge = chargeOf(CARDS.silentBefore)
+      const id = await begin(db, { id: charge.ref })
+      await close(id, await gateway.sale(charge))
+      await age(id, 10)
+      const due = await take(id)
+      assert.equal((await gateway.lookup({ ref: id })).found, 'no')
+      await within(db, async (tx) => {
+        await payments.endCheck(tx, due)
+        assert.equal(await payments.markNotFound(tx, id), true)
+      })
+      assert.equal((await get(id)).state, 'not_found')
+      assert.equal(await secondsToNext(id), 50)
+      const late = await gateway.sale(chargeOf(CARDS.approves))
+      assert.equal(await close(id, late), false, 'an approval that comes late brings nothing back')
+      await age(id, 60)
+      await payments.watchOn(db, await take(id))
+      assert.equal(await secondsToNext(id), 240)
+      await age(id, 300)
+      await payments.watchOn(db, await take(id))
+      assert.equal(await secondsToNext(id), null)
+    },
+  )
+
+  await t.test('whose late approval was voided is voided', async () => {
+    const id = await begin(db)
+    await within(db, (tx) => payments.markNotFound(tx, id))
+    await age(id, 60)
+    const due = await take(id)
+    const late = await gateway.authorize(chargeOf(CARDS.approves))
+    await within(db, async (tx) => {
+      await payments.endCheck(tx, due)
+      assert.equal(await payments.markVoided(tx, id, late), true)
+    })
+    const { state, txn_id } = await get(id)
+    assert.deepEqual([state, txn_id], ['voided', late.txn_id])
+    assert.equal(await secondsToNext(id), null)
+  })
+
+  await t.test('taken over by another is not written by who lost it', async () => {
+    const id = await begin(db)
+    await age(id, 10)
+    const lost = await take(id)
+    await superuser.query('update payment_attempts set lease_until = now() where id = $1', [id])
+    const taken = await take(id)
+    await assert.rejects(payments.deferCheck(db, lost), LeaseLostError)
+    await payments.deferCheck(db, taken)
+  })
+
+  await t.test('with an id that was used already is refused', async () => {
+    const id = await begin(db)
+    await assert.rejects(begin(db, { id }))
+  })
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openPaymentsApp } from './setup.ts'
+
+const KEY = 'a-security-key-of-32-characters!'
+const OTHER_KEY = 'another-security-key-32-letters?'
+
+test('the gateway of a store', async (t) => {
+  const app = await openPaymentsApp(t)
+  const { operator, superuser, runtime } = app
+  const url = (tenant: string) => `/v1/stores/${tenant}/payments`
+  await Promise.all(['acme', 'globex', 'initech'].map((tenant) => app.store(tenant)))
+
+  await t.test("is the installation's until the operator says otherwise", async () => {
+    const { status, body } = await operator.get(url('acme'))
+    assert.equal(status, 200)
+    assert.deepEqual(body.payments, {
+      gateway: 'simulated',
+      account: 'installation',
+      credential_hint: null,
+      updated_at: null,
+    })
+    assert.equal((await runtime.payments.forStore(await app.store('acme'))).name, 'simulated')
+  })
+
+  await t.test('can be set, and its credential is never shown again', async () => {
+    const change = { gateway: 'nmi', credentials: { security_key: KEY } }
+    const set = await operator.put(url('acme'), change)
+    assert.equal(set.status, 200)
+    const { updated_at, ...payments } = set.body.payments
+    assert.deepEqual(payments, { gateway: 'nmi', account: 'store', credential_hint: 'ers!' })
+    assert.ok(updated_at)
+    const { rows } = await superuser.query(
+      `select string_agg(a::text, ' ') || (select string_agg(l::text, ' ') from audit_log l) as all
+         from payment_accounts a`,
+    )
+    const trail = await operator.get('/v1/stores/acme/audit?action=payments.gateway_set')
+    for (const text of [
+      set.text,
+      (await operator.get(url('acme'))).text,
+      rows[0].all,
+      trail.text,
+    ]) {
+      assert.ok(!text.includes(KEY), text)
+      assert.ok(!text.includes(Buffer.from(KEY).toString('hex')), text)
+    }
+    const [entry] = trail.body.entries
+    assert.deepEqual(
+      [entry.actor, entry.before.gateway, entry.after.gateway],
+      ['operator', 'simulated', 'nmi'],
+    )
+    assert.equal((await runtime.payments.forStore(await app.store('acme'))).name, 'nmi')
+  })
+
+  await t.test('keeps the credentials of the one before, for what was paid by it', async () => {
+    const back = await operator.put(url('acme'), { gateway: 'simulated' })
+    assert.deepEqual(
+      [back.body.payments.gateway, back.body.payments.credential_hint],
+      ['simulated', null],
+    )
+    const db = await app.store('acme')
+    assert.equal((await runtime.payments.forStore(db)).name, 'simulated')
+    assert.equal((await runtime.payments.forStore(db, 'nmi')).name, 'nmi')
+    const again = await operator.put(url('acme'), { gateway: 'nmi' })
+    assert.equal(again.body.payments.credential_hint, 'ers!')
+    const rotated = await operator.put(url('acme'), {
+      gateway: 'nmi',
+      credentials: { security_key: OTHER_KEY },
+    })
+    assert.equal(rotated.body.payments.credential_hint, 'ers?')
+  })
+
+  await t.test("cannot be opened by another store's row", async () => {
+    await superuser.query(
+      `insert into payment_accounts (tenant_ref, gateway, credentials)
+       select 'initech', gateway, credentials from payment_accounts where tenant_ref = 'acme' and gateway = 'nmi'`,
+    )
+    await assert.rejects(runtime.payments.forStore(await app.store('initech')))
+  })
+
+  await t.test('gives no hint of a credential that is short', async () => {
+    const short = { gateway: 'nmi', credentials: { security_key: 'only8let' } }
+    const { body } = await operator.put(url('globex'), short)
+    assert.deepEqual([body.payments.account, body.payments.credential_hint], ['store', null])
+  })
+
+  await t.test('is refused where it could not work', async () => {
+    await app.store('umbrella')
+    const bad = [
+      [{}, 'gateway'],
+      [{ gateway: 'stripe' }, 'gateway'],
+      [{ gateway: 'nmi' }, 'credentials'],
+      [{ gateway: 'simulated', credentials: { security_key: KEY } }, 'credentials'],
+      [{ gateway: 'nmi', credentials: {} }, 'credentials.security_key'],
+      [{ gateway: 'nmi', credentials: { security_key: 'short' } }, 'credentials.security_key'],
+      [{ gateway: 'nmi', credentials: { security_key: `${KEY}\n` } }, 'credentials.security_key'],
+      [
+        { gateway: 'nmi', credentials: { security_key: 'x'.repeat(201) } },
+        'credentials.security_key',
+      ],
+      [{ gateway: 'nmi', credentials: { security_key: 12345678 } }, 'credentials.security_key'],
+    ] as const
+    for (const [change, path] of bad) {
+      const { status, body, text } = await operator.put(url('umbrella'), change)
+      assert.deepEqual([status, body.error.code], [400, 'invalid_body'], text)
+      assert.ok(
+        body.issues.some((each: { path: string }) => each.path === path),
+        text,
+      )
+      assert.ok(!text.includes(KEY))
+    }
+    assert.equal((await operator.get(url('umbrella'))).body.payments.gateway, 'simulated')
+    assert.equal((await operator.put(url('nobody'), { gateway: 'simulated' })).status, 404)
+    assert.equal((await operator.get(url('nobody'))).status, 404)
+  })
+
+  await t.test('is one, however many set it at the same time', async () => {
+    const changes = ['simulated', 'nmi', 'simulated', 'nmi'].map((gateway) =>
+      operator.put(url('acme'), { gateway }),
+    )
+    for (const { status } of await Promise.all(changes)) assert.equal(status, 200)
+    const { rows } = await superuser.query(
+      `select count(*)::int as used from payment_accounts where tenant_ref = 'acme' and in_use`,
+    )
+    assert.equal(rows[0].used, 1)
+  })
+})
