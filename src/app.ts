@@ -18,6 +18,7 @@ import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
 import * as viewRoutes from './modules/views/routes.ts'
+import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import type { Runtime } from './runtime.ts'
@@ -44,6 +45,11 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
+  const webhookDeps = {
+    key: runtime.key('webhook secret'),
+    fetch: runtime.safeFetch,
+    limits: runtime.limits,
+  }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -86,6 +92,7 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      webhookRoutes.merchantRoutes(webhookDeps),
     ]),
   )
   await app.register(
@@ -95,6 +102,7 @@ export async function buildApp(
       entitlementRoutes.operatorRoutes({ database, operator }),
       siteRoutes.operatorRoutes(scanner),
       domainRoutes.operatorRoutes(domainDeps),
+      webhookRoutes.operatorRoutes({ database, operator }),
     ]),
   )
   return app

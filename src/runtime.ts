@@ -9,6 +9,9 @@ import { createScanner, type Scanner } from './modules/claims/scanner.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
+import type { SafeFetch } from './platform/safe-fetch.ts'
+import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
+import { createWake, type Wake } from './platform/wake.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What a process works with, opened once and handed to whoever needs it. */
@@ -27,6 +30,10 @@ export interface Runtime {
   /** Finished public answers. Not started: only a process that serves listens for changes. */
   cache: LiveCache
   scanner: Scanner
+  /** The only way to an address that a tenant chose. */
+  safeFetch: SafeFetch
+  /** Tells loops, here and in other processes, that there is work. */
+  wake: Wake
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -43,6 +50,7 @@ interface RuntimeOptions {
   clock?: Clock
   metrics?: Metrics | null
   scanner?: Scanner
+  safeFetch?: SafeFetch
   /** For tests, which run on machines that are busy with other tests. */
   limiterDeadlineMs?: number
 }
@@ -53,16 +61,25 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
   const max = config.DATABASE_POOL_MAX
+  const wake = createWake({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
+  const onWake = wake.tell
   // A little longer than the statements of this role may take, see roles.ts.
   const answerTimeoutMs = 12_000
-  const database = new Database({ url: urls.fd_app, name: 'app', max, answerTimeoutMs, onError })
+  const database = new Database({
+    url: urls.fd_app,
+    name: 'app',
+    max,
+    answerTimeoutMs,
+    onError,
+    onWake,
+  })
   const operatorDatabase = new Database({
     url: urls.fd_operator,
     name: 'operator',
     max: 2,
     onError,
   })
-  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError })
+  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError, onWake })
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
@@ -76,6 +93,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     logger,
   })
   const scanner = options.scanner ?? createScanner()
+  const safeFetch =
+    options.safeFetch ??
+    openSafeFetch({
+      testTargets: config.WEBHOOK_TEST_TARGETS,
+      ownAddresses: config.OWN_ADDRESSES,
+      resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
+    })
   return {
     config,
     secrets,
@@ -83,6 +107,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     clock,
     cache,
     scanner,
+    safeFetch,
+    wake,
     database,
     operatorDatabase,
     workerDatabase,
@@ -90,7 +116,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     metrics,
     key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
     async close() {
-      await Promise.all([cache.stop(), scanner.close()])
+      await Promise.all([cache.stop(), scanner.close(), safeFetch.close(), wake.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },
