@@ -7,6 +7,12 @@ import type { Attempt } from './schema.ts'
 /** The contract's limit, over name lookup, connection, TLS and the headers of the answer. */
 const TIMEOUT_MS = 10_000
 
+export interface Sender {
+  fetch: SafeFetch
+  clock: Clock
+  timeoutMs?: number | undefined
+}
+
 export interface Sending {
   url: string
   event_id: string
@@ -25,10 +31,8 @@ export interface Outcome extends Omit<Attempt, 'attempt'> {
 }
 
 /** Sends an envelope once. Any 2xx is a success; a redirect is none. What it said is dropped. */
-export async function attempt(
-  { fetch, clock }: { fetch: SafeFetch; clock: Clock },
-  sending: Sending,
-): Promise<Outcome> {
+export async function attempt(sender: Sender, sending: Sending): Promise<Outcome> {
+  const { fetch, clock, timeoutMs = TIMEOUT_MS } = sender
   const now = clock.now()
   const at = new Date(now).toISOString()
   const startedAt = performance.now()
@@ -46,7 +50,7 @@ export async function attempt(
       method: 'POST',
       headers,
       body: sending.payload,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
     })
     const delivered = status >= 200 && status < 300
     const error = delivered ? null : `HTTP ${status}`
