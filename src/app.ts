@@ -25,6 +25,7 @@ import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
 import * as viewRoutes from './modules/views/routes.ts'
+import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import type { Runtime } from './runtime.ts'
@@ -52,6 +53,11 @@ export async function buildApp(
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
   const giftCardDeps = openGiftCards(runtime)
+  const webhookDeps = {
+    key: runtime.key('webhook secret'),
+    fetch: runtime.safeFetch,
+    limits: runtime.limits,
+  }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -99,6 +105,7 @@ export async function buildApp(
       storeCreditRoutes.merchantRoutes(giftCardDeps),
       fraudRoutes.merchantRoutes,
       paymentRoutes.merchantRoutes,
+      webhookRoutes.merchantRoutes(webhookDeps),
     ]),
   )
   await app.register(
@@ -112,6 +119,7 @@ export async function buildApp(
       siteRoutes.operatorRoutes(scanner),
       domainRoutes.operatorRoutes(domainDeps),
       paymentRoutes.operatorRoutes(runtime.payments.deps),
+      webhookRoutes.operatorRoutes({ database, operator }),
     ]),
   )
   return app

@@ -128,7 +128,7 @@ export const SETTINGS = {
   LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory for finished public answers, in each process'),
   DNS_SERVERS: list(
     'addresses, each with a port if need be',
-    "whom to ask about a domain's TXT record; empty: the system's",
+    "whom to ask about a domain or a webhook's host; empty: the system's",
     isAddressPort,
   ),
   DATABASE_POOL_MAX: whole(10, 2, 500, 'connections of each pool of a process'),
@@ -153,6 +153,11 @@ export const SETTINGS = {
     'host:port',
     'exempt from the public-HTTPS rule; refused in production',
     isHostPort,
+  ),
+  OWN_ADDRESSES: list(
+    'addresses',
+    'public addresses of this installation, which no webhook may reach',
+    (item) => isIP(item) !== 0,
   ),
   RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
   RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failed attempts per caller elsewhere'),

@@ -10,6 +10,9 @@ import { openPayments, type Payments } from './modules/payments/service.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
+import type { SafeFetch } from './platform/safe-fetch.ts'
+import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
+import { createWake, type Wake } from './platform/wake.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What a process works with, opened once and handed to whoever needs it. */
@@ -30,6 +33,10 @@ export interface Runtime {
   scanner: Scanner
   /** Each store's gateway. */
   payments: Payments
+  /** The only way to an address that a tenant chose. */
+  safeFetch: SafeFetch
+  /** Tells loops, here and in other processes, that there is work. */
+  wake: Wake
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -46,6 +53,7 @@ interface RuntimeOptions {
   clock?: Clock
   metrics?: Metrics | null
   scanner?: Scanner
+  safeFetch?: SafeFetch
   /** For tests, which run on machines that are busy with other tests. */
   limiterDeadlineMs?: number
   /** For tests, which need not feel how long a simulated gateway is silent. */
@@ -58,16 +66,25 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
   const max = config.DATABASE_POOL_MAX
+  const wake = createWake({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
+  const onWake = wake.tell
   // A little longer than the statements of this role may take, see roles.ts.
   const answerTimeoutMs = 12_000
-  const database = new Database({ url: urls.fd_app, name: 'app', max, answerTimeoutMs, onError })
+  const database = new Database({
+    url: urls.fd_app,
+    name: 'app',
+    max,
+    answerTimeoutMs,
+    onError,
+    onWake,
+  })
   const operatorDatabase = new Database({
     url: urls.fd_operator,
     name: 'operator',
     max: 2,
     onError,
   })
-  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError })
+  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError, onWake })
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
@@ -90,6 +107,13 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
     ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
   })
+  const safeFetch =
+    options.safeFetch ??
+    openSafeFetch({
+      testTargets: config.WEBHOOK_TEST_TARGETS,
+      ownAddresses: config.OWN_ADDRESSES,
+      resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
+    })
   return {
     config,
     secrets,
@@ -98,6 +122,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     cache,
     scanner,
     payments,
+    safeFetch,
+    wake,
     database,
     operatorDatabase,
     workerDatabase,
@@ -106,6 +132,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     key,
     async close() {
       await Promise.all([cache.stop(), scanner.close(), payments.close()])
+      await Promise.all([cache.stop(), scanner.close(), safeFetch.close(), wake.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },

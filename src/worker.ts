@@ -6,6 +6,10 @@ import * as fraud from './modules/fraud/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import { createDispatcher } from './modules/webhooks/dispatcher.ts'
+import * as webhooks from './modules/webhooks/jobs.ts'
+import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
+import { WAKE_SEALING } from './modules/webhooks/service.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -21,7 +25,8 @@ const HOUR = 60 * MINUTE
 const handlers: Record<string, Handler> = {}
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
-export function startWorker({ workerDatabase: database, config, logger }: Runtime): Worker {
+export function startWorker(runtime: Runtime): Worker {
+  const { workerDatabase: database, config, logger } = runtime
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -38,11 +43,39 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
+    loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
-  return stopTogether(loops, logger)
+  const dispatch = startDispatch(runtime, loop)
+  runtime.wake.listen()
+  return stopTogether([...loops, ...dispatch.loops], dispatch.drain, logger)
+}
+
+type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
+
+/** A new event is sealed at once and then sent; the clock only helps where no word came through. */
+function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, loop: StartLoop) {
+  const { safeFetch, wake, clock, key } = runtime
+  const dispatcher = createDispatcher({
+    database: workerDatabase,
+    fetch: safeFetch,
+    key: key('webhook secret'),
+    ladder: config.WEBHOOK_RETRY_LADDER,
+    clock,
+    logger,
+    onFree: () => dispatching.wake(),
+  })
+  const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
+  const sealing = loop('webhook sealing', SECOND / 2, async (signal) => {
+    const sealed = await webhooks.sealDue(workerDatabase, signal)
+    if (sealed > 0) wake.tell(WAKE_DISPATCH)
+    return sealed
+  })
+  wake.on(WAKE_SEALING, sealing.wake)
+  wake.on(WAKE_DISPATCH, dispatching.wake)
+  return { loops: [sealing, dispatching], drain: dispatcher.drain }
 }
 
 export interface Worker {
@@ -50,10 +83,11 @@ export interface Worker {
   stop(): Promise<void>
 }
 
-function stopTogether(loops: Loop[], logger: Logger): Worker {
+function stopTogether(loops: Loop[], drain: () => Promise<void>, logger: Logger): Worker {
   return {
     async stop() {
       await Promise.all(loops.map((each) => each.stop()))
+      await drain()
       logger.info('the worker has stopped')
     },
   }

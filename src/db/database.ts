@@ -13,23 +13,43 @@ export class Db extends Runner {
   }
 }
 
+/** Tells whoever works in the background that there is something to do, by the name of the work. */
+export type OnWake = (topic: string) => void
+
 /** A Db inside an open transaction. Only `TenantDb.transaction` makes one. */
 export class Tx extends Db {
   readonly kind = 'transaction'
+  readonly #topics: Set<string>
+  constructor(tenant: string, send: Send, topics: Set<string>) {
+    super(tenant, send)
+    this.#topics = topics
+  }
+
+  /** Wakes the loop of that name once the transaction has committed, and only then. */
+  wakeAfterCommit(topic: string): void {
+    this.#topics.add(topic)
+  }
 }
 
 /** One tenant's data. Every statement runs with that tenant set, and for that statement alone. */
 export class TenantDb extends Db {
   readonly #pool: pg.Pool
-  constructor(pool: pg.Pool, tenant: string) {
+  readonly #onWake: OnWake
+  constructor(pool: pg.Pool, tenant: string, onWake: OnWake) {
     super(tenant, (query) => readAlone(pool, tenant, query))
     this.#pool = pool
+    this.#onWake = onWake
   }
 
-  transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
-    return inTransaction(this.#pool, name, [enterTenant(this.tenant)], (send) =>
-      work(new Tx(this.tenant, send)),
-    )
+  async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+    const topics = new Set<string>()
+    const result = await inTransaction(this.#pool, name, [enterTenant(this.tenant)], (send) => {
+      // A try that was rolled back has nothing to tell.
+      topics.clear()
+      return work(new Tx(this.tenant, send, topics))
+    })
+    for (const topic of topics) this.#onWake(topic)
+    return result
   }
 }
 
@@ -50,13 +70,15 @@ export class GlobalDb extends Runner {
 export class Database {
   readonly global: GlobalDb
   readonly #pool: pg.Pool
-  constructor(options: PoolOptions) {
+  readonly #onWake: OnWake
+  constructor({ onWake = () => {}, ...options }: PoolOptions & { onWake?: OnWake }) {
     this.#pool = openPool(options)
+    this.#onWake = onWake
     this.global = new GlobalDb(this.#pool)
   }
 
   tenant(ref: string): TenantDb {
-    return new TenantDb(this.#pool, ref)
+    return new TenantDb(this.#pool, ref, this.#onWake)
   }
 
   /** Throws unless the server answers. */

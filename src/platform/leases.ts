@@ -60,6 +60,12 @@ export interface Queue<Row> {
   claim(db: TenantDb, limit: number, leaseSeconds?: number): Promise<(Row & Lease)[]>
   /** Takes up to `slots` rows, each tenant in its turn, however many rows another one has. */
   takeFair(database: Database, options: TakeOptions): Promise<(Row & Lease)[]>
+  /** The same with a claim of the caller's own, for rows that must be chosen with more care. */
+  takeFairBy<T extends Lease>(
+    database: Database,
+    options: TakeOptions,
+    claim: (db: TenantDb, limit: number) => Promise<T[]>,
+  ): Promise<T[]>
   /** Answers whether the lease is still held. */
   renew(db: Db, lease: Lease, leaseSeconds?: number): Promise<boolean>
   /** Lets a row go untouched, so that it is due at once. */
@@ -82,15 +88,21 @@ export function defineQueue<P extends TProperties>(
   const queue = { ...leaseVerbs(options), ...claimVerbs(options) }
   // Who was served when, in this process: the tenant that waited longest for a turn is next.
   const turns = new Map<string, number>()
+  const takeFairBy = async <T extends Lease>(
+    database: Database,
+    take: TakeOptions,
+    claim: (db: TenantDb, limit: number) => Promise<T[]>,
+  ) => {
+    const tenants = await queue.listTenants(database.global, TENANTS_MAX)
+    const inTurn = orderByTurn(tenants, turns)
+    const claimOf = (tenant: string, limit: number) => claim(database.tenant(tenant), limit)
+    return takeRounds(inTurn, take, claimOf, turns)
+  }
   return {
     ...queue,
-    async takeFair(database, take) {
-      const tenants = await queue.listTenants(database.global, TENANTS_MAX)
-      const inTurn = orderByTurn(tenants, turns)
-      const claim = (tenant: string, limit: number) =>
-        queue.claim(database.tenant(tenant), limit, take.leaseSeconds)
-      return takeRounds(inTurn, take, claim, turns)
-    },
+    takeFairBy,
+    takeFair: (database, take) =>
+      takeFairBy(database, take, (db, limit) => queue.claim(db, limit, take.leaseSeconds)),
   }
 }
 

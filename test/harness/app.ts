@@ -10,6 +10,7 @@ import type { Scanner } from '../../src/modules/claims/scanner.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
 import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
+import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 
@@ -73,6 +74,7 @@ export interface TestAppOptions {
   /** A busy machine may take its time; a test of the deadline itself asks for the real one. */
   limiterDeadlineMs?: number
   scanner?: Scanner
+  safeFetch?: SafeFetch
   /** An answer whose code its route did not declare fails the test, unless it is meant to. */
   allowUndeclared?: boolean
 }
@@ -114,11 +116,9 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
   }
 }
 
-async function openTestRuntime(
-  t: TestContext,
-  database: TestDatabase,
-  { env, clock, live, scanner, limiterDeadlineMs = 5_000, logger, databaseUrl }: TestAppOptions,
-) {
+async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
+  const { env, clock, live, scanner, safeFetch, limiterDeadlineMs = 5_000 } = options
+  const { logger, databaseUrl } = options
   const runtime = await openRuntime({
     config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
@@ -126,6 +126,7 @@ async function openTestRuntime(
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
     ...(scanner === undefined ? {} : { scanner }),
+    ...(safeFetch === undefined ? {} : { safeFetch }),
     limiterDeadlineMs,
     gatewaySilenceMs: 20,
   })

@@ -1,0 +1,197 @@
+import type { Logger } from 'pino'
+import type { Database, Tx } from '../../db/database.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import * as audit from '../../platform/audit.ts'
+import { type Lease, LeaseLostError } from '../../platform/leases.ts'
+import * as mail from '../../platform/mail.ts'
+import type { SafeFetch } from '../../platform/safe-fetch.ts'
+import * as stores from '../stores/service.ts'
+import { attempt, type Outcome } from './attempt.ts'
+import * as queries from './queries-dispatch.ts'
+import type { DueDelivery } from './schema.ts'
+import { openSecrets } from './secrets.ts'
+import { emit } from './service.ts'
+
+/**
+ * Attempts under way at the same time. Most of the time of one is spent waiting, so there can be
+ * many: five hundred endpoints that hang, each holding its two, leave room for the rest.
+ */
+const SLOTS = 1_200
+
+/** Of those at most so many go to endpoints that failed the last time. */
+const TROUBLED_SLOTS = 300
+
+/** What one store may hold, however many endpoints it has. */
+const PER_TENANT = 16
+
+/** What one endpoint may hold. One each when slots are running out. */
+const PER_ENDPOINT = 2
+
+/** A store whose endpoints are all busy is not asked again for so long, unless one comes free. */
+const BLOCKED_MS = 250
+
+/** The contract's number of failures in a row after which an endpoint is paused. */
+const PAUSE_AFTER = 10
+
+export interface DispatcherOptions {
+  database: Database
+  fetch: SafeFetch
+  /** Opens the signing secrets. */
+  key: Buffer
+  /** The waits between attempts, in seconds. */
+  ladder: readonly number[]
+  logger: Logger
+  clock?: Clock
+  /** Called when an attempt has ended: there is room for another. */
+  onFree?: () => void
+  slots?: number
+  /** Other than the contract's, for drills. */
+  timeoutMs?: number
+}
+
+export interface Dispatcher {
+  /** One step of the loop, as fd_worker: begins as many attempts as there is room for. */
+  step(signal: AbortSignal): Promise<number>
+  /** Waits for the attempts under way, which their deadline bounds. */
+  drain(): Promise<void>
+}
+
+type Due = DueDelivery & Lease
+
+/** Sends what is due. Slots are filled as they come free, so that nobody waits for the slowest. */
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { database, logger, slots = SLOTS, onFree = () => {} } = options
+  const underWay = new Map<Promise<void>, Due>()
+  const blockedUntil = new Map<string, number>()
+
+  async function claim(db: ReturnType<Database['tenant']>, limit: number): Promise<Due[]> {
+    const troubled = underWay.values().filter((each) => each.troubled)
+    const rows = await queries.claimDue(db, {
+      limit,
+      perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
+      calmOnly: troubled.toArray().length >= TROUBLED_SLOTS,
+    })
+    if (rows.length === 0) blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
+    return rows
+  }
+
+  /** What each store holds. One that had nothing to give counts as full for a moment. */
+  function countBusy(): Map<string, number> {
+    const busy = new Map<string, number>()
+    for (const { tenant_ref } of underWay.values()) {
+      busy.set(tenant_ref, (busy.get(tenant_ref) ?? 0) + 1)
+    }
+    const now = performance.now()
+    for (const [tenant, until] of blockedUntil) {
+      if (until > now) busy.set(tenant, PER_TENANT)
+      else blockedUntil.delete(tenant)
+    }
+    return busy
+  }
+
+  async function run(due: Due): Promise<void> {
+    try {
+      await deliver(options, due)
+    } catch (error) {
+      // Whoever took it over writes what comes of it.
+      if (error instanceof LeaseLostError) return
+      // Its lease ends by itself, and somebody tries again. Nothing was counted.
+      logger.error({ err: error, delivery: due.id }, 'a delivery could not be settled')
+    }
+  }
+
+  function begin(due: Due): void {
+    const running = run(due).finally(() => {
+      underWay.delete(running)
+      blockedUntil.delete(due.tenant_ref)
+      onFree()
+    })
+    underWay.set(running, due)
+  }
+
+  return {
+    async step(signal) {
+      const free = slots - underWay.size
+      if (free <= 0 || signal.aborted) return 0
+      const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
+      const taken = await queries.queue.takeFairBy(database, take, claim)
+      if (signal.aborted) {
+        await Promise.all(
+          taken.map((due) => queries.queue.giveBack(database.tenant(due.tenant_ref), due)),
+        )
+        return 0
+      }
+      for (const due of taken) begin(due)
+      return taken.length
+    },
+    async drain() {
+      await Promise.all(underWay.keys())
+    },
+  }
+}
+
+async function deliver(options: DispatcherOptions, due: Due): Promise<void> {
+  const { database, fetch, key, ladder, timeoutMs, clock = systemClock } = options
+  const db = database.tenant(due.tenant_ref)
+  if (due.deleted) return queries.deadLetter(db, due, 'subscription_deleted')
+  if (!due.active) return queries.deadLetter(db, due, 'subscription_inactive')
+  const outcome = await attempt(
+    { fetch, clock, timeoutMs },
+    {
+      url: due.endpoint_url,
+      event_id: due.event_id,
+      event_type: due.event_type,
+      payload: due.payload,
+      secrets: openSecrets(key, due, due.tenant_ref, due.subscription_id),
+      attempt: due.attempt_count + 1,
+    },
+  )
+  if (outcome.delivered) await queries.settleDelivered(db, due, outcome)
+  else await db.transaction('webhooks: failure', (tx) => fail(tx, due, outcome, ladder))
+}
+
+/** The wait begins when the attempt has ended, which is now. */
+async function fail(tx: Tx, due: Due, outcome: Outcome, ladder: readonly number[]) {
+  const steps = due.attempt_count - due.ladder_from
+  const endpoint = await queries.settleFailed(tx, due, outcome, {
+    retrySeconds: ladder[steps] ?? null,
+    pauseAfter: PAUSE_AFTER,
+  })
+  if (endpoint?.paused) await announcePause(tx, endpoint)
+}
+
+interface PausedEndpoint {
+  id: string
+  url: string
+  consecutive_failures: number
+}
+
+async function announcePause(tx: Tx, { id, url, consecutive_failures }: PausedEndpoint) {
+  await audit.record(tx, audit.SYSTEM, {
+    action: 'webhook.auto_paused',
+    entity: `webhook:${id}`,
+    before: { active: true },
+    after: { active: false, consecutive_failures },
+  })
+  await emit(tx, {
+    type: 'platform.webhook.paused.v1',
+    data: { subscription_id: id, url, consecutive_failures },
+  })
+  const { owner_email, display_name } = await stores.get(tx)
+  if (owner_email === null) return
+  const letter = {
+    to: owner_email,
+    subject: 'A webhook endpoint of your store was paused',
+    text: `Your store ${display_name} could not reach one of its webhook endpoints ${consecutive_failures} times in a row:
+
+  ${url}
+
+Nothing more is sent to it. Events for it are kept in the delivery ledger, and can be sent again. To bring it back, mend the endpoint and register the same address anew; it then gets a new signing secret.
+`,
+    tenant_ref: tx.tenant,
+  }
+  await mail.send(tx, letter).catch((error: unknown) => {
+    // An address that no mail can go to must not keep the failure from being written down.
+    if (!(error instanceof mail.InvalidMailError)) throw error
+  })
+}

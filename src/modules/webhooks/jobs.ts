@@ -1,0 +1,54 @@
+import type { Database, TenantDb } from '../../db/database.ts'
+import { addSequence, writeEnvelope } from './envelope.ts'
+import * as queries from './queries-dispatch.ts'
+
+/** Some milliseconds of work, and some megabytes at the very most. */
+const BATCH_EVENTS = 200
+
+/** Stores that are sealed at the same time: some of the worker's connections, not all. */
+const STORES_AT_ONCE = 4
+
+/**
+ * One step of the sealing loop, as fd_worker: gives each new event its number, its time and its
+ * bytes. Answers how many events it sealed.
+ */
+export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
+  const tenants = (await queries.listUnsealedTenants(database.global)).map((row) => row.tenant_ref)
+  let sealed = 0
+  const work = async () => {
+    for (let next = tenants.pop(); next !== undefined; next = tenants.pop()) {
+      if (signal?.aborted) return
+      sealed += await sealStore(database.tenant(next))
+    }
+  }
+  await Promise.all(Array.from({ length: STORES_AT_ONCE }, work))
+  return sealed
+}
+
+function sealStore(db: TenantDb): Promise<number> {
+  return db.transaction('webhooks: seal', async (tx) => {
+    const [, feed] = await Promise.all([queries.ensureFeed(tx), queries.lockFeed(tx)])
+    if (feed === null) return 0
+    const events = await queries.listUnsealed(tx, BATCH_EVENTS)
+    if (events.length === 0) return 0
+    const sealed = events.map(({ id, type, data }, index) => {
+      const sequence = feed.sealed_to + index + 1
+      const head = { id, type, tenant_ref: tx.tenant, created_at: feed.now }
+      return { id, sequence, payload: writeEnvelope(head, addSequence(data, sequence)) }
+    })
+    await Promise.all([
+      queries.sealEvents(tx, feed.now, sealed),
+      queries.moveFeed(tx, feed.sealed_to + events.length),
+    ])
+    return events.length
+  })
+}
+
+/** Erases what was asked for and is delivered by now. Answers how many events. */
+export async function eraseDue(database: Database): Promise<number> {
+  let erased = 0
+  for (const { tenant_ref } of await queries.listTenantsToErase(database.global)) {
+    erased += await queries.eraseRequested(database.tenant(tenant_ref))
+  }
+  return erased
+}

@@ -1,0 +1,272 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Timestamp } from '../../kernel/schema.ts'
+import { TEST_EVENT } from './events.ts'
+import {
+  Attempt,
+  Delivery,
+  type DeliveryStatus,
+  FeedEvent,
+  KeptSubscription,
+  Subscription,
+} from './schema.ts'
+
+const columns = sql`id, url, description, events, active, consecutive_failures, auto_paused_at,
+                    created_at`
+const kept = sql`${columns}, secret_sealed, previous_sealed, previous_until, deleted_at`
+
+/** Serialises the changes of one store's subscriptions, so that their number can be held. */
+export const lockSubscriptions = (tx: Tx) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/webhooks`}, 0))`)
+
+export const countSubscriptions = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*) as total
+      from webhook_subscriptions
+     where tenant_ref = ${db.tenant} and deleted_at is null`,
+  )
+
+export interface SubscriptionRow {
+  id: string
+  url: string
+  events: readonly string[]
+  description: string | null
+  secret_sealed: Buffer
+}
+
+export const insertSubscription = (db: Db, row: SubscriptionRow) =>
+  db.one(
+    Subscription,
+    sql`
+    insert into webhook_subscriptions (tenant_ref, id, url, description, events, secret_sealed)
+    values (${db.tenant}, ${row.id}, ${row.url}, ${row.description}, ${row.events},
+            ${row.secret_sealed})
+    returning ${columns}`,
+  )
+
+export const findPaused = (db: Db, url: string) =>
+  db.maybe(
+    Subscription,
+    sql`
+    select ${columns}
+      from webhook_subscriptions
+     where tenant_ref = ${db.tenant} and url = ${url} and not active and deleted_at is null
+     order by auto_paused_at desc
+     limit 1`,
+  )
+
+/** A paused subscription that its merchant registers anew: itself again, under a new secret. */
+export const reviveSubscription = (db: Db, row: SubscriptionRow) =>
+  db.one(
+    Subscription,
+    sql`
+    update webhook_subscriptions
+       set active = true, consecutive_failures = 0, auto_paused_at = null, events = ${row.events},
+           description = ${row.description}, secret_sealed = ${row.secret_sealed},
+           previous_sealed = null, previous_until = null
+     where tenant_ref = ${db.tenant} and id = ${row.id} and not active and deleted_at is null
+    returning ${columns}`,
+  )
+
+export const listSubscriptions = (db: Db) =>
+  db.many(
+    Subscription,
+    sql`
+    select ${columns}
+      from webhook_subscriptions
+     where tenant_ref = ${db.tenant} and deleted_at is null
+     order by created_at, id`,
+  )
+
+export const findSubscription = (db: Db, id: string) =>
+  db.maybe(
+    KeptSubscription,
+    sql`
+    select ${kept} from webhook_subscriptions where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const markDeleted = (db: Db, id: string) =>
+  db.run(sql`
+    update webhook_subscriptions
+       set deleted_at = now(), active = false, secret_sealed = null, previous_sealed = null,
+           previous_until = null
+     where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null`)
+
+/** Nothing comes back while the secret before the last one is still good. */
+export const rotateSecret = (db: Db, id: string, sealed: Buffer) =>
+  db.maybe(
+    Type.Object({ ...Subscription.properties, previous_until: Timestamp }),
+    sql`
+    update webhook_subscriptions
+       set previous_sealed = secret_sealed, secret_sealed = ${sealed},
+           previous_until = now() + interval '24 hours'
+     where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null
+       and (previous_until is null or previous_until <= now())
+    returning ${columns}, previous_until`,
+  )
+
+export interface NewEvent {
+  type: string
+  data: string
+  order_id: string | null
+  customer_ref: string | null
+}
+
+/**
+ * The event, and a delivery for everyone who wants it. Whoever is paused gets a row as well, so that
+ * nothing is lost while nobody listens.
+ */
+export const insertEvent = (tx: Tx, event: NewEvent) =>
+  tx.one(
+    Type.Object({ event_id: Id }),
+    sql`
+    with event as (
+      insert into webhook_events (tenant_ref, type, data, order_id, customer_ref)
+      values (${tx.tenant}, ${event.type}, ${event.data}, ${event.order_id}, ${event.customer_ref})
+      returning id
+    ), deliveries as (
+      insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,
+                                      endpoint_url, status, next_retry_at, dead_lettered_at,
+                                      last_attempt_error)
+      select s.tenant_ref, event.id, s.id, ${event.type}, s.url,
+             case when s.active then 'pending' else 'dead_lettered' end,
+             case when s.active then now() end,
+             case when not s.active then now() end,
+             case when not s.active then 'subscription_inactive' end
+        from event, webhook_subscriptions as s
+       where s.tenant_ref = ${tx.tenant} and s.deleted_at is null
+         and ${event.type} = any (s.events)
+    )
+    select id as event_id from event`,
+  )
+
+const shown = sql`d.id, d.subscription_id, d.event_id, d.event_type, d.endpoint_url, d.status,
+                  d.attempt_count, d.next_retry_at, d.last_status_code, d.last_attempt_error,
+                  d.created_at, d.delivered_at, d.dead_lettered_at,
+                  convert_from(e.payload, 'UTF8')::json as payload`
+
+const withEvent = sql`from webhook_deliveries as d
+                      join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id`
+
+export interface DeliveryFilters {
+  status?: DeliveryStatus | undefined
+  subscription_id?: string | undefined
+  event_id?: string | undefined
+  event_type?: string | undefined
+}
+
+const matching = (db: Db, filters: DeliveryFilters): Sql => {
+  const { status, subscription_id, event_id, event_type } = filters
+  const where = [sql`d.tenant_ref = ${db.tenant}`]
+  if (status !== undefined) where.push(sql`d.status = ${status}`)
+  if (subscription_id !== undefined) where.push(sql`d.subscription_id = ${subscription_id}`)
+  if (event_id !== undefined) where.push(sql`d.event_id = ${event_id}`)
+  if (event_type !== undefined) where.push(sql`d.event_type = ${event_type}`)
+  return join(where, ' and ')
+}
+
+export const listDeliveries = (db: Db, filters: DeliveryFilters, page: Page) =>
+  db.many(
+    Delivery,
+    sql`
+    select ${shown} ${withEvent}
+     where ${matching(db, filters)}
+     order by d.created_at desc, d.id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countDeliveries = (db: Db, filters: DeliveryFilters) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from webhook_deliveries as d where ${matching(db, filters)}`,
+  )
+
+export const findDelivery = (db: Db, id: string) =>
+  db.maybe(
+    Delivery,
+    sql`select ${shown} ${withEvent} where d.tenant_ref = ${db.tenant} and d.id = ${id}`,
+  )
+
+export const listAttempts = (db: Db, deliveryId: string) =>
+  db.many(
+    Attempt,
+    sql`
+    select attempt, at, status_code, latency_ms, error
+      from webhook_attempts
+     where tenant_ref = ${db.tenant} and delivery_id = ${deliveryId}
+     order by attempt`,
+  )
+
+export interface TestRow {
+  delivery_id: string
+  event_id: string
+  subscription: { id: string; url: string }
+  payload: Buffer
+  created_at: string
+  delivered: boolean
+  attempt: Omit<Attempt, 'attempt'>
+}
+
+/** A test fire, written down when it is over. It is never due, so that nobody ever repeats it. */
+export const insertTest = (db: Db, row: TestRow) =>
+  db.run(sql`
+    with event as (
+      insert into webhook_events (tenant_ref, id, type, payload, created_at)
+      values (${db.tenant}, ${row.event_id}, ${TEST_EVENT}, ${row.payload}, ${row.created_at})
+      returning id
+    ), delivery as (
+      insert into webhook_deliveries (tenant_ref, id, event_id, subscription_id, event_type,
+                                      endpoint_url, status, attempt_count, next_retry_at,
+                                      last_status_code, last_attempt_error, delivered_at,
+                                      dead_lettered_at)
+      select ${db.tenant}, ${row.delivery_id}, event.id, ${row.subscription.id}, ${TEST_EVENT},
+             ${row.subscription.url},
+             case when ${row.delivered}::boolean then 'delivered' else 'dead_lettered' end, 1, null,
+             ${row.attempt.status_code}, ${row.attempt.error},
+             case when ${row.delivered}::boolean then now() end,
+             case when not ${row.delivered}::boolean then now() end
+        from event
+      returning id
+    )
+    insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms,
+                                  error)
+    select ${db.tenant}, delivery.id, 1, ${row.attempt.at}, ${row.attempt.status_code},
+           ${row.attempt.latency_ms}, ${row.attempt.error}
+      from delivery`)
+
+/** Nothing beyond `sealedTo`, which was read before: so a reader may go on from either. */
+export const listFeed = (db: Db, after: number, sealedTo: number, limit: number) =>
+  db.many(
+    FeedEvent,
+    sql`
+    select sequence, id, type, created_at, convert_from(payload, 'UTF8')::json -> 'data' as data
+      from webhook_events
+     where tenant_ref = ${db.tenant} and sequence > ${after} and sequence <= ${sealedTo}
+     order by sequence
+     limit ${limit}`,
+  )
+
+const SealedTo = Type.Object({ sealed_to: Type.Integer() })
+
+export const findSealedTo = (db: Db) =>
+  db.maybe(SealedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
+
+/**
+ * Whose it is, on the operator's own login. Store by store, since no key begins with an id: some
+ * microseconds each.
+ */
+export const findTenantOf = (operator: Runner, of: 'delivery' | 'subscription', id: string) =>
+  operator.maybe(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    select stores.tenant_ref
+      from stores,
+           lateral (select from ${of === 'delivery' ? sql`webhook_deliveries` : sql`webhook_subscriptions`} as t
+                     where t.tenant_ref = stores.tenant_ref and t.id = ${id}
+                     limit 1) as found
+     limit 1`,
+  )

@@ -1,0 +1,219 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { type OperatorDeps, redrive, redriveAll } from './redrive.ts'
+import {
+  DELIVERY_STATUSES,
+  Delivery,
+  DeliveryDetail,
+  DeliveryStatus,
+  Feed,
+  NewSubscription,
+  Redrive,
+  SecretRotated,
+  Subscription,
+  SubscriptionCreated,
+  SubscriptionDeleted,
+  TestOutcome,
+} from './schema.ts'
+import * as webhooks from './service.ts'
+import { fireTest } from './test-fire.ts'
+
+const scope = 'manage:own_webhooks'
+const tags = ['merchant-ops']
+
+export const merchantRoutes =
+  (deps: webhooks.Webhooks): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/merchant/webhooks',
+      {
+        config: { scope, failures: ['unknown_event', 'unsafe_url', 'webhook_limit_reached'] },
+        schema: {
+          operationId: 'createWebhook',
+          tags,
+          summary: 'Register an endpoint. The signing secret is shown only here.',
+          body: NewSubscription,
+          response: { 201: SubscriptionCreated },
+        },
+      },
+      async ({ db, actor, body }, reply) =>
+        reply.code(201).send(await webhooks.subscribe(deps, db, actor, body)),
+    )
+
+    app.get(
+      '/v1/merchant/webhooks',
+      {
+        config: { scope },
+        schema: {
+          operationId: 'listWebhooks',
+          tags,
+          summary: "The store's endpoints, and how they fare.",
+          response: { 200: Type.Object({ subscriptions: Type.Array(ref(Subscription)) }) },
+        },
+      },
+      async ({ db }) => ({ subscriptions: await webhooks.list(db) }),
+    )
+
+    app.delete(
+      '/v1/merchant/webhooks/:id',
+      {
+        config: { scope, failures: ['webhook_not_found'] },
+        schema: {
+          operationId: 'deleteWebhook',
+          tags,
+          summary: 'Remove an endpoint. What waits for it is dead-lettered when it is due.',
+          params: Params('id'),
+          response: { 200: SubscriptionDeleted },
+        },
+      },
+      ({ db, actor, params }) => webhooks.remove(db, actor, params.id),
+    )
+
+    app.post(
+      '/v1/merchant/webhooks/:id/test',
+      {
+        config: { scope, failures: ['webhook_not_found'] },
+        schema: {
+          operationId: 'testWebhook',
+          tags,
+          summary: 'Send a signed test event now. Tried once; at most ten times a minute.',
+          params: Params('id'),
+          response: { 200: TestOutcome },
+        },
+      },
+      ({ db, params }) => fireTest(deps, db, params.id),
+    )
+
+    app.post(
+      '/v1/merchant/webhooks/:id/rotate-secret',
+      {
+        config: { scope, failures: ['webhook_not_found', 'rotation_in_progress'] },
+        schema: {
+          operationId: 'rotateWebhookSecret',
+          tags,
+          summary: 'A new signing secret. The one before signs beside it for 24 hours.',
+          params: Params('id'),
+          response: { 200: SecretRotated },
+        },
+      },
+      ({ db, actor, params }) => webhooks.rotate(deps, db, actor, params.id),
+    )
+
+    await app.register(ledgerRoutes)
+  }
+
+const FILTERS = {
+  status: DeliveryStatus,
+  subscription_id: Type.String({ format: 'uuid' }),
+  event_type: Type.String(),
+  event_id: Type.String({ format: 'uuid' }),
+}
+
+/** A page of the feed may be larger than one of a list: it is read by programs, again and again. */
+const FEED_LIMIT = { min: 1, max: 500, otherwise: 100 }
+
+const ledgerRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/deliveries',
+    {
+      config: { scope, query: { ...FILTERS, ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listDeliveries',
+        tags,
+        summary: 'The delivery ledger, newest first.',
+        response: { 200: PageOf('deliveries', ref(Delivery)) },
+      },
+    },
+    ({ db, query }) => webhooks.listDeliveries(db, readFilters(query), readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/deliveries/:id',
+    {
+      config: { scope, failures: ['delivery_not_found'] },
+      schema: {
+        operationId: 'readDelivery',
+        tags,
+        summary: 'One delivery with its attempts.',
+        params: Params('id'),
+        response: { 200: Type.Object({ delivery: DeliveryDetail }) },
+      },
+    },
+    async ({ db, params }) => ({ delivery: await webhooks.getDelivery(db, params.id) }),
+  )
+
+  app.get(
+    '/v1/merchant/events',
+    {
+      config: {
+        scope,
+        query: {
+          after: Type.Integer({ minimum: 0, default: 0 }),
+          limit: Type.Integer({ minimum: 1, maximum: FEED_LIMIT.max, default: 100 }),
+        },
+      },
+      schema: {
+        operationId: 'listEvents',
+        tags,
+        summary: 'What happened after a position, in order and without gaps.',
+        response: { 200: Feed },
+      },
+    },
+    ({ db, query }) => {
+      const { after, limit } = query as { after?: unknown; limit?: unknown }
+      const position = clamp(after, { min: 0, max: Number.MAX_SAFE_INTEGER, otherwise: 0 })
+      return webhooks.readFeed(db, position, clamp(limit, FEED_LIMIT))
+    },
+  )
+}
+
+/** A filter that no row can meet is no filter: like paging, nothing in a query is refused. */
+function readFilters(query: unknown) {
+  const readId = (name: string) => {
+    const text = readText(query, name)
+    return text !== undefined && isUuid(text) ? text : undefined
+  }
+  return {
+    status: readOneOf(query, 'status', DELIVERY_STATUSES),
+    subscription_id: readId('subscription_id'),
+    event_id: readId('event_id'),
+    event_type: readText(query, 'event_type'),
+  }
+}
+
+export const operatorRoutes =
+  (deps: OperatorDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/deliveries/:id/redrive',
+      {
+        config: { failures: ['delivery_not_found', 'not_redrivable'] },
+        schema: {
+          operationId: 'redriveDelivery',
+          tags: ['operator'],
+          summary: 'Send a delivery again: the same bytes, up a new ladder.',
+          params: Params('id'),
+          response: { 200: Type.Object({ delivery: DeliveryDetail }) },
+        },
+      },
+      async ({ actor, params }) => ({ delivery: await redrive(deps, actor, params.id) }),
+    )
+
+    app.post(
+      '/v1/deliveries/redrive',
+      {
+        config: { failures: ['webhook_not_found'] },
+        schema: {
+          operationId: 'redriveDeliveries',
+          tags: ['operator'],
+          summary: "Send an endpoint's dead letters of a span of time again.",
+          body: Redrive,
+          response: { 200: Type.Object({ redriven: Type.Integer({ minimum: 0 }) }) },
+        },
+      },
+      ({ actor, body }) => redriveAll(deps, actor, body),
+    )
+  }

@@ -1,0 +1,147 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+
+const core = {
+  id: Id,
+  url: Type.String(),
+  description: Nullable(Type.String()),
+  events: Type.Array(Type.String()),
+  active: Type.Boolean(),
+}
+
+export const Subscription = Shared(
+  'WebhookSubscription',
+  Type.Object({
+    ...core,
+    consecutive_failures: Type.Integer({ minimum: 0 }),
+    auto_paused_at: Nullable(Timestamp),
+    created_at: Timestamp,
+  }),
+)
+export type Subscription = Static<typeof Subscription>
+
+export const NewSubscription = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2_048 }),
+  events: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 500 }))),
+})
+export type NewSubscription = Static<typeof NewSubscription>
+
+const Secret = Type.String({ pattern: '^whsec_', description: 'Shown only here.' })
+
+/** The only two answers that ever carry the signing secret. */
+export const SubscriptionCreated = Type.Object({ subscription: Type.Object(core), secret: Secret })
+export const SecretRotated = Type.Object({
+  subscription: Type.Object(core),
+  secret: Secret,
+  previous_valid_until: Timestamp,
+})
+
+export const SubscriptionDeleted = Type.Object({ id: Id, deleted: Type.Literal(true) })
+
+/** A subscription with what signs its deliveries. */
+export const KeptSubscription = Type.Object({
+  ...Subscription.properties,
+  secret_sealed: Nullable(Type.Unsafe<Buffer>({})),
+  previous_sealed: Nullable(Type.Unsafe<Buffer>({})),
+  previous_until: Nullable(Timestamp),
+  deleted_at: Nullable(Timestamp),
+})
+export type KeptSubscription = Static<typeof KeptSubscription>
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead_lettered'] as const
+export const DeliveryStatus = Type.Enum([...DELIVERY_STATUSES])
+export type DeliveryStatus = Static<typeof DeliveryStatus>
+
+export const Delivery = Shared(
+  'WebhookDelivery',
+  Type.Object({
+    id: Id,
+    subscription_id: Id,
+    event_id: Id,
+    event_type: Type.String(),
+    endpoint_url: Type.String(),
+    payload: Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: true,
+      description: 'The exact envelope. Null for the moment before the event has its number.',
+    }),
+    status: DeliveryStatus,
+    attempt_count: Type.Integer({ minimum: 0, description: 'Attempts that came to an end.' }),
+    next_retry_at: Nullable(Timestamp),
+    last_status_code: Nullable(Type.Integer()),
+    last_attempt_error: Nullable(Type.String()),
+    created_at: Timestamp,
+    delivered_at: Nullable(Timestamp),
+    dead_lettered_at: Nullable(Timestamp),
+  }),
+)
+export type Delivery = Static<typeof Delivery>
+
+export const Attempt = Type.Object({
+  attempt: Type.Integer({ minimum: 1 }),
+  at: Timestamp,
+  status_code: Nullable(Type.Integer()),
+  latency_ms: Nullable(Type.Integer({ minimum: 0 })),
+  error: Nullable(Type.String()),
+})
+export type Attempt = Static<typeof Attempt>
+
+export const DeliveryDetail = Type.Object({
+  ...Delivery.properties,
+  attempts: Type.Array(Attempt),
+})
+
+export const TestOutcome = Type.Object({
+  delivery_id: Id,
+  event_type: Type.String(),
+  outcome: Type.Enum(['delivered', 'failed']),
+  status_code: Nullable(Type.Integer()),
+  latency_ms: Nullable(Type.Integer({ minimum: 0 })),
+  error: Nullable(Type.String({ description: 'Why no answer came. Null when one did.' })),
+})
+export type TestOutcome = Static<typeof TestOutcome>
+
+export const FeedEvent = Type.Object({
+  sequence: Type.Integer({ minimum: 1 }),
+  id: Id,
+  type: Type.String(),
+  created_at: Timestamp,
+  data: OpenObject,
+})
+export type FeedEvent = Static<typeof FeedEvent>
+
+export const Feed = Type.Object({
+  events: Type.Array(FeedEvent),
+  sealed_to: Type.Integer({ minimum: 0, description: 'Every number up to this one is given.' }),
+  after: Type.Integer({ minimum: 0 }),
+  limit: Type.Integer({ minimum: 1 }),
+})
+
+export const Redrive = Type.Object({
+  subscription_id: Id,
+  from: Type.String({ format: 'date-time' }),
+  to: Type.String({ format: 'date-time' }),
+})
+export type Redrive = Static<typeof Redrive>
+
+/** What the sealing loop needs of an event. */
+export const UnsealedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
+export type UnsealedEvent = Static<typeof UnsealedEvent>
+
+/** What the dispatcher needs to make one attempt, beside the lease. */
+export const DueDelivery = Type.Object({
+  subscription_id: Id,
+  event_id: Id,
+  event_type: Type.String(),
+  endpoint_url: Type.String(),
+  attempt_count: Type.Integer({ minimum: 0 }),
+  ladder_from: Type.Integer({ minimum: 0 }),
+  payload: Type.Unsafe<Buffer>({}),
+  troubled: Type.Boolean({ description: 'The endpoint failed the last time.' }),
+  active: Type.Boolean(),
+  deleted: Type.Boolean(),
+  secret_sealed: Nullable(Type.Unsafe<Buffer>({})),
+  previous_sealed: Nullable(Type.Unsafe<Buffer>({})),
+})
+export type DueDelivery = Static<typeof DueDelivery>

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../db/database.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { attempt } from './attempt.ts'
+import { writeEnvelope } from './envelope.ts'
+import { TEST_EVENT } from './events.ts'
+import * as queries from './queries.ts'
+import type { TestOutcome } from './schema.ts'
+import { openSecrets } from './secrets.ts'
+import { get, passLimit, type Webhooks } from './service.ts'
+
+/** Each may hold a connection for ten seconds, to wherever the merchant says. */
+const TESTS_PER_MINUTE = 10
+
+/**
+ * Sends a test event now and answers what came of it. It is tried once, counts for nothing, and does
+ * not wait behind anybody's deliveries.
+ */
+export async function fireTest(
+  { key, fetch, limits }: Webhooks,
+  db: Db,
+  id: string,
+  clock: Clock = systemClock,
+): Promise<TestOutcome> {
+  const subscription = await get(db, id)
+  await passLimit(limits, `webhook tests:${db.tenant}`, TESTS_PER_MINUTE)
+  const event_id = randomUUID()
+  const created_at = new Date(clock.now()).toISOString()
+  const head = { id: event_id, type: TEST_EVENT, tenant_ref: db.tenant, created_at }
+  const payload = writeEnvelope(head, JSON.stringify({ test: true }))
+  const inOverlap = Date.parse(subscription.previous_until ?? '') > clock.now()
+  const sealed = inOverlap ? subscription : { ...subscription, previous_sealed: null }
+  const outcome = await attempt(
+    { fetch, clock },
+    {
+      url: subscription.url,
+      event_id,
+      event_type: TEST_EVENT,
+      payload,
+      secrets: openSecrets(key, sealed, db.tenant, subscription.id),
+      attempt: 1,
+    },
+  )
+  const delivery_id = randomUUID()
+  const { delivered, connectionError, ...told } = outcome
+  const row = { delivery_id, event_id, subscription, payload, created_at, delivered, attempt: told }
+  await queries.insertTest(db, row)
+  return {
+    delivery_id,
+    event_type: TEST_EVENT,
+    outcome: delivered ? 'delivered' : 'failed',
+    status_code: told.status_code,
+    latency_ms: told.latency_ms,
+    error: connectionError,
+  }
+}

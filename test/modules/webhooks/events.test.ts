@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { TenantDb } from '../../../src/db/database.ts'
+import { eraseDue, sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { emit, eraseCustomer, readFeed } from '../../../src/modules/webhooks/service.ts'
+import { openTestApp } from '../../harness/app.ts'
+
+const PLACED = 'commerce.order.placed.v1'
+
+test('events', async (t) => {
+  const app = await openTestApp(t)
+
+  const place = (db: TenantDb, data: Record<string, unknown>, customer_ref?: string) =>
+    db.transaction('test: emit', (tx) =>
+      emit(tx, { type: PLACED, data, ...(customer_ref && { customer_ref }) }),
+    )
+
+  await t.test('an event that was rolled back has never happened', async () => {
+    const db = await app.store('rolled-back')
+    const failing = db.transaction('test: emit', async (tx) => {
+      await emit(tx, { type: PLACED, data: {} })
+      throw new Error('changed my mind')
+    })
+    await assert.rejects(failing, /changed my mind/)
+    assert.equal(await sealDue(app.runtime.workerDatabase), 0)
+    assert.deepEqual((await readFeed(db, 0, 10)).events, [])
+  })
+
+  await t.test(
+    'numbers are given without gaps, whoever seals and however many at a time',
+    async () => {
+      const db = await app.store('busy')
+      const quiet = await app.store('quiet')
+      await place(quiet, { n: 0 })
+      const emitting = Array.from({ length: 300 }, (_, n) =>
+        db.transaction('test: emit', async (tx) => {
+          await emit(tx, { type: PLACED, data: { n } })
+          if (n % 7 === 0) throw new Error('rolled back')
+        }),
+      )
+      const seal = async () => {
+        for (let n = 0; n < 20; n++) await sealDue(app.runtime.workerDatabase)
+      }
+      await Promise.allSettled([...emitting, seal(), seal(), seal()])
+      await seal()
+      const feed = await readFeed(db, 0, 1_000)
+      assert.equal(feed.events.length, 257)
+      assert.equal(feed.sealed_to, 257)
+      assert.deepEqual(
+        feed.events.map(({ sequence }) => sequence),
+        Array.from({ length: 257 }, (_, n) => n + 1),
+      )
+      assert.equal(new Set(feed.events.map(({ data }) => data.n)).size, 257)
+      assert.ok(feed.events.every(({ data, sequence }) => data.sequence === sequence))
+      assert.equal((await readFeed(quiet, 0, 10)).sealed_to, 1)
+    },
+  )
+
+  await t.test(
+    'the bytes of an envelope are what was emitted, with its number at the end',
+    async () => {
+      const db = await app.store('exact')
+      const data = { z: 1, a: { text: 'café 😀 \u2028 "quoted"' }, sequence: 99, last: [] }
+      const { event_id } = await place(db, data)
+      await place(db, {})
+      await sealDue(app.runtime.workerDatabase)
+      const admin = await app.database.openAdmin()
+      const { rows } = await admin.query(
+        `select payload, created_at from webhook_events where tenant_ref = 'exact' order by sequence`,
+      )
+      const at = rows[0].created_at.toISOString()
+      assert.equal(
+        rows[0].payload.toString(),
+        `{"id":"${event_id}","type":"${PLACED}","tenant_ref":"exact","created_at":"${at}",` +
+          `"data":{"z":1,"a":{"text":"café 😀 \u2028 \\"quoted\\""},"last":[],"sequence":1}}`,
+      )
+      assert.match(rows[1].payload.toString(), /"data":\{"sequence":2\}\}$/)
+    },
+  )
+
+  await t.test(
+    'the data of a customer leaves events at once, or after their delivery',
+    async () => {
+      const db = await app.store('forgetful')
+      const merchant = await app.merchant('forgetful')
+      const early = await place(db, { email: 'kim@example.com' }, 'kim')
+      await sealDue(app.runtime.workerDatabase)
+      const hook = { url: 'https://shop.example/hook', events: [PLACED] }
+      assert.equal((await merchant.post('/v1/merchant/webhooks', hook)).status, 201)
+      const late = await place(db, { email: 'kim@example.com' }, 'kim')
+      const other = await place(db, { email: 'lee@example.com' }, 'lee')
+      await sealDue(app.runtime.workerDatabase)
+      await db.transaction('test: erase', (tx) => eraseCustomer(tx, 'kim'))
+
+      const dataOf = async (id: string) =>
+        (await readFeed(db, 0, 10)).events.find((each) => each.id === id)?.data
+      assert.deepEqual(await dataOf(early.event_id), { erased: true, sequence: 1 })
+      assert.equal((await dataOf(late.event_id))?.email, 'kim@example.com')
+      assert.equal(await eraseDue(app.runtime.workerDatabase), 0)
+
+      const admin = await app.database.openAdmin()
+      await admin.query(
+        `update webhook_deliveries set status = 'delivered', delivered_at = now(), next_retry_at = null`,
+      )
+      assert.equal(await eraseDue(app.runtime.workerDatabase), 1)
+      assert.deepEqual(await dataOf(late.event_id), { erased: true, sequence: 2 })
+      assert.equal((await dataOf(other.event_id))?.email, 'lee@example.com')
+    },
+  )
+})

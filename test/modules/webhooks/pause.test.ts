@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setOwner } from '../../../src/modules/stores/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { assertCode, openWebhooksApp, PLACED, theDelivery, URL } from './setup.ts'
+
+test('pausing and sending again', async (t) => {
+  const app = await openWebhooksApp(t)
+  const { receiver, admin } = app
+  const acme = await app.merchant('acme')
+  await setOwner(await app.store('acme'), SYSTEM, 'kim@acme.example')
+  const { id, secret } = await app.register(acme)
+  const subscription = async () => (await acme.get(URL)).body.subscriptions[0]
+  const fail = () =>
+    receiver.answer((response) => {
+      response.statusCode = 503
+      response.end()
+    })
+
+  await t.test('nine failures and a success leave an endpoint active', async () => {
+    fail()
+    for (let n = 0; n < 9; n++) await app.place('acme', { n })
+    while ((await app.dispatch()) > 0);
+    const before = await subscription()
+    assert.deepEqual([before.active, before.consecutive_failures], [true, 9])
+    receiver.answer((response) => response.end())
+    await app.place('acme', { n: 9 })
+    await app.dispatch()
+    assert.equal((await subscription()).consecutive_failures, 0)
+  })
+
+  await t.test(
+    'ten at the same time pause it once, tell its owner once, and are events',
+    async () => {
+      fail()
+      await app.hurry()
+      for (let n = 10; n < 14; n++) await app.place('acme', { n })
+      while ((await app.dispatch()) > 0);
+      const paused = await subscription()
+      assert.equal(paused.active, false)
+      assert.ok(paused.consecutive_failures >= 10)
+      assert.ok(Math.abs(Date.parse(paused.auto_paused_at) - Date.now()) < 60_000)
+      const mails = await admin.query(
+        `select recipient, body from mails where subject like '%paused%'`,
+      )
+      assert.equal(mails.rowCount, 1)
+      assert.equal(mails.rows[0].recipient, 'kim@acme.example')
+      assert.ok(mails.rows[0].body.includes(receiver.url()))
+      await app.dispatch()
+      const { body } = await acme.get('/v1/merchant/events?limit=500')
+      const told = body.events.filter(
+        (each: { type: string }) => each.type === 'platform.webhook.paused.v1',
+      )
+      assert.deepEqual(
+        told.map((each: { data: { subscription_id: string } }) => each.data.subscription_id),
+        [id],
+      )
+      const audit = await acme.get('/v1/my/audit?action=webhook.auto_paused')
+      assert.equal(audit.body.total, 1)
+    },
+  )
+
+  await t.test('what waits for it, and what comes, is kept as a dead letter', async () => {
+    receiver.received.length = 0
+    await app.hurry()
+    while ((await app.dispatch()) > 0);
+    const event = await app.place('acme', { n: 99 })
+    assert.equal(await app.dispatch(), 0)
+    assert.deepEqual(receiver.received, [])
+    const { body } = await acme.get(`/v1/merchant/deliveries?event_id=${event}`)
+    const [row] = body.deliveries
+    assert.deepEqual(
+      [row.status, row.attempt_count, row.last_attempt_error, row.next_retry_at],
+      ['dead_lettered', 0, 'subscription_inactive', null],
+    )
+    assert.ok(row.payload.data.n === 99)
+    const pending = await acme.get('/v1/merchant/deliveries?status=pending')
+    assert.equal(pending.body.total, 0)
+    const refused = await app.operator.post(`/v1/deliveries/${row.id}/redrive`)
+    assertCode(refused, 409, 'not_redrivable')
+  })
+
+  await t.test('registering the same address anew brings it back, under a new secret', async () => {
+    receiver.answer((response) => response.end())
+    const made = await acme.post(URL, { url: receiver.url(), events: [PLACED], description: 'new' })
+    assert.equal(made.status, 201, made.text)
+    assert.deepEqual([made.body.subscription.id, made.body.subscription.active], [id, true])
+    assert.notEqual(made.body.secret, secret)
+    const after = await subscription()
+    assert.deepEqual(
+      [after.consecutive_failures, after.auto_paused_at, after.description],
+      [0, null, 'new'],
+    )
+    const audit = await acme.get('/v1/my/audit?action=webhook.reactivated')
+    assert.equal(audit.body.total, 1)
+  })
+
+  await t.test('its dead letters go out again, with the same bytes, up a new ladder', async () => {
+    receiver.received.length = 0
+    const dead = (await acme.get('/v1/merchant/deliveries?status=dead_lettered&limit=100')).body
+    assert.ok(dead.total > 1)
+    const one = dead.deliveries[0]
+    const redriven = await app.operator.post(`/v1/deliveries/${one.id}/redrive`)
+    assert.equal(redriven.status, 200, redriven.text)
+    assert.deepEqual(
+      [redriven.body.delivery.status, redriven.body.delivery.attempt_count],
+      ['pending', one.attempt_count],
+    )
+    assertCode(await app.operator.post(`/v1/deliveries/${one.id}/redrive`), 409, 'not_redrivable')
+    await app.dispatch()
+    assert.equal(receiver.received[0]?.body.toString(), JSON.stringify(one.payload))
+
+    const span = { subscription_id: id, from: '2020-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+    const none = await app.operator.post('/v1/deliveries/redrive', {
+      ...span,
+      to: '2021-01-01T00:00:00Z',
+    })
+    assert.deepEqual(none.body, { redriven: 0 })
+    const all = await app.operator.post('/v1/deliveries/redrive', span)
+    assert.deepEqual(all.body, { redriven: dead.total - 1 })
+    while ((await app.dispatch()) > 0);
+    assert.equal(receiver.received.length, dead.total)
+    assert.equal(
+      (await acme.get('/v1/merchant/deliveries?status=delivered&limit=1')).body.total > dead.total,
+      true,
+    )
+    const audit = await acme.get('/v1/my/audit?action=webhook.deliveries_redriven')
+    assert.equal(audit.body.entries[0].after.redriven, dead.total - 1)
+  })
+
+  await t.test('a redrive counts on, and has six attempts of its own', async () => {
+    const store = await app.merchant('counting')
+    await app.register(store)
+    await app.place('counting')
+    fail()
+    for (let n = 0; n < 6; n++) {
+      await app.dispatch()
+      await app.hurry()
+    }
+    const dead = await theDelivery(store)
+    assert.equal(dead.status, 'dead_lettered')
+    await app.operator.post(`/v1/deliveries/${dead.id}/redrive`)
+    receiver.received.length = 0
+    await app.dispatch()
+    const retried = await theDelivery(store)
+    assert.deepEqual([retried.status, retried.attempt_count], ['pending', 7])
+    assert.equal(receiver.received[0]?.headers['x-webhook-delivery-attempt'], '7')
+    const wait = Date.parse(retried.next_retry_at) - Date.parse(retried.attempts.at(-1).at)
+    assert.ok(wait > 59_000 && wait < 62_000, `${wait} ms`)
+    await app.hurry()
+    receiver.answer((response) => response.end())
+    await app.dispatch()
+    const delivered = await theDelivery(store)
+    assert.deepEqual([delivered.status, delivered.attempt_count], ['delivered', 8])
+    assert.equal((await app.operator.post(`/v1/deliveries/${dead.id}/redrive`)).status, 200)
+  })
+
+  await t.test('refuses to send again what is not there', async () => {
+    const missing = '00000000-0000-4000-8000-000000000000'
+    for (const which of [missing, 'nonsense']) {
+      assertCode(
+        await app.operator.post(`/v1/deliveries/${which}/redrive`),
+        404,
+        'delivery_not_found',
+      )
+    }
+    const span = { from: '2020-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+    const bulk = (body: unknown) => app.operator.post('/v1/deliveries/redrive', body)
+    assertCode(await bulk({ ...span, subscription_id: missing }), 404, 'webhook_not_found')
+    for (const body of [span, { ...span, subscription_id: id, from: 'yesterday' }, {}]) {
+      assertCode(await bulk(body), 400, 'invalid_body')
+    }
+  })
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import type pg from 'pg'
+import {
+  createDispatcher,
+  type DispatcherOptions,
+} from '../../../src/modules/webhooks/dispatcher.ts'
+import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { emit } from '../../../src/modules/webhooks/service.ts'
+import {
+  type Answer,
+  type Caller,
+  openTestApp,
+  type TestApp,
+  type TestAppOptions,
+} from '../../harness/app.ts'
+import { openServers } from '../../harness/servers.ts'
+
+export const PLACED = 'commerce.order.placed.v1'
+export const URL = '/v1/merchant/webhooks'
+export const LADDER = [60, 300, 1_800, 7_200, 43_200]
+
+export interface Received {
+  path: string
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+/** A merchant's endpoint. It says 200 until it is told otherwise. */
+export interface Receiver {
+  port: number
+  url(path?: string): string
+  received: Received[]
+  answer(how: (response: ServerResponse, received: Received) => void): void
+}
+
+export async function openReceiver(t: TestContext): Promise<Receiver> {
+  const servers = openServers()
+  t.after(() => servers.close())
+  const received: Received[] = []
+  let how: (response: ServerResponse, received: Received) => void = (response) => response.end()
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const { url: path = '', headers } = request
+      const one = { path, headers, body: Buffer.concat(chunks) }
+      received.push(one)
+      how(response, one)
+    })
+  }
+  const port = await servers.http(listener)
+  return {
+    port,
+    received,
+    url: (path = '/hook') => `http://127.0.0.1:${port}${path}`,
+    answer: (given) => {
+      how = given
+    },
+  }
+}
+
+export interface WebhooksApp extends TestApp {
+  receiver: Receiver
+  admin: pg.Client
+  /** Seals and sends what is due, with a dispatcher that knows nothing of any before it. */
+  dispatch(options?: Partial<DispatcherOptions>): Promise<number>
+  /** Registers an endpoint and answers with its id and secret. */
+  register(merchant: Caller, url?: string): Promise<{ id: string; secret: string }>
+  place(tenant: string, data?: Record<string, unknown>): Promise<string>
+  /** Makes whatever waits due now. */
+  hurry(): Promise<void>
+}
+
+export async function openWebhooksApp(
+  t: TestContext,
+  { env, ...options }: TestAppOptions & { targets?: readonly number[] } = {},
+): Promise<WebhooksApp> {
+  const receiver = await openReceiver(t)
+  const targets = [receiver.port, ...(options.targets ?? [])]
+  const app = await openTestApp(t, {
+    ...options,
+    env: { WEBHOOK_TEST_TARGETS: targets.map((port) => `127.0.0.1:${port}`).join(), ...env },
+  })
+  const { workerDatabase, safeFetch, key, logger } = app.runtime
+  const admin = await app.database.openAdmin()
+  return {
+    ...app,
+    receiver,
+    admin,
+    async dispatch(given = {}) {
+      while ((await sealDue(workerDatabase)) > 0);
+      const dispatcher = createDispatcher({
+        database: workerDatabase,
+        fetch: safeFetch,
+        key: key('webhook secret'),
+        ladder: LADDER,
+        logger,
+        ...given,
+      })
+      const begun = await dispatcher.step(new AbortController().signal)
+      await dispatcher.drain()
+      return begun
+    },
+    async register(merchant, url = receiver.url()) {
+      const made = await merchant.post(URL, { url, events: [PLACED] })
+      assert.equal(made.status, 201, made.text)
+      return { id: made.body.subscription.id, secret: made.body.secret }
+    },
+    async place(tenant, data = { order: { id: 'o-1' } }) {
+      const db = await app.store(tenant)
+      const { event_id } = await db.transaction('test: emit', (tx) =>
+        emit(tx, { type: PLACED, data }),
+      )
+      return event_id
+    },
+    async hurry() {
+      await admin.query(
+        `update webhook_deliveries set next_retry_at = now() where status = 'pending'`,
+      )
+    },
+  }
+}
+
+/** The one delivery of a store, with its attempts. */
+export async function theDelivery(merchant: Caller) {
+  const { body } = await merchant.get('/v1/merchant/deliveries')
+  assert.equal(body.deliveries.length, 1)
+  return (await merchant.get(`/v1/merchant/deliveries/${body.deliveries[0].id}`)).body.delivery
+}
+
+export function assertCode(answer: Answer, status: number, code: string): void {
+  assert.deepEqual([answer.status, answer.body.error?.code], [status, code], answer.text)
+}
