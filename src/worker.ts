@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { refreshAll } from './modules/catalog/search.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as identity from './modules/identity/jobs.ts'
@@ -13,7 +14,9 @@ const SECOND = 1_000
 const HOUR = 3_600 * SECOND
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
-const handlers: Record<string, Handler> = {}
+const handlers: Record<string, Handler> = {
+  'store.language_changed.v1': (_event, db, signal) => refreshAll(db, signal),
+}
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker({ workerDatabase: database, config, logger }: Runtime): Worker {
