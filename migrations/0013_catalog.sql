@@ -26,7 +26,7 @@ create table products (
 create index products_newest on products (tenant_ref, created_at desc, id desc);
 
 create table variants (
-  tenant_ref  text        not null,
+  tenant_ref  text        not null references stores,
   id          uuid        not null default gen_random_uuid(),
   product_id  uuid        not null,
   sku         text        not null check (length(sku) between 1 and 100),
@@ -48,7 +48,7 @@ create index variants_of_product on variants (tenant_ref, product_id, position, 
 -- Pictures of a product, in order. The first is its main one. `asset_ref` is what the contract shows:
 -- asset:<tenant>/<sha256>.<ext>
 create table product_images (
-  tenant_ref text    not null,
+  tenant_ref text    not null references stores,
   product_id uuid    not null,
   asset_ref  text    not null check (length(asset_ref) <= 200),
   alt        text    check (length(alt) <= 1000),
@@ -72,7 +72,7 @@ create table collections (
 );
 
 create table collection_products (
-  tenant_ref    text    not null,
+  tenant_ref    text    not null references stores,
   collection_id uuid    not null,
   product_id    uuid    not null,
   position      integer not null,

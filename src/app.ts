@@ -7,6 +7,10 @@ import { describeApi } from './http/openapi.ts'
 import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
+import * as collectionRoutes from './modules/catalog/collection-routes.ts'
+import * as imageRoutes from './modules/catalog/image-routes.ts'
+import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
+import * as catalogRoutes from './modules/catalog/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -44,10 +48,11 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
+  const catalogDeps = { assetBase: assetBaseOf(app, config) }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
-    reads: siteRoutes.liveReads(cache),
+    reads: [...siteRoutes.liveReads(cache), ...catalogPublicRoutes.liveReads(cache)],
     logger,
     count: metrics?.countLive ?? null,
   })
@@ -70,6 +75,7 @@ export async function buildApp(
       healthRoutes(runtime),
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
+      catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
     ]),
   )
   await app.register(
@@ -86,6 +92,9 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      catalogRoutes.merchantRoutes(catalogDeps),
+      imageRoutes.merchantRoutes(catalogDeps),
+      collectionRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -95,6 +104,7 @@ export async function buildApp(
       entitlementRoutes.operatorRoutes({ database, operator }),
       siteRoutes.operatorRoutes(scanner),
       domainRoutes.operatorRoutes(domainDeps),
+      catalogRoutes.operatorRoutes(catalogDeps),
     ]),
   )
   return app
@@ -110,6 +120,12 @@ function dropAfterWrites(app: App, cache: LiveCache): void {
     if (!reads && request.db) cache.drop(request.db.tenant)
     done()
   })
+}
+
+/** What `image_url` begins with: null where the operator wants none, else known once we listen. */
+function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => string | null {
+  if (ASSET_BASE_URL === '') return () => null
+  return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
 }
 
 function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {

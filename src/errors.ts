@@ -44,6 +44,7 @@ export const ERRORS = {
   domain_limit_reached: [409, 'The store has as many domains as it may have.'],
   slug_exists: [409, 'That slug is taken in this store.'],
   sku_exists: [409, 'That SKU is taken in this store.'],
+  image_limit_reached: [409, 'The product has as many images as it may have.'],
   store_not_draft: [409, 'Only a draft store can be stocked with samples.'],
   invalid_transition: [409, 'That cannot be done in the present status.'],
   idempotency_in_progress: [409, 'A request with that Idempotency-Key is still running.'],

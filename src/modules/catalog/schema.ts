@@ -186,7 +186,7 @@ const ONE_LINE = '[^\\p{Cc}\\p{Zl}\\p{Zp}]*'
 /** A text that a person reads on one line. */
 const Line = (maxLength: number) =>
   Pattern(
-    `^${ONE_LINE}\\S${ONE_LINE}$`,
+    `^${ONE_LINE}[^\\s\\p{C}]${ONE_LINE}$`,
     'must be one line with at least one visible character, and no control characters',
     { maxLength },
   )
