@@ -27,6 +27,96 @@ create sequence store_numbers as bigint start 1 increment 1;
 alter sequence store_numbers owner to fd_owner;
 grant usage on sequence store_numbers to fd_app;
 
+create table asset_forms (
+  tenant_ref text not null,
+  sha256 text not null,
+  width integer not null,
+  form_sha256 text not null,
+  bytes integer not null,
+  created_at timestamp with time zone not null default now(),
+  constraint asset_forms_bytes_check CHECK ((bytes > 0)),
+  constraint asset_forms_form_sha256_check CHECK ((form_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint asset_forms_pkey PRIMARY KEY (tenant_ref, sha256, width),
+  constraint asset_forms_tenant_ref_sha256_fkey FOREIGN KEY (tenant_ref, sha256) REFERENCES assets(tenant_ref, sha256) ON DELETE CASCADE,
+  constraint asset_forms_width_check CHECK ((width > 0))
+);
+alter table asset_forms owner to fd_owner;
+alter table asset_forms enable row level security;
+alter table asset_forms force row level security;
+create policy operator on asset_forms for select to fd_operator using true;
+create policy owner on asset_forms for all to fd_owner using true with check true;
+create policy tenant on asset_forms for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on asset_forms to fd_app;
+grant select on asset_forms to fd_operator;
+grant select on asset_forms to fd_worker;
+
+create table asset_refs (
+  tenant_ref text not null,
+  sha256 text not null,
+  owner_kind text not null,
+  owner_id text not null,
+  constraint asset_refs_owner_id_check CHECK (((length(owner_id) >= 1) AND (length(owner_id) <= 100))),
+  constraint asset_refs_owner_kind_check CHECK ((owner_kind = ANY (ARRAY['product'::text, 'site'::text]))),
+  constraint asset_refs_pkey PRIMARY KEY (tenant_ref, sha256, owner_kind, owner_id),
+  constraint asset_refs_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint asset_refs_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table asset_refs owner to fd_owner;
+alter table asset_refs enable row level security;
+alter table asset_refs force row level security;
+CREATE INDEX asset_refs_of_owner ON asset_refs USING btree (tenant_ref, owner_kind, owner_id);
+create policy operator on asset_refs for select to fd_operator using true;
+create policy owner on asset_refs for all to fd_owner using true with check true;
+create policy tenant on asset_refs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on asset_refs to fd_app;
+grant select on asset_refs to fd_operator;
+grant select on asset_refs to fd_worker;
+
+create table assets (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  sha256 text not null,
+  extension text not null,
+  content_type text not null,
+  bytes integer not null,
+  width integer,
+  height integer,
+  alt text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  stored_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  collect_at timestamp with time zone,
+  collecting_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint assets_alt_check CHECK ((length(alt) <= 1000)),
+  constraint assets_bytes_check CHECK ((bytes > 0)),
+  constraint assets_check CHECK (((collect_at IS NOT NULL) = ((stored_at IS NULL) OR (deleted_at IS NOT NULL)))),
+  constraint assets_check1 CHECK (((collecting_at IS NULL) OR (collect_at IS NOT NULL))),
+  constraint assets_content_type_check CHECK (((content_type ~~ 'image/%'::text) AND (length(content_type) <= 40))),
+  constraint assets_extension_check CHECK ((extension = ANY (ARRAY['png'::text, 'jpg'::text, 'webp'::text, 'gif'::text, 'avif'::text, 'svg'::text]))),
+  constraint assets_height_check CHECK ((height > 0)),
+  constraint assets_pkey PRIMARY KEY (tenant_ref, sha256),
+  constraint assets_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint assets_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint assets_tenant_ref_id_key UNIQUE (tenant_ref, id),
+  constraint assets_width_check CHECK ((width > 0))
+);
+alter table assets owner to fd_owner;
+alter table assets enable row level security;
+alter table assets force row level security;
+CREATE INDEX assets_due ON assets USING btree (collect_at) WHERE (collect_at IS NOT NULL);
+CREATE INDEX assets_due_of_tenant ON assets USING btree (tenant_ref, collect_at) WHERE (collect_at IS NOT NULL);
+CREATE INDEX assets_newest ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+create policy due on assets for select to fd_worker using true;
+create policy operator on assets for select to fd_operator using true;
+create policy owner on assets for all to fd_owner using true with check true;
+create policy tenant on assets for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on assets to fd_worker;
+grant insert, select, update on assets to fd_app;
+grant select on assets to fd_operator;
+
 create table audit_log (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),

@@ -6,6 +6,9 @@ import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
+import type { BlobStore } from './platform/blobs.ts'
+import { openBlobs } from './platform/blobs-open.ts'
+import type { S3Options } from './platform/blobs-s3.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
@@ -27,6 +30,8 @@ export interface Runtime {
   /** Finished public answers. Not started: only a process that serves listens for changes. */
   cache: LiveCache
   scanner: Scanner
+  /** Where media is kept. Opened when it is first used. */
+  blobs: BlobStore
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -76,6 +81,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     logger,
   })
   const scanner = options.scanner ?? createScanner()
+  const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   return {
     config,
     secrets,
@@ -83,6 +89,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     clock,
     cache,
     scanner,
+    blobs,
     database,
     operatorDatabase,
     workerDatabase,
@@ -90,10 +97,24 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     metrics,
     key: (purpose) => deriveKey(secrets.SECRET_KEY, purpose),
     async close() {
-      await Promise.all([cache.stop(), scanner.close()])
+      await Promise.all([cache.stop(), scanner.close(), blobs.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },
+  }
+}
+
+function s3Options(config: Config): S3Options | undefined {
+  const { S3_BUCKET, S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = config
+  if (S3_BUCKET === undefined) return undefined
+  const hasKeys = AWS_ACCESS_KEY_ID !== undefined && AWS_SECRET_ACCESS_KEY !== undefined
+  return {
+    bucket: S3_BUCKET,
+    region: AWS_REGION,
+    ...(S3_ENDPOINT === undefined ? {} : { endpoint: S3_ENDPOINT }),
+    ...(hasKeys && {
+      credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
+    }),
   }
 }
 

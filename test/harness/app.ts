@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
@@ -114,8 +117,11 @@ async function openTestRuntime(
   database: TestDatabase,
   { env, clock, live, scanner, limiterDeadlineMs = 5_000, logger, databaseUrl }: TestAppOptions,
 ) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+  const defaults = { NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', DATA_DIR: dataDir }
   const runtime = await openRuntime({
-    config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...NOWHERE, ...env }),
+    config: readConfig({ ...defaults, ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
