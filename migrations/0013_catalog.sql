@@ -3,26 +3,30 @@
 create table products (
   tenant_ref                  text        not null references stores,
   id                          uuid        not null default gen_random_uuid(),
+  -- Lower case and in Unicode's form C, so that one word is one slug.
   slug                        text        not null check (length(slug) between 1 and 200),
   name                        text        not null check (length(name) between 1 and 300),
-  description                 text        check (length(description) <= 100000),
+  description                 text        check (length(description) <= 20000),
   status                      text        not null default 'active'
                               check (status in ('draft', 'active', 'archived')),
   is_subscription             boolean     not null default false,
   subscription_interval       text        check (subscription_interval in ('day', 'week', 'month', 'year')),
   subscription_interval_count integer     check (subscription_interval_count between 1 and 1000),
-  subscription_price_cents    bigint      check (subscription_price_cents >= 0),
+  subscription_price_cents    bigint      check (subscription_price_cents between 0 and 100000000000),
   metadata                    jsonb       not null default '{}' check (jsonb_typeof(metadata) = 'object'),
-  created_at                  timestamptz not null default now(),
-  updated_at                  timestamptz not null default now(),
+  -- Not the transaction's time: products that are made together keep their order.
+  created_at                  timestamptz not null default clock_timestamp(),
+  updated_at                  timestamptz not null default clock_timestamp(),
   primary key (tenant_ref, id),
   constraint products_slug unique (tenant_ref, slug),
   check (is_subscription = (subscription_interval is not null)),
-  check (is_subscription = (subscription_interval_count is not null))
+  check (is_subscription = (subscription_interval_count is not null)),
+  check (is_subscription or subscription_price_cents is null)
 );
+create index products_newest on products (tenant_ref, created_at desc, id desc);
 
 create table variants (
-  tenant_ref  text        not null,
+  tenant_ref  text        not null references stores,
   id          uuid        not null default gen_random_uuid(),
   product_id  uuid        not null,
   sku         text        not null check (length(sku) between 1 and 100),
@@ -44,7 +48,7 @@ create index variants_of_product on variants (tenant_ref, product_id, position, 
 -- Pictures of a product, in order. The first is its main one. `asset_ref` is what the contract shows:
 -- asset:<tenant>/<sha256>.<ext>
 create table product_images (
-  tenant_ref text    not null,
+  tenant_ref text    not null references stores,
   product_id uuid    not null,
   asset_ref  text    not null check (length(asset_ref) <= 200),
   alt        text    check (length(alt) <= 1000),
@@ -58,7 +62,7 @@ create table collections (
   id          uuid        not null default gen_random_uuid(),
   slug        text        not null check (length(slug) between 1 and 200),
   title       text        not null check (length(title) between 1 and 300),
-  description text        check (length(description) <= 100000),
+  description text        check (length(description) <= 20000),
   -- Where it stands among the store's collections.
   position    integer     not null default 0,
   created_at  timestamptz not null default now(),
@@ -68,7 +72,7 @@ create table collections (
 );
 
 create table collection_products (
-  tenant_ref    text    not null,
+  tenant_ref    text    not null references stores,
   collection_id uuid    not null,
   product_id    uuid    not null,
   position      integer not null,

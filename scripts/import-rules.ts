@@ -75,7 +75,7 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
   {
     name: 'only routes.ts knows HTTP',
     severity: 'error',
-    from: { path: '^src/modules/', pathNot: '/routes\\.ts$' },
+    from: { path: '^src/modules/', pathNot: '[/-]routes\\.ts$' },
     to: { path: ['^src/http/', '^fastify$', 'node_modules/fastify/'] },
   },
   {

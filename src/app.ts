@@ -8,6 +8,10 @@ import { describePages } from './http/reference.ts'
 import type { App } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
+import * as collectionRoutes from './modules/catalog/collection-routes.ts'
+import * as imageRoutes from './modules/catalog/image-routes.ts'
+import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
+import * as catalogRoutes from './modules/catalog/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -58,10 +62,11 @@ export async function buildApp(
     fetch: runtime.safeFetch,
     limits: runtime.limits,
   }
+  const catalogDeps = { assetBase: assetBaseOf(app, config) }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
-    reads: siteRoutes.liveReads(cache),
+    reads: [...siteRoutes.liveReads(cache), ...catalogPublicRoutes.liveReads(cache)],
     logger,
     count: metrics?.countLive ?? null,
   })
@@ -84,6 +89,7 @@ export async function buildApp(
       healthRoutes(runtime),
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
+      catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
     ]),
   )
   await app.register(
@@ -106,6 +112,9 @@ export async function buildApp(
       fraudRoutes.merchantRoutes,
       paymentRoutes.merchantRoutes,
       webhookRoutes.merchantRoutes(webhookDeps),
+      catalogRoutes.merchantRoutes(catalogDeps),
+      imageRoutes.merchantRoutes(catalogDeps),
+      collectionRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -120,6 +129,7 @@ export async function buildApp(
       domainRoutes.operatorRoutes(domainDeps),
       paymentRoutes.operatorRoutes(runtime.payments.deps),
       webhookRoutes.operatorRoutes({ database, operator }),
+      catalogRoutes.operatorRoutes(catalogDeps),
     ]),
   )
   return app
@@ -135,6 +145,12 @@ function dropAfterWrites(app: App, cache: LiveCache): void {
     if (!reads && request.db) cache.drop(request.db.tenant)
     done()
   })
+}
+
+/** What `image_url` begins with: null where the operator wants none, else known once we listen. */
+function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => string | null {
+  if (ASSET_BASE_URL === '') return () => null
+  return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
 }
 
 function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {

@@ -7,6 +7,9 @@ import { type Clock, systemClock } from './kernel/clock.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createScanner, type Scanner } from './modules/claims/scanner.ts'
 import { openPayments, type Payments } from './modules/payments/service.ts'
+import type { BlobStore } from './platform/blobs.ts'
+import { openBlobs } from './platform/blobs-open.ts'
+import type { S3Options } from './platform/blobs-s3.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
@@ -37,6 +40,8 @@ export interface Runtime {
   safeFetch: SafeFetch
   /** Tells loops, here and in other processes, that there is work. */
   wake: Wake
+  /** Where media is kept. Opened when it is first used. */
+  blobs: BlobStore
   /** Null where nobody asks for them. */
   metrics: Metrics | null
   /** A key of its own for each purpose. */
@@ -114,6 +119,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       ownAddresses: config.OWN_ADDRESSES,
       resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
     })
+  const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
   return {
     config,
     secrets,
@@ -124,6 +130,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     payments,
     safeFetch,
     wake,
+    blobs,
     database,
     operatorDatabase,
     workerDatabase,
@@ -133,9 +140,24 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     async close() {
       await Promise.all([cache.stop(), scanner.close(), payments.close()])
       await Promise.all([cache.stop(), scanner.close(), safeFetch.close(), wake.close()])
+      await Promise.all([cache.stop(), scanner.close(), blobs.close()])
       const pools = [database, operatorDatabase, workerDatabase, limitStore]
       await Promise.all(pools.map((each) => each.close()))
     },
+  }
+}
+
+function s3Options(config: Config): S3Options | undefined {
+  const { S3_BUCKET, S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = config
+  if (S3_BUCKET === undefined) return undefined
+  const hasKeys = AWS_ACCESS_KEY_ID !== undefined && AWS_SECRET_ACCESS_KEY !== undefined
+  return {
+    bucket: S3_BUCKET,
+    region: AWS_REGION,
+    ...(S3_ENDPOINT === undefined ? {} : { endpoint: S3_ENDPOINT }),
+    ...(hasKeys && {
+      credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
+    }),
   }
 }
 

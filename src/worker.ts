@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { refreshAll } from './modules/catalog/search.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
@@ -22,7 +23,9 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
-const handlers: Record<string, Handler> = {}
+const handlers: Record<string, Handler> = {
+  'store.language_changed.v1': (_event, db, signal) => refreshAll(db, signal),
+}
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker(runtime: Runtime): Worker {

@@ -36,12 +36,15 @@ export class RolesMissingError extends Error {
   }
 }
 
-/** Makes the roles where they are missing, and lets the current user act as the owner. */
+/**
+ * Makes the roles and extensions where they are missing, and lets the current user act as the owner.
+ */
 export async function ensureRoles(client: pg.Client, databaseUrl: string, secretKey: string) {
   const statements = [
     ...(await roleStatements(client, databaseUrl, secretKey)),
     ...(await membershipStatements(client)),
     ...(await schemaStatements(client)),
+    ...(await extensionStatements(client)),
   ]
   if (statements.length === 0) return
   const missing = (cause?: unknown) =>
@@ -114,6 +117,17 @@ async function schemaStatements(client: pg.Client) {
     'grant usage, create on schema public to fd_owner, fd_search, fd_gate',
     'grant usage on schema public to fd_app, fd_worker, fd_operator',
   ]
+}
+
+/** What search stands on. Whoever may create in the database may add them: PostgreSQL trusts all three. */
+const EXTENSIONS = ['btree_gin', 'pg_trgm', 'unaccent'] as const
+
+async function extensionStatements(client: pg.Client) {
+  const { rows } = await client.query<{ extname: string }>('select extname from pg_extension')
+  const existing = new Set(rows.map(({ extname }) => extname))
+  return EXTENSIONS.filter((each) => !existing.has(each)).map(
+    (each) => `create extension ${each} with schema public`,
+  )
 }
 
 async function holds(client: pg.Client, role: string, member: string, right: string) {

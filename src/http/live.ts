@@ -19,15 +19,15 @@ export const refusalAnswer = (error: ApiError): Answer =>
     body: Buffer.from(errorBody(error)),
   })
 
+const JSON_HEADERS = { 'content-type': JSON_TYPE, vary: 'accept-encoding' }
+
 /** A JSON text, cut so that its long part can be shared. */
 export const jsonAnswer = (head: string, body: Buffer, etag: string): Answer =>
-  withLists({
-    status: 200,
-    headers: { 'content-type': JSON_TYPE, vary: 'accept-encoding' },
-    head,
-    body,
-    etag,
-  })
+  withLists({ status: 200, headers: JSON_HEADERS, head, body, etag })
+
+/** A JSON text of its own, which no one asks about by its tag. */
+export const plainJsonAnswer = (body: Buffer): Answer =>
+  withLists({ status: 200, headers: JSON_HEADERS, body })
 
 /** Sends a finished answer from a route: what the fast path below found nothing for. */
 export async function sendAnswer(

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, type TStringOptions, Type } from 'typebox'
 
 /** The building blocks of every shape on the wire. */
 
@@ -19,9 +19,9 @@ export const Amount = Type.Integer({ minimum: 1, maximum: AMOUNT_CENTS_MAX })
 const patterns = new Map<string, string>()
 
 /** A text of a certain form, and the words that tell a person which. */
-function Pattern(pattern: string, words: string) {
+export function Pattern(pattern: string, words: string, bounds: TStringOptions = {}) {
   patterns.set(pattern, words)
-  return Type.String({ pattern })
+  return Type.String({ ...bounds, pattern })
 }
 
 /** What a refused pattern means, if anybody has put it into words. */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
@@ -119,8 +122,11 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
   const { env, clock, live, scanner, safeFetch, limiterDeadlineMs = 5_000 } = options
   const { logger, databaseUrl } = options
+  const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
+  t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+  const defaults = { NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', DATA_DIR: dataDir }
   const runtime = await openRuntime({
-    config: readConfig({ NODE_ENV: 'test', RATE_LIMIT_MY_PER_MINUTE: '10000', ...NOWHERE, ...env }),
+    config: readConfig({ ...defaults, ...NOWHERE, ...env }),
     secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY: database.secretKey },
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,

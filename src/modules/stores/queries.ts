@@ -27,6 +27,10 @@ export const findLiveStore = (db: Db) =>
     sql`select ${columns} from stores where tenant_ref = ${db.tenant} and status = 'live'`,
   )
 
+/** One row without columns if the public may see the store, else none: for statements that read more. */
+export const liveStore = (db: Db) =>
+  sql`(select from stores where tenant_ref = ${db.tenant} and status = 'live') live_store`
+
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
 

@@ -44,6 +44,9 @@ export const find = queries.findStore
 /** The store, if the public may see it. One statement, so that all others take as long as each other. */
 export const findLive = queries.findLiveStore
 
+/** The same as the source of another module's statement, which then needs no second one. */
+export const liveStore = queries.liveStore
+
 export const list = queries.listStores
 
 /** Puts a store live, back to draft, or out of sight. */
@@ -112,10 +115,12 @@ const lowerOwner = (email: string | undefined) =>
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
+export const isCurrency = (code: string): boolean => CURRENCIES.has(code)
+
 /** Only what money and dates can later be written in. A language comes back in its usual case. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []
-  if (currency !== undefined && !CURRENCIES.has(currency)) {
+  if (currency !== undefined && !isCurrency(currency)) {
     issues.push({ path: 'currency', message: 'must be a currency of ISO 4217' })
   }
   if (time_zone !== undefined && !isTimeZone(time_zone)) {

@@ -1,0 +1,84 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Collection } from './schema.ts'
+
+const columns = sql`
+  id, tenant_ref, slug, title, description, position,
+  (select coalesce(json_agg(m.product_id order by m.position), '[]')
+     from collection_products m
+    where m.tenant_ref = collections.tenant_ref and m.collection_id = collections.id) as product_ids,
+  created_at, updated_at`
+
+export type CollectionFields = Pick<Collection, 'slug' | 'title' | 'description'> & {
+  /** Null: behind the others. */
+  position: number | null
+}
+
+export const insertCollection = (db: Db, row: CollectionFields) =>
+  db.one(
+    Collection,
+    sql`
+    insert into collections (tenant_ref, slug, title, description, position)
+    select ${db.tenant}, ${row.slug}, ${row.title}, ${row.description},
+           coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
+      from collections
+     where tenant_ref = ${db.tenant}
+    returning ${columns}`,
+  )
+
+export const findCollection = (db: Db, id: string) =>
+  db.maybe(
+    Collection,
+    sql`select ${columns} from collections where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+/** Keeps other writers of the collection out. */
+export const lockCollection = (tx: Tx, id: string) =>
+  tx.run(sql`
+    select from collections where tenant_ref = ${tx.tenant} and id = ${id} for no key update`)
+
+export const listCollections = (db: Db, { limit, offset }: Page) =>
+  db.many(
+    Collection,
+    sql`
+    select ${columns}
+      from collections
+     where tenant_ref = ${db.tenant}
+     order by position, created_at, id
+     limit ${limit} offset ${offset}`,
+  )
+
+export const countCollections = (db: Db) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from collections where tenant_ref = ${db.tenant}`,
+  )
+
+export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
+  tx.one(
+    Collection,
+    sql`
+    update collections
+       set slug = ${row.slug}, title = ${row.title}, description = ${row.description},
+           position = coalesce(${row.position}::integer, position), updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+/** Its products stay; only their being in it ends. */
+export const deleteCollection = (tx: Tx, id: string) =>
+  tx.run(sql`delete from collections where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+export const deleteMembers = (tx: Tx, id: string) =>
+  tx.run(sql`
+    delete from collection_products where tenant_ref = ${tx.tenant} and collection_id = ${id}`)
+
+/** In the order given. Answers how many of the products there are. */
+export const insertMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
+  tx.run(sql`
+    insert into collection_products (tenant_ref, collection_id, product_id, position)
+    select ${tx.tenant}, ${id}, p.id, given.place
+      from unnest(${productIds}::uuid[]) with ordinality given (id, place)
+      join products p on p.tenant_ref = ${tx.tenant} and p.id = given.id`)

@@ -1,0 +1,115 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { Params, ref } from '../../kernel/schema.ts'
+import * as images from './images.ts'
+import type { CatalogDeps } from './routes.ts'
+import { type FullProduct, ImageList, MerchantProduct, NewImage, ProductImage } from './schema.ts'
+import * as catalog from './service.ts'
+import { showImages, showProduct } from './show.ts'
+
+const AllImages = Type.Object({ images: Type.Array(ref(ProductImage)) })
+
+/** The pictures of a product, in order. The first is its main one. */
+export const merchantRoutes =
+  ({ assetBase }: CatalogDeps): Routes =>
+  async (app) => {
+    const shown = (product: FullProduct) => ({ images: showImages(assetBase(), product.images) })
+
+    app.put(
+      '/v1/merchant/catalog/products/:id/image',
+      {
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'asset_not_found'],
+        },
+        schema: {
+          operationId: 'setMainImage',
+          tags: ['merchant-commerce'],
+          summary: "Make an uploaded asset the product's main picture, in place of the one before.",
+          params: Params('id'),
+          body: NewImage,
+          response: { 200: Type.Object({ product: ref(MerchantProduct) }) },
+        },
+      },
+      async ({ db, actor, params, body }) => {
+        const product = await images.setMain(db, actor, params.id, body)
+        return { product: showProduct(assetBase(), product) }
+      },
+    )
+
+    app.get(
+      '/v1/merchant/catalog/products/:id/images',
+      {
+        config: { scope: 'read:own_catalog', failures: ['product_not_found'] },
+        schema: {
+          operationId: 'listImages',
+          tags: ['merchant-commerce'],
+          summary: "A product's pictures, in order.",
+          params: Params('id'),
+          response: { 200: AllImages },
+        },
+      },
+      async ({ db, params }) => shown(await catalog.get(db, params.id)),
+    )
+
+    app.post(
+      '/v1/merchant/catalog/products/:id/images',
+      {
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'asset_not_found', 'image_limit_reached'],
+        },
+        schema: {
+          operationId: 'addImage',
+          tags: ['merchant-commerce'],
+          summary: 'Put an uploaded asset behind the pictures that are there.',
+          params: Params('id'),
+          body: NewImage,
+          response: { 201: AllImages },
+        },
+      },
+      async ({ db, actor, params, body }, reply) => {
+        const product = await images.add(db, actor, params.id, body)
+        return reply.code(201).send(shown(product))
+      },
+    )
+
+    app.put(
+      '/v1/merchant/catalog/products/:id/images',
+      {
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'asset_not_found'],
+        },
+        schema: {
+          operationId: 'setImages',
+          tags: ['merchant-commerce'],
+          summary: 'Say which pictures the product has, in this order.',
+          params: Params('id'),
+          body: ImageList,
+          response: { 200: AllImages },
+        },
+      },
+      async ({ db, actor, params, body }) =>
+        shown(await images.setAll(db, actor, params.id, body.images)),
+    )
+
+    app.delete(
+      '/v1/merchant/catalog/products/:id/images/:sha256',
+      {
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'image_not_found'],
+        },
+        schema: {
+          operationId: 'removeImage',
+          tags: ['merchant-commerce'],
+          summary: 'Take a picture from the product. The asset itself stays.',
+          params: Params('id', 'sha256'),
+          response: { 200: AllImages },
+        },
+      },
+      async ({ db, actor, params }) =>
+        shown(await images.remove(db, actor, params.id, params.sha256)),
+    )
+  }

@@ -1,0 +1,72 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Actor } from '../../platform/audit.ts'
+import { claimAssets, parseAssetRef } from '../media/service.ts'
+import { announce } from './announce.ts'
+import * as queries from './queries.ts'
+import { IMAGES_MAX, type KeptImage, type NewImage } from './schema.ts'
+import { change, get } from './service.ts'
+
+const kept = ({ asset_ref, alt = null }: NewImage): KeptImage => ({ asset_ref, alt })
+
+const isOther = (image: NewImage) => (each: KeptImage) => each.asset_ref !== image.asset_ref
+
+/**
+ * Makes a picture the main one. One that the product has already comes to the front; a new one takes
+ * the place of the main picture before it.
+ */
+export const setMain = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
+  changeImages(db, actor, id, (before) => {
+    const known = before.find(({ asset_ref }) => asset_ref === image.asset_ref)
+    if (known === undefined) return [kept(image), ...before.slice(1)]
+    const alt = image.alt === undefined ? known.alt : image.alt
+    return [{ ...known, alt }, ...before.filter(isOther(image))]
+  })
+
+/** Puts a picture behind the others. One that the product has stays where it is, with the new words. */
+export const add = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
+  changeImages(db, actor, id, (before) => {
+    if (before.every(isOther(image))) return [...before, kept(image)]
+    return before.map((each) => (isOther(image)(each) ? each : kept(image)))
+  })
+
+/** Says which pictures the product has, in this order. */
+export const setAll = (db: TenantDb, actor: Actor, id: string, images: readonly NewImage[]) =>
+  changeImages(db, actor, id, () => {
+    if (new Set(images.map(({ asset_ref }) => asset_ref)).size < images.length) {
+      const issue = { path: 'images', message: 'must name each asset once' }
+      throw new ApiError('invalid_body', { body: { issues: [issue] } })
+    }
+    return images.map(kept)
+  })
+
+/** Takes a picture from the product, by the hash in its name. The asset stays. */
+export const remove = (db: TenantDb, actor: Actor, id: string, sha256: string) =>
+  changeImages(db, actor, id, (before) => {
+    const after = before.filter(
+      ({ asset_ref }) => parseAssetRef(db.tenant, asset_ref)?.sha256 !== sha256,
+    )
+    if (after.length === before.length) throw new ApiError('image_not_found')
+    return after
+  })
+
+type Rearrange = (before: readonly KeptImage[]) => KeptImage[]
+
+function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearrange) {
+  return change(db, 'catalog: change images', id, async (tx) => {
+    const before = (await get(tx, id)).images
+    const after = rearrange(before)
+    if (after.length > IMAGES_MAX) throw new ApiError('image_limit_reached')
+    const refs = after.map(({ asset_ref }) => asset_ref)
+    await claimAssets(tx, { kind: 'product', id }, refs)
+    await queries.deleteImages(tx, id)
+    await queries.insertImages(tx, id, after)
+    await queries.touchProduct(tx, id)
+    await announce(tx, actor, {
+      action: 'product.images_changed',
+      entity: `product:${id}`,
+      before: { images: before },
+      after: { images: after },
+    })
+  })
+}

@@ -1,0 +1,216 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { join, type Sql, sql } from '../../db/sql.ts'
+import { Id } from '../../kernel/schema.ts'
+import { FullProduct, type KeptImage, ProductRow, type ProductStatus, Variant } from './schema.ts'
+
+const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,
+                    subscription_interval, subscription_interval_count, subscription_price_cents,
+                    metadata, created_at, updated_at`
+
+const variantColumns = sql`id, tenant_ref, product_id, sku, label, price_cents, currency, position,
+                           metadata, archived_at, created_at, updated_at`
+
+/** A timestamp inside JSON, written as the driver writes those outside. */
+const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+const images = sql`
+  (select coalesce(json_agg(json_build_object('asset_ref', i.asset_ref, 'alt', i.alt)
+                            order by i.position), '[]')
+     from product_images i
+    where i.tenant_ref = products.tenant_ref and i.product_id = products.id) as images`
+
+const variants = sql`
+  (select coalesce(json_agg(json_build_object(
+                     'id', v.id, 'tenant_ref', v.tenant_ref, 'product_id', v.product_id,
+                     'sku', v.sku, 'label', v.label, 'price_cents', v.price_cents,
+                     'currency', v.currency, 'position', v.position, 'metadata', v.metadata,
+                     'archived_at', ${iso(sql`v.archived_at`)},
+                     'created_at', ${iso(sql`v.created_at`)},
+                     'updated_at', ${iso(sql`v.updated_at`)})
+                   order by v.position, v.created_at, v.id), '[]')
+     from variants v
+    where v.tenant_ref = products.tenant_ref and v.product_id = products.id) as variants`
+
+/** What a product is made of, checked and complete. */
+export type ProductFields = Omit<ProductRow, 'id' | 'tenant_ref' | 'created_at' | 'updated_at'>
+
+export const insertProduct = (db: Db, row: ProductFields) =>
+  db.one(
+    ProductRow,
+    sql`
+    insert into products (tenant_ref, slug, name, description, status, is_subscription,
+                          subscription_interval, subscription_interval_count,
+                          subscription_price_cents, metadata)
+    values (${db.tenant}, ${row.slug}, ${row.name}, ${row.description}, ${row.status},
+            ${row.is_subscription}, ${row.subscription_interval},
+            ${row.subscription_interval_count}, ${row.subscription_price_cents},
+            ${JSON.stringify(row.metadata)})
+    returning ${columns}`,
+  )
+
+export const updateProduct = (tx: Tx, id: string, row: ProductFields) =>
+  tx.one(
+    ProductRow,
+    sql`
+    update products
+       set slug = ${row.slug}, name = ${row.name}, description = ${row.description},
+           is_subscription = ${row.is_subscription},
+           subscription_interval = ${row.subscription_interval},
+           subscription_interval_count = ${row.subscription_interval_count},
+           subscription_price_cents = ${row.subscription_price_cents},
+           metadata = ${JSON.stringify(row.metadata)}, updated_at = clock_timestamp()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+export const updateStatus = (tx: Tx, id: string, status: ProductStatus) =>
+  tx.one(
+    ProductRow,
+    sql`
+    update products set status = ${status}, updated_at = clock_timestamp()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+/** Whatever belongs to the product was changed. */
+export const touchProduct = (tx: Tx, id: string) =>
+  tx.run(sql`
+    update products set updated_at = clock_timestamp()
+     where tenant_ref = ${tx.tenant} and id = ${id}`)
+
+/** Keeps other writers of the product out, and nobody who only refers to it. */
+export const lockProduct = (tx: Tx, id: string) =>
+  tx.maybe(
+    ProductRow,
+    sql`
+    select ${columns}
+      from products
+     where tenant_ref = ${tx.tenant} and id = ${id}
+       for no key update`,
+  )
+
+export const findProduct = (db: Db, id: string) =>
+  db.maybe(
+    FullProduct,
+    sql`
+    select ${columns}, ${images}, ${variants}
+      from products
+     where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export interface ProductFilters {
+  status?: ProductStatus | undefined
+  /** Part of the name, the slug or a SKU. */
+  q?: string | undefined
+}
+
+/** Without a limit all of them. */
+export interface Window {
+  limit: number | null
+  offset: number
+}
+
+const matching = (db: Db, { status, q }: ProductFilters) => {
+  const where = [sql`tenant_ref = ${db.tenant}`]
+  if (status !== undefined) where.push(sql`status = ${status}`)
+  if (q !== undefined) {
+    where.push(sql`(position(lower(${q}::text) in lower(name || ' ' || slug)) > 0
+                    or exists (select from variants v
+                                where v.tenant_ref = products.tenant_ref
+                                  and v.product_id = products.id
+                                  and position(lower(${q}::text) in lower(v.sku)) > 0))`)
+  }
+  return sql`from products where ${join(where, ' and ')}`
+}
+
+/** Newest first. */
+export const listProducts = (db: Db, filters: ProductFilters, { limit, offset }: Window) =>
+  db.many(
+    FullProduct,
+    sql`
+    select ${columns}, ${images}, ${variants} ${matching(db, filters)}
+     order by created_at desc, id desc
+     limit ${limit} offset ${offset}`,
+  )
+
+export const countProducts = (db: Db, filters: ProductFilters) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total ${matching(db, filters)}`,
+  )
+
+export type VariantFields = Pick<
+  Variant,
+  'sku' | 'label' | 'price_cents' | 'currency' | 'metadata'
+> & {
+  /** Null: behind the others. */
+  position: number | null
+}
+
+/** Only under the product's lock, since its place depends on the others. */
+export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
+  tx.one(
+    Variant,
+    sql`
+    insert into variants (tenant_ref, product_id, sku, label, price_cents, currency, metadata,
+                          position)
+    select ${tx.tenant}, ${productId}, ${row.sku}, ${row.label}, ${row.price_cents},
+           ${row.currency}, ${JSON.stringify(row.metadata)},
+           coalesce(${row.position}::integer, least(coalesce(max(position) + 1, 0), 1000000))
+      from variants
+     where tenant_ref = ${tx.tenant} and product_id = ${productId}
+    returning ${variantColumns}`,
+  )
+
+export const findVariant = (db: Db, id: string) =>
+  db.maybe(
+    Variant,
+    sql`select ${variantColumns} from variants where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
+  tx.one(
+    Variant,
+    sql`
+    update variants
+       set sku = ${row.sku}, label = ${row.label}, price_cents = ${row.price_cents},
+           currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
+           position = coalesce(${row.position}::integer, position), updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${variantColumns}`,
+  )
+
+export const archiveVariant = (tx: Tx, id: string) =>
+  tx.one(
+    Variant,
+    sql`
+    update variants
+       set archived_at = coalesce(archived_at, now()), updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${variantColumns}`,
+  )
+
+export const deleteImages = (tx: Tx, productId: string) =>
+  tx.run(sql`
+    delete from product_images where tenant_ref = ${tx.tenant} and product_id = ${productId}`)
+
+/** In the order given. */
+export const insertImages = (tx: Tx, productId: string, list: readonly KeptImage[]) =>
+  tx.run(sql`
+    insert into product_images (tenant_ref, product_id, asset_ref, alt, position)
+    select ${tx.tenant}, ${productId}, given.asset_ref, given.alt, given.place
+      from unnest(${list.map(({ asset_ref }) => asset_ref)}::text[],
+                  ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
+
+/** One sample seed of a store at a time. */
+export const lockSeed = (tx: Tx) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
+
+/** Which of the slugs are taken. */
+export const listSlugs = (db: Db, slugs: readonly string[]) =>
+  db.many(
+    Type.Object({ id: Id, slug: Type.String() }),
+    sql`
+    select id, slug from products where tenant_ref = ${db.tenant} and slug = any (${slugs}::text[])`,
+  )

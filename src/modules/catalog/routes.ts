@@ -1,0 +1,214 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import {
+  type FullProduct,
+  MerchantProduct,
+  NewProduct,
+  NewVariant,
+  PRODUCT_STATUSES,
+  ProductPatch,
+  ProductStatus,
+  Variant,
+  VariantPatch,
+  Warnings,
+} from './schema.ts'
+import * as catalog from './service.ts'
+import { type AssetBase, showProduct } from './show.ts'
+
+export interface CatalogDeps {
+  assetBase(): AssetBase
+}
+
+const OneProduct = Type.Object({ product: ref(MerchantProduct) })
+const WrittenProduct = Type.Object({
+  product: ref(MerchantProduct),
+  warnings: Warnings,
+})
+const OneVariant = Type.Object({ variant: ref(Variant) })
+
+const ALL_BY_DEFAULT = 'Without `limit` and `offset` all of them are listed.'
+
+const show =
+  ({ assetBase }: CatalogDeps) =>
+  (product: FullProduct) => ({ product: showProduct(assetBase(), product) })
+
+export const merchantRoutes =
+  (deps: CatalogDeps): Routes =>
+  async (app) => {
+    const shown = show(deps)
+
+    app.post(
+      '/v1/merchant/catalog/products',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['slug_exists'] },
+        schema: {
+          operationId: 'createProduct',
+          tags: ['merchant-commerce'],
+          summary: 'Make a product, in draft or active. Claims in its text are warnings.',
+          body: NewProduct,
+          response: { 201: WrittenProduct },
+        },
+      },
+      async ({ db, actor, body }, reply) => {
+        const { product, warnings } = await catalog.create(db, actor, body)
+        return reply.code(201).send({ ...shown(product), warnings })
+      },
+    )
+
+    app.get(
+      '/v1/merchant/catalog/products',
+      {
+        config: {
+          scope: 'read:own_catalog',
+          query: {
+            status: ProductStatus,
+            q: Type.String({ description: 'Part of the name, the slug or a SKU.' }),
+            ...PAGE_QUERY,
+          },
+        },
+        schema: {
+          operationId: 'listProducts',
+          tags: ['merchant-commerce'],
+          summary: `The store's products, newest first. ${ALL_BY_DEFAULT}`,
+          response: { 200: PageOf('products', ref(MerchantProduct)) },
+        },
+      },
+      async ({ db, query }) => {
+        const isPaged = ['limit', 'offset'].some((name) => Object.hasOwn(Object(query), name))
+        const filters = {
+          status: readOneOf(query, 'status', PRODUCT_STATUSES),
+          q: readText(query, 'q'),
+        }
+        const page = await catalog.list(db, filters, isPaged ? readPage(query) : null)
+        const base = deps.assetBase()
+        return { ...page, products: page.products.map((each) => showProduct(base, each)) }
+      },
+    )
+
+    app.get(
+      '/v1/merchant/catalog/products/:id',
+      {
+        config: { scope: 'read:own_catalog', failures: ['product_not_found'] },
+        schema: {
+          operationId: 'readProduct',
+          tags: ['merchant-commerce'],
+          summary: 'One product with its pictures and variants, archived ones too.',
+          params: Params('id'),
+          response: { 200: OneProduct },
+        },
+      },
+      async ({ db, params }) => shown(await catalog.get(db, params.id)),
+    )
+
+    app.patch(
+      '/v1/merchant/catalog/products/:id',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['product_not_found', 'slug_exists'] },
+        schema: {
+          operationId: 'updateProduct',
+          tags: ['merchant-commerce'],
+          summary: 'Change what is sent. The status cannot be changed here.',
+          params: Params('id'),
+          body: ProductPatch,
+          response: { 200: WrittenProduct },
+        },
+      },
+      async ({ db, actor, params, body }) => {
+        const { product, warnings } = await catalog.update(db, actor, params.id, body)
+        return { ...shown(product), warnings }
+      },
+    )
+
+    app.post(
+      '/v1/merchant/catalog/products/:id/archive',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['product_not_found'] },
+        schema: {
+          operationId: 'archiveProduct',
+          tags: ['merchant-commerce'],
+          summary: 'Take a product out of sale for good. Its slug and its SKUs stay taken.',
+          params: Params('id'),
+          response: { 200: OneProduct },
+        },
+      },
+      async ({ db, actor, params }) => shown(await catalog.archive(db, actor, params.id)),
+    )
+
+    app.post(
+      '/v1/merchant/catalog/products/:id/variants',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['product_not_found', 'sku_exists'] },
+        schema: {
+          operationId: 'createVariant',
+          tags: ['merchant-commerce'],
+          summary: "Add a variant. Without a currency it takes the store's.",
+          params: Params('id'),
+          body: NewVariant,
+          response: { 201: OneVariant },
+        },
+      },
+      async ({ db, actor, params, body }, reply) => {
+        const variant = await catalog.createVariant(db, actor, params.id, body)
+        return reply.code(201).send({ variant })
+      },
+    )
+
+    app.patch(
+      '/v1/merchant/catalog/products/:id/variants/:variantId',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['variant_not_found', 'sku_exists'] },
+        schema: {
+          operationId: 'updateVariant',
+          tags: ['merchant-commerce'],
+          summary: 'Change what is sent of a variant.',
+          params: Params('id', 'variantId'),
+          body: VariantPatch,
+          response: { 200: OneVariant },
+        },
+      },
+      async ({ db, actor, params, body }) => ({
+        variant: await catalog.updateVariant(db, actor, params, body),
+      }),
+    )
+
+    app.post(
+      '/v1/merchant/catalog/products/:id/variants/:variantId/archive',
+      {
+        config: { scope: 'manage:own_catalog', failures: ['variant_not_found'] },
+        schema: {
+          operationId: 'archiveVariant',
+          tags: ['merchant-commerce'],
+          summary: 'Take a variant out of sale for good. Its SKU stays taken.',
+          params: Params('id', 'variantId'),
+          response: { 200: OneVariant },
+        },
+      },
+      async ({ db, actor, params }) => ({
+        variant: await catalog.archiveVariant(db, actor, params),
+      }),
+    )
+  }
+
+export const operatorRoutes =
+  (deps: CatalogDeps): Routes =>
+  async (app) => {
+    const shown = show(deps)
+
+    app.post(
+      '/v1/stores/:tenant/products/:id/activate',
+      {
+        config: { failures: ['unknown_tenant', 'product_not_found', 'invalid_transition'] },
+        schema: {
+          operationId: 'activateProduct',
+          tags: ['operator'],
+          summary: 'Make a draft product active: the only way there is.',
+          params: Params('tenant', 'id'),
+          response: { 200: OneProduct },
+        },
+      },
+      async ({ db, actor, params }) => shown(await catalog.activate(db, actor, params.id)),
+    )
+  }

@@ -1,0 +1,277 @@
+import { type Static, Type } from 'typebox'
+import {
+  Currency,
+  Id,
+  Nullable,
+  OpenObject,
+  Pattern,
+  Shared,
+  Timestamp,
+} from '../../kernel/schema.ts'
+import { Finding } from '../claims/schema.ts'
+
+export const PRODUCT_STATUSES = ['draft', 'active', 'archived'] as const
+export const ProductStatus = Type.Enum([...PRODUCT_STATUSES])
+export type ProductStatus = Static<typeof ProductStatus>
+
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const
+
+/** As much as an order may come to, so that no single price exceeds it. */
+export const PRICE_MAX = 100_000_000_000
+const Price = Type.Integer({ minimum: 0, maximum: PRICE_MAX })
+
+const subscription = {
+  is_subscription: Type.Boolean(),
+  subscription_interval: Nullable(Type.Enum([...INTERVALS])),
+  subscription_interval_count: Nullable(Type.Integer()),
+  subscription_price_cents: Nullable(Type.Integer()),
+}
+
+const product = {
+  id: Id,
+  tenant_ref: Type.String(),
+  slug: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  status: ProductStatus,
+}
+
+export const StorefrontVariant = Shared(
+  'StorefrontVariant',
+  Type.Object({
+    id: Id,
+    tenant_ref: Type.String(),
+    product_id: Id,
+    sku: Type.String(),
+    label: Nullable(Type.String()),
+    price_cents: Type.Integer(),
+    currency: Type.String(),
+  }),
+)
+export type StorefrontVariant = Static<typeof StorefrontVariant>
+
+/** A picture as it is kept; where it can be fetched depends on the installation. */
+const KeptImage = Type.Object({ asset_ref: Type.String(), alt: Nullable(Type.String()) })
+export type KeptImage = Static<typeof KeptImage>
+
+export const ProductImage = Shared(
+  'ProductImage',
+  Type.Object({ ...KeptImage.properties, url: Nullable(Type.String()) }),
+)
+export type ProductImage = Static<typeof ProductImage>
+
+/** What the public may see of a product, as the database gives it. */
+export const PublicProduct = Type.Object({
+  ...product,
+  ...subscription,
+  images: Type.Array(KeptImage),
+  variants: Type.Array(StorefrontVariant),
+})
+export type PublicProduct = Static<typeof PublicProduct>
+
+/** The same with the addresses of its pictures. */
+export const StorefrontProduct = Shared(
+  'StorefrontProduct',
+  Type.Object({
+    ...product,
+    image_asset_ref: Nullable(Type.String()),
+    image_url: Nullable(Type.String()),
+    ...subscription,
+    images: Type.Array(ProductImage),
+    variants: Type.Array(StorefrontVariant),
+  }),
+)
+export type StorefrontProduct = Static<typeof StorefrontProduct>
+
+export const StorefrontCollection = Shared(
+  'StorefrontCollection',
+  Type.Object({
+    slug: Type.String(),
+    title: Type.String(),
+    description: Nullable(Type.String()),
+  }),
+)
+export type StorefrontCollection = Static<typeof StorefrontCollection>
+
+export const Variant = Shared(
+  'MerchantVariant',
+  Type.Object({
+    ...StorefrontVariant.properties,
+    position: Type.Integer(),
+    metadata: OpenObject,
+    archived_at: Nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type Variant = Static<typeof Variant>
+
+/** A product's own row. */
+export const ProductRow = Type.Object({
+  ...product,
+  ...subscription,
+  metadata: OpenObject,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type ProductRow = Static<typeof ProductRow>
+
+/** A product with all that belongs to it, as the database gives it. */
+export const FullProduct = Type.Object({
+  ...ProductRow.properties,
+  images: Type.Array(KeptImage),
+  variants: Type.Array(Variant),
+})
+export type FullProduct = Static<typeof FullProduct>
+
+export const MerchantProduct = Shared(
+  'MerchantProduct',
+  Type.Object({
+    ...StorefrontProduct.properties,
+    variants: Type.Array(Variant),
+    metadata: OpenObject,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type MerchantProduct = Static<typeof MerchantProduct>
+
+/** What a product's text should not say. Null: the scan could not run, and the product is kept. */
+export const Warnings = Nullable(Type.Array(Finding))
+
+export const Collection = Shared(
+  'MerchantCollection',
+  Type.Object({
+    id: Id,
+    tenant_ref: Type.String(),
+    ...StorefrontCollection.properties,
+    position: Type.Integer(),
+    product_ids: Type.Array(Id),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type Collection = Static<typeof Collection>
+
+/** What a cart needs to know of a variant that can be bought. */
+export const SaleVariant = Type.Object({
+  variant_id: Id,
+  product_id: Id,
+  product_name: Type.String(),
+  sku: Type.String(),
+  label: Nullable(Type.String()),
+  price_cents: Type.Integer(),
+  currency: Type.String(),
+  ...subscription,
+  collection_slugs: Type.Array(Type.String()),
+})
+export type SaleVariant = Static<typeof SaleVariant>
+
+export const SLUG_LENGTH_MAX = 200
+
+/** Letters that have no capital form of their own: lower case, or a script without cases. */
+const SLUG_CHARACTER = '\\p{Ll}\\p{Lo}\\p{Lm}\\p{M}\\p{Nd}'
+
+/** Every script has shops, so a slug is not only a to z. */
+export const SLUG_PATTERN = `^[\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}](?:[${SLUG_CHARACTER}_-]*[${SLUG_CHARACTER}])?$`
+
+export const Slug = Pattern(
+  SLUG_PATTERN,
+  'must be lower-case letters, digits, hyphens and underscores, beginning and ending with a letter or digit',
+  { minLength: 1, maxLength: SLUG_LENGTH_MAX },
+)
+
+const ONE_LINE = '[^\\p{Cc}\\p{Zl}\\p{Zp}]*'
+
+/** A text that a person reads on one line. */
+const Line = (maxLength: number) =>
+  Pattern(
+    `^${ONE_LINE}[^\\s\\p{C}]${ONE_LINE}$`,
+    'must be one line with at least one visible character, and no control characters',
+    { maxLength },
+  )
+
+const Prose = Pattern(
+  '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$',
+  'must hold no control characters but line breaks and tabs',
+  { maxLength: 20_000 },
+)
+
+const Sku = Pattern(
+  '^[^\\p{C}\\p{Z}](?:[^\\p{C}\\p{Zl}\\p{Zp}]*[^\\p{C}\\p{Z}])?$',
+  'must be visible characters, with spaces only between them',
+  { minLength: 1, maxLength: 100 },
+)
+
+const productFields = {
+  description: Type.Optional(Nullable(Prose)),
+  is_subscription: Type.Optional(Type.Boolean()),
+  subscription_interval: Type.Optional(subscription.subscription_interval),
+  subscription_interval_count: Type.Optional(
+    Nullable(Type.Integer({ minimum: 1, maximum: 1_000 })),
+  ),
+  subscription_price_cents: Type.Optional(Nullable(Price)),
+  metadata: Type.Optional(OpenObject),
+}
+
+export const NewProduct = Type.Object({
+  slug: Slug,
+  name: Line(300),
+  status: Type.Optional(Type.Enum(['draft', 'active'], { default: 'active' })),
+  ...productFields,
+})
+export type NewProduct = Static<typeof NewProduct>
+
+export const ProductPatch = Type.Object({
+  slug: Type.Optional(Slug),
+  name: Type.Optional(Line(300)),
+  ...productFields,
+  status: Type.Optional(Type.Unknown({ description: 'Refused: it is set only at creation.' })),
+})
+export type ProductPatch = Static<typeof ProductPatch>
+
+const Position = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+
+const variantFields = {
+  label: Type.Optional(Nullable(Line(300))),
+  currency: Type.Optional(Currency),
+  position: Type.Optional(Position),
+  metadata: Type.Optional(OpenObject),
+}
+
+export const NewVariant = Type.Object({ sku: Sku, price_cents: Price, ...variantFields })
+export type NewVariant = Static<typeof NewVariant>
+
+export const VariantPatch = Type.Object({
+  sku: Type.Optional(Sku),
+  price_cents: Type.Optional(Price),
+  ...variantFields,
+})
+export type VariantPatch = Static<typeof VariantPatch>
+
+/** Any text: what is no asset of the store is not found. */
+export const NewImage = Type.Object({
+  asset_ref: Type.String(),
+  alt: Type.Optional(Nullable(Line(1_000))),
+})
+export type NewImage = Static<typeof NewImage>
+
+/** More than anybody looks at. */
+export const IMAGES_MAX = 50
+
+export const ImageList = Type.Object({ images: Type.Array(NewImage, { maxItems: IMAGES_MAX }) })
+
+export const NewCollection = Type.Object({
+  slug: Slug,
+  title: Line(300),
+  description: Type.Optional(Nullable(Prose)),
+  position: Type.Optional(Position),
+})
+export type NewCollection = Static<typeof NewCollection>
+
+export const CollectionPatch = Type.Partial(NewCollection)
+export type CollectionPatch = Static<typeof CollectionPatch>
+
+export const Members = Type.Object({
+  product_ids: Type.Array(Type.String(), { maxItems: 10_000, uniqueItems: true }),
+})

@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
+import { publicProduct } from './public-queries.ts'
+import { Found, type SearchFilters, type Sort } from './search-schema.ts'
+
+export interface Wanted extends Page {
+  query: string
+  filters: SearchFilters
+  sort: Sort
+}
+
+/** Null unless the store is live. The function finds, under no row level security; we only show. */
+export const search = (db: Db, { query, filters, sort, limit, offset }: Wanted) =>
+  db.maybe(
+    Found,
+    sql`
+    select f.result_count, f.price_buckets, f.in_collections as collections,
+           (select coalesce(json_agg(${publicProduct} order by found.place), '[]')
+              from unnest(f.ids) with ordinality found (id, place)
+              join products p on p.tenant_ref = ${db.tenant} and p.id = found.id
+             where p.status = 'active') as products
+      from fd_search_products(${query}, ${filters.priceMinCents}, ${filters.priceMaxCents},
+                              ${filters.collectionSlug}, ${sort}, ${limit}, ${offset}) f`,
+  )
+
+/** The next products of the store after one, made findable anew. Answers the last, null at the end. */
+export const refreshNext = (db: Db, after: string, bite: number) =>
+  db.one(
+    Type.Object({ last: Nullable(Id) }),
+    sql`select fd_search_refresh_next(${db.tenant}, ${after}, ${bite}) as last`,
+  )

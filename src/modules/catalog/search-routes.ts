@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { Params, ref } from '../../kernel/schema.ts'
+import { QUERY_LENGTH_MAX, readSearch, SEARCH_PAGE, type SearchDeps, search } from './search.ts'
+import { SearchAnswer, SORTS } from './search-schema.ts'
+
+const Price = Type.Integer({ minimum: 0, description: "Of a product's cheapest variant." })
+const { limitMax, limitDefault, offsetMax } = SEARCH_PAGE
+
+export const publicRoutes =
+  (deps: SearchDeps): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/tenants/:tenant/catalog/search',
+      {
+        config: {
+          failures: ['unknown_tenant'],
+          query: {
+            q: Type.String({
+              description: `Words of name, SKU or description; cut after ${QUERY_LENGTH_MAX} characters.`,
+            }),
+            price_min_cents: Price,
+            price_max_cents: Price,
+            collection: Type.String({ description: "A collection's slug." }),
+            sort: Type.Enum([...SORTS], { default: 'relevance' }),
+            limit: Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault }),
+            offset: Type.Integer({ minimum: 0, maximum: offsetMax, default: 0 }),
+          },
+        },
+        schema: {
+          operationId: 'searchProducts',
+          tags: ['public'],
+          summary: "Search a live store's active products. A blank query finds nothing.",
+          params: Params('tenant'),
+          response: { 200: ref(SearchAnswer) },
+        },
+      },
+      ({ params, query }) => search(deps, params.tenant, readSearch(query)),
+    )
+  }

@@ -1,0 +1,88 @@
+import type { Database, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { clamp, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { isTenantRef } from '../../kernel/schema.ts'
+import { PRICE_MAX } from './schema.ts'
+import type { Gate } from './search-gate.ts'
+import * as queries from './search-queries.ts'
+import { type SearchAnswer, SORTS } from './search-schema.ts'
+import { type AssetBase, showPublic } from './show.ts'
+
+/** Longer than anybody types, and short enough that no text makes a search expensive. */
+export const QUERY_LENGTH_MAX = 200
+
+export const SEARCH_PAGE = { limitDefault: 20, limitMax: 50, offsetMax: 10_000 }
+
+/** Reads what is searched for. Nothing is refused: what makes no sense is not there. */
+export function readSearch(query: unknown): queries.Wanted {
+  return {
+    query: plainText(query, 'q') ?? '',
+    filters: {
+      priceMinCents: readPrice(query, 'price_min_cents') ?? readPrice(query, 'priceMinCents'),
+      priceMaxCents: readPrice(query, 'price_max_cents') ?? readPrice(query, 'priceMaxCents'),
+      collectionSlug: plainText(query, 'collection') ?? plainText(query, 'collectionSlug') ?? null,
+    },
+    sort: readOneOf(query, 'sort', SORTS) ?? 'relevance',
+    ...readPage(query, SEARCH_PAGE),
+  }
+}
+
+/** Words and spaces that PostgreSQL can hold: no control characters, no half of a pair. */
+function plainText(query: unknown, name: string): string | undefined {
+  const text = readText(query, name)
+  if (text === undefined) return undefined
+  const cut = text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, QUERY_LENGTH_MAX)
+  return cut.toWellFormed().normalize('NFC').trim() || undefined
+}
+
+function readPrice(query: unknown, name: string): number | null {
+  const value = clamp(readText(query, name), { min: 0, max: PRICE_MAX, otherwise: -1 })
+  return value < 0 ? null : value
+}
+
+export interface SearchDeps {
+  database: Database
+  gate: Gate
+  assetBase(): AssetBase
+}
+
+/** Active products of a live store that match. Those of any other store are as unknown as it is. */
+export async function search(
+  { database, gate, assetBase }: SearchDeps,
+  tenant: string,
+  wanted: queries.Wanted,
+): Promise<SearchAnswer> {
+  if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
+  const found = await gate.pass(tenant, () => queries.search(database.tenant(tenant), wanted))
+  if (found === null) throw new ApiError('unknown_tenant')
+  const { query, filters, limit, offset } = wanted
+  const { products, result_count, price_buckets, collections } = found
+  const base = assetBase()
+  return {
+    query,
+    results: products.map((each) => showPublic(base, each)),
+    filters,
+    facets: { price_buckets, collections },
+    result_count,
+    limit,
+    offset,
+  }
+}
+
+/** A bite takes some tenths of a second, far less than a statement may. */
+const BITE = 200
+
+const FIRST = '00000000-0000-0000-0000-000000000000'
+
+/** Makes a store's words anew when its language has changed. Begins anew should it be cut short. */
+export async function refreshAll(db: TenantDb, signal: AbortSignal): Promise<void> {
+  let after: string | null = FIRST
+  while (after !== null && !signal.aborted) {
+    after = (await queries.refreshNext(db, after, BITE)).last
+  }
+  signal.throwIfAborted()
+}

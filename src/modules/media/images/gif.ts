@@ -1,0 +1,54 @@
+import { damaged, type Picture } from './picture.ts'
+
+const IMAGE = 0x2c
+const EXTENSION = 0x21
+const TRAILER = 0x3b
+const GRAPHIC_CONTROL = 0xf9
+const APPLICATION = 0xff
+
+/** How often an animation repeats: the one extension of an application that is seen. */
+const LOOPS = ['NETSCAPE2.0', 'ANIMEXTS1.0']
+const LOOP_BYTES = 19
+const CONTROL_BYTES = 8
+
+export function readGif(bytes: Buffer): Picture {
+  const [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]
+  let at = 13 + tableBytes(bytes.readUInt8(10))
+  const kept: Buffer[] = [bytes.subarray(0, at)]
+  let pixels = 0
+  let frames = 0
+  for (;;) {
+    const kind = bytes.readUInt8(at)
+    if (kind === TRAILER) break
+    const start = at
+    if (kind === IMAGE) {
+      const area = bytes.readUInt16LE(at + 5) * bytes.readUInt16LE(at + 7)
+      // A frame that is larger than its canvas has to be decoded all the same.
+      pixels += Math.max(area, width * height)
+      frames++
+      at = skipBlocks(bytes, at + 11 + tableBytes(bytes.readUInt8(at + 9)))
+    } else if (kind === EXTENSION) at = skipBlocks(bytes, at + 2)
+    else throw damaged()
+    const block = bytes.subarray(start, at)
+    if (kind === IMAGE || isSeen(block)) kept.push(block)
+  }
+  if (frames === 0) throw damaged()
+  kept.push(bytes.subarray(at, at + 1))
+  const clean = Buffer.concat(kept)
+  return { width, height, pixels, animated: frames > 1, clean, coloured: null, turn: 1 }
+}
+
+/** A table of colours, if the flags say that there is one. */
+const tableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+
+function skipBlocks(bytes: Buffer, start: number): number {
+  let at = start
+  for (let length = bytes.readUInt8(at); length > 0; length = bytes.readUInt8(at)) at += 1 + length
+  return at + 1
+}
+
+function isSeen(block: Buffer): boolean {
+  if (block[1] === GRAPHIC_CONTROL) return block.length === CONTROL_BYTES
+  if (block[1] !== APPLICATION || block.length !== LOOP_BYTES) return false
+  return LOOPS.includes(block.toString('latin1', 3, 14))
+}

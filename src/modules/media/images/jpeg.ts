@@ -1,0 +1,109 @@
+import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+
+/** A progressive file has a dozen. Each costs a decoder a pass over the whole picture. */
+const SCANS_MAX = 100
+
+const EOI = 0xd9
+const SOS = 0xda
+const APP0 = 0xe0
+const APP1 = 0xe1
+const APP2 = 0xe2
+const APP14 = 0xee
+const APP15 = 0xef
+const COMMENT = 0xfe
+
+const EXIF = 'Exif\0\0'
+const ICC = 'ICC_PROFILE\0'
+/** What stands before the part of a profile: the name, which part this is, and of how many. */
+const ICC_HEAD = ICC.length + 2
+
+/** A JFIF header without a thumbnail. */
+const JFIF_BYTES = 16
+
+/** Frame headers, but for the three of their range that are something else. */
+const isFrame = (marker: number) =>
+  marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+
+interface Segment {
+  marker: number
+  /** With its marker and length. */
+  whole: Buffer
+  payload: Buffer
+}
+
+export function readJpeg(bytes: Buffer): Picture {
+  const kept: Buffer[] = [bytes.subarray(0, 2)]
+  const coloured: Buffer[] = [bytes.subarray(0, 2)]
+  const profile: Buffer[] = []
+  let size: { width: number; height: number } | null = null
+  let turn = 1
+  let scans = 0
+  let at = 2
+  for (;;) {
+    const segment = readSegment(bytes, at)
+    const { marker, payload } = segment
+    at += segment.whole.length
+    if (isFrame(marker)) {
+      // A second frame, or a height that is told later: nothing that a shop's picture has.
+      if (size !== null || payload.readUInt16BE(1) === 0) throw damaged()
+      size = { height: payload.readUInt16BE(1), width: payload.readUInt16BE(3) }
+    }
+    if (marker === SOS && ++scans > SCANS_MAX) throw damaged()
+    if (marker === APP1 && startsWith(payload, EXIF)) turn = readOrientation(payload.subarray(6))
+    const isProfile = marker === APP2 && startsWith(payload, ICC)
+    if (isProfile) profile.push(payload.subarray(ICC_HEAD))
+    if (isProfile || isSeen(segment)) coloured.push(segment.whole)
+    if (isSeen(segment)) kept.push(segment.whole)
+    if (marker === EOI) break
+  }
+  if (size === null || scans === 0) throw damaged()
+  const plain = profile.length === 0 || isSrgb(Buffer.concat(profile))
+  return {
+    ...size,
+    pixels: size.width * size.height,
+    animated: false,
+    clean: Buffer.concat(kept),
+    coloured: plain ? null : Buffer.concat(coloured),
+    turn,
+  }
+}
+
+/** From one marker to the next. The data of a scan follows its header without a length. */
+function readSegment(bytes: Buffer, start: number): Segment {
+  let at = start
+  if (bytes[at] !== 0xff) throw damaged()
+  while (bytes[at + 1] === 0xff) at++
+  const marker = bytes[at + 1]
+  if (marker === undefined || marker < 0xc0 || isRestart(marker)) throw damaged()
+  if (marker === EOI)
+    return { marker, whole: bytes.subarray(start, at + 2), payload: bytes.subarray(0, 0) }
+  const end = at + 2 + bytes.readUInt16BE(at + 2)
+  if (end > bytes.length || end < at + 4) throw damaged()
+  const payload = bytes.subarray(at + 4, end)
+  const whole = bytes.subarray(start, marker === SOS ? endOfScan(bytes, end) : end)
+  return { marker, whole, payload }
+}
+
+const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
+
+function endOfScan(bytes: Buffer, start: number): number {
+  for (let at = start; ; at += 2) {
+    at = bytes.indexOf(0xff, at)
+    const next = bytes[at + 1]
+    if (at === -1 || next === undefined) throw damaged()
+    // A marker may be preceded by any number of fill bytes.
+    if (next === 0xff) at--
+    else if (next !== 0 && !isRestart(next)) return at
+  }
+}
+
+/** What a decoder needs: tables, frames, scans, and the notes on how colours were written. */
+function isSeen({ marker, payload, whole }: Segment): boolean {
+  if (marker === COMMENT || (marker > APP0 && marker <= APP15 && marker !== APP14)) return false
+  if (marker === APP14) return startsWith(payload, 'Adobe') && payload.length === 12
+  if (marker === APP0) return startsWith(payload, 'JFIF\0') && whole.length === 2 + JFIF_BYTES
+  return true
+}
+
+const startsWith = (bytes: Buffer, text: string) =>
+  bytes.toString('latin1', 0, text.length) === text

@@ -1,0 +1,73 @@
+import { crc32, inflateSync } from 'node:zlib'
+import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+
+export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+
+/** What is seen. Text, time, EXIF and the frames of an animated PNG are not among it. */
+const KEPT = new Set([
+  'IHDR',
+  'PLTE',
+  'IDAT',
+  'IEND',
+  'tRNS',
+  'gAMA',
+  'cHRM',
+  'sRGB',
+  'cICP',
+  'sBIT',
+  'bKGD',
+  'pHYs',
+])
+
+/** No real profile is larger; one that inflates to more is none. */
+const PROFILE_BYTES_MAX = 1_024 * 1_024
+
+export function readPng(bytes: Buffer): Picture {
+  const kept: Buffer[] = [PNG_SIGNATURE]
+  const coloured: Buffer[] = [PNG_SIGNATURE]
+  let hasProfile = false
+  let hasData = false
+  let turn = 1
+  let at = PNG_SIGNATURE.length
+  for (let type = ''; type !== 'IEND'; ) {
+    const end = at + 12 + bytes.readUInt32BE(at)
+    if (end > bytes.length) throw damaged()
+    type = bytes.toString('latin1', at + 4, at + 8)
+    const payload = bytes.subarray(at + 8, end - 4)
+    const whole = bytes.subarray(at, end)
+    if ((at === PNG_SIGNATURE.length) !== (type === 'IHDR')) throw damaged()
+    hasData ||= type === 'IDAT'
+    if (type === 'eXIf') turn = readOrientation(payload)
+    if (type === 'iCCP' && !hasProfile && isForeign(payload)) {
+      hasProfile = true
+      coloured.push(whole)
+    }
+    if (KEPT.has(type)) {
+      if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw damaged()
+      kept.push(whole)
+      coloured.push(whole)
+    }
+    at = end
+  }
+  if (!hasData) throw damaged()
+  const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
+  return {
+    width,
+    height,
+    pixels: width * height,
+    animated: false,
+    clean: Buffer.concat(kept),
+    coloured: hasProfile ? Buffer.concat(coloured) : null,
+    turn,
+  }
+}
+
+/** A name, a method, and the profile deflated. What cannot be inflated is dropped. */
+function isForeign(payload: Buffer): boolean {
+  try {
+    const deflated = payload.subarray(payload.indexOf(0) + 2)
+    return !isSrgb(inflateSync(deflated, { maxOutputLength: PROFILE_BYTES_MAX }))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,120 @@
+import { damaged } from './picture.ts'
+
+export type Token =
+  | { kind: 'open'; name: string; attributes: ReadonlyMap<string, string> }
+  | { kind: 'close'; name: string }
+  | { kind: 'text'; text: string }
+
+/** More than a drawing needs; what every shape costs a browser is multiplied by no more than this. */
+const ELEMENTS_MAX = 10_000
+const DEPTH_MAX = 64
+
+const NAME = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?'
+const OPEN = new RegExp(`<(${NAME})`, 'y')
+const CLOSE = new RegExp(`</(${NAME})\\s*>`, 'y')
+const ATTRIBUTE = new RegExp(`\\s+(${NAME})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'y')
+const TAG_END = /\s*(\/?)>/y
+const TEXT = /[^<]+/y
+/** A document type without declarations of its own: those could define entities. */
+const DOCTYPE = /<!DOCTYPE[^<>[\]]*>/iy
+
+/** What is read over: where it begins and where it ends. */
+const SKIPPED = [
+  ['<!--', '-->'],
+  ['<?', '?>'],
+] as const
+const CDATA = ['<![CDATA[', ']]>'] as const
+
+/**
+ * Reads the part of XML that drawings are written in, strictly and in linear time. Every element that
+ * is opened is closed; entities other than XML's own five are an error, so that none can be a bomb.
+ */
+export function* readMarkup(text: string): Generator<Token> {
+  const open: string[] = []
+  let elements = 0
+  let at = 0
+
+  const match = (pattern: RegExp) => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found !== null) at = pattern.lastIndex
+    return found
+  }
+  const skipTo = (end: string, from: number) => {
+    const found = text.indexOf(end, from)
+    if (found === -1) throw damaged()
+    at = found + end.length
+    return text.slice(from, found)
+  }
+  const readAttributes = () => {
+    const attributes = new Map<string, string>()
+    for (let found = match(ATTRIBUTE); found !== null; found = match(ATTRIBUTE)) {
+      const [, name = '', double, single] = found
+      if (attributes.has(name)) throw damaged()
+      attributes.set(name, decode(double ?? single ?? ''))
+    }
+    return attributes
+  }
+
+  while (at < text.length) {
+    const skipped = SKIPPED.find(([start]) => text.startsWith(start, at))
+    if (skipped !== undefined) {
+      skipTo(skipped[1], at + skipped[0].length)
+      continue
+    }
+    if (text.startsWith(CDATA[0], at)) {
+      yield { kind: 'text', text: plain(skipTo(CDATA[1], at + CDATA[0].length)) }
+      continue
+    }
+    if (open.length === 0 && elements === 0 && match(DOCTYPE) !== null) continue
+    const found = match(TEXT)
+    if (found !== null) {
+      const said = decode(found[0])
+      if (open.length === 0 && said.trim() !== '') throw damaged()
+      yield { kind: 'text', text: said }
+      continue
+    }
+    const closed = match(CLOSE)?.[1]
+    if (closed !== undefined) {
+      if (open.pop() !== closed) throw damaged()
+      yield { kind: 'close', name: closed }
+      continue
+    }
+    const name = match(OPEN)?.[1]
+    if (name === undefined || ++elements > ELEMENTS_MAX || open.length >= DEPTH_MAX) throw damaged()
+    yield { kind: 'open', name, attributes: readAttributes() }
+    const end = match(TAG_END)
+    if (end === null) throw damaged()
+    if (end[1] === '/') yield { kind: 'close', name }
+    else open.push(name)
+  }
+  if (open.length > 0) throw damaged()
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  amp: '&',
+  quot: '"',
+  apos: "'",
+}
+
+function decode(text: string): string {
+  if (!text.includes('&')) return plain(text)
+  const decoded = text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{1,8})?(;)?/gi, (_, name, end) => {
+    const known = Object.hasOwn(ENTITIES, name ?? '') ? ENTITIES[name] : characterOf(name ?? '')
+    if (known === undefined || end === undefined) throw damaged()
+    return known
+  })
+  return plain(decoded)
+}
+
+function characterOf(name: string): string | undefined {
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
+  return name.startsWith('#') && code <= 0x10ffff ? String.fromCodePoint(code) : undefined
+}
+
+/** Without the characters that XML knows no way to write. */
+const plain = (text: string) =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
+  text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu, '')

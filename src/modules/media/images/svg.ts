@@ -1,0 +1,117 @@
+import { isUtf8 } from 'node:buffer'
+import { ApiError } from '../../../errors.ts'
+import { damaged } from './picture.ts'
+import { readMarkup } from './svg-markup.ts'
+import {
+  ATTRIBUTES,
+  CUTS,
+  CUTTERS,
+  ELEMENTS,
+  GRADIENTS,
+  isHarmless,
+  isLocalLink,
+  NEEDED,
+  TEXTUAL,
+} from './svg-rules.ts'
+
+/** A drawing beyond this is a photograph in disguise. */
+const SVG_BYTES_MAX = 2 * 1_024 * 1_024
+
+export interface Drawing {
+  clean: Buffer
+  width: number | null
+  height: number | null
+}
+
+/**
+ * Writes a drawing anew from what is on the list of harmless things. Nothing of the original text is
+ * copied: every name comes from the list, and every value is checked and escaped.
+ */
+export function cleanSvg(bytes: Buffer): Drawing {
+  if (bytes.length > SVG_BYTES_MAX)
+    throw new ApiError('asset_too_large', { message: 'An SVG has at most 2 MiB.' })
+  if (!isUtf8(bytes)) throw damaged()
+  const out: string[] = []
+  /** The open elements; null for one that is left out, with all that is in it. */
+  const open: (string | null)[] = []
+  let size: Pick<Drawing, 'width' | 'height'> | null = null
+  for (const token of readMarkup(bytes.toString('utf8').replace(/^\ufeff/, ''))) {
+    const parent = open.at(-1)
+    if (token.kind === 'text') {
+      if (parent != null && TEXTUAL.has(parent)) out.push(escapeXml(token.text))
+    } else if (token.kind === 'close') {
+      if (open.pop() != null) out.push(`</${token.name}>`)
+    } else {
+      const { name } = token
+      if (open.length === 0 && (size !== null || name !== 'svg')) throw damaged()
+      if (NEEDED.has(name)) throw unusable(name)
+      const kept = parent === null || !ELEMENTS.has(name) ? null : name
+      const attributes = kept === null ? new Map() : keptAttributes(name, token.attributes, open)
+      size ??= sizeOf(attributes)
+      open.push(kept)
+      if (kept !== null) out.push(startTag(name, attributes, open.length === 1))
+    }
+  }
+  if (size === null) throw damaged()
+  return { clean: Buffer.from(out.join('')), ...size }
+}
+
+const unusable = (name: string) =>
+  new ApiError('image_invalid', {
+    message: `An SVG with <${name}> is not taken. Export it with presentation attributes and plain shapes.`,
+  })
+
+function startTag(name: string, attributes: Map<string, string>, isRoot: boolean): string {
+  const written = [...attributes].map(([key, value]) => ` ${key}="${escapeXml(value)}"`).join('')
+  return `<${name}${isRoot ? ' xmlns="http://www.w3.org/2000/svg"' : ''}${written}>`
+}
+
+function keptAttributes(
+  element: string,
+  given: ReadonlyMap<string, string>,
+  open: readonly (string | null)[],
+): Map<string, string> {
+  const isCut = open.some((each) => each !== null && CUTTERS.has(each))
+  const kept = new Map<string, string>()
+  const keep = (name: string, text: string) => {
+    const value = text.trim()
+    if (!ATTRIBUTES.has(name) || (isCut && CUTS.has(name)) || !isHarmless(value)) return
+    kept.set(name, value)
+  }
+  for (const [name, value] of given) keep(name, value)
+  // A style says the same as attributes of its own would, and wins over them.
+  for (const declaration of (given.get('style') ?? '').split(';')) {
+    const colon = declaration.indexOf(':')
+    if (colon > 0) keep(declaration.slice(0, colon).trim(), declaration.slice(colon + 1))
+  }
+  const link = given.get('href') ?? given.get('xlink:href')
+  if (link !== undefined && GRADIENTS.has(element) && isLocalLink(link)) kept.set('href', link)
+  return kept
+}
+
+/** In pixels, from the size itself or from the box that is shown. */
+function sizeOf(attributes: ReadonlyMap<string, string>) {
+  const box = (attributes.get('viewBox') ?? '').split(/[\s,]+/)
+  return {
+    width: pixelsOf(attributes.get('width')) ?? pixelsOf(box[2]),
+    height: pixelsOf(attributes.get('height')) ?? pixelsOf(box[3]),
+  }
+}
+
+const LENGTH_MAX = 1_000_000
+
+function pixelsOf(length: string | undefined): number | null {
+  const number = Number(/^(\d{1,9}(?:\.\d{1,20})?)(?:px)?$/.exec(length ?? '')?.[1])
+  return number > 0 && number <= LENGTH_MAX ? Math.max(1, Math.round(number)) : null
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeXml = (text: string) =>
+  text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '')

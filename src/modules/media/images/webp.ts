@@ -1,0 +1,103 @@
+import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+
+interface Chunk {
+  type: string
+  payload: Buffer
+}
+
+/** The flags of an extended file that say something about what is seen: animation and alpha. */
+const SEEN_FLAGS = 0x12
+const PROFILE_FLAG = 0x20
+
+const FRAME_PARTS = new Set(['VP8 ', 'VP8L', 'ALPH'])
+const KEPT = new Set(['VP8X', 'ANIM', 'ANMF', ...FRAME_PARTS])
+/** What stands in a frame before its parts: where it goes, how large it is, for how long. */
+const FRAME_HEAD = 16
+
+export function readWebp(bytes: Buffer): Picture {
+  const end = bytes.readUInt32LE(4) + 8
+  if (end > bytes.length) throw damaged()
+  const chunks = readChunks(bytes.subarray(12, end))
+  const payloadOf = (type: string) => chunks.find((chunk) => chunk.type === type)?.payload
+  const frames = chunks.filter(({ type }) => type === 'ANMF')
+  const sizes = chunks.flatMap(sizesOf)
+  const canvas = sizes[0]
+  if (canvas === undefined || !chunks.some(({ type }) => type === 'ANMF' || type.startsWith('VP8')))
+    throw damaged()
+  const profile = payloadOf('ICCP')
+  const exif = payloadOf('EXIF')
+  // Each frame is drawn on a canvas of its own; a still picture whose two sizes differ is refused later.
+  const largest = Math.max(...sizes.map(({ width, height }) => width * height))
+  return {
+    ...canvas,
+    pixels: largest * Math.max(1, frames.length),
+    animated: frames.length > 0,
+    clean: write(chunks, false),
+    coloured: profile === undefined || isSrgb(profile) ? null : write(chunks, true),
+    turn: exif === undefined ? 1 : readOrientation(withoutPrefix(exif)),
+  }
+}
+
+/** Some writers put JPEG's prefix there, too. */
+const withoutPrefix = (exif: Buffer) =>
+  exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif
+
+function readChunks(bytes: Buffer): Chunk[] {
+  const chunks: Chunk[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const length = bytes.readUInt32LE(at + 4)
+    if (at + 8 + length > bytes.length) throw damaged()
+    const type = bytes.toString('latin1', at, at + 4)
+    chunks.push({ type, payload: bytes.subarray(at + 8, at + 8 + length) })
+    at += 8 + length + (length % 2)
+  }
+  return chunks
+}
+
+/** Every size that the file claims, the canvas first. */
+function sizesOf({ type, payload }: Chunk): { width: number; height: number }[] {
+  if (type === 'VP8X') {
+    return [{ width: payload.readUIntLE(4, 3) + 1, height: payload.readUIntLE(7, 3) + 1 }]
+  }
+  if (type === 'ANMF') return readChunks(payload.subarray(FRAME_HEAD)).flatMap(sizesOf)
+  if (type === 'VP8 ') {
+    return [{ width: payload.readUInt16LE(6) & 0x3fff, height: payload.readUInt16LE(8) & 0x3fff }]
+  }
+  if (type !== 'VP8L') return []
+  const bits = payload.readUInt32LE(1)
+  return [{ width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }]
+}
+
+function write(chunks: readonly Chunk[], withProfile: boolean): Buffer {
+  const body = Buffer.concat(
+    chunks
+      .filter(({ type }) => KEPT.has(type) || (withProfile && type === 'ICCP'))
+      .map((chunk) => writeChunk(cleanChunk(chunk, withProfile))),
+  )
+  const head = Buffer.from('RIFF\0\0\0\0WEBP', 'latin1')
+  head.writeUInt32LE(body.length + 4, 4)
+  return Buffer.concat([head, body])
+}
+
+function cleanChunk({ type, payload }: Chunk, withProfile: boolean): Chunk {
+  if (type === 'VP8X') {
+    const flags = payload.readUInt8(0) & (SEEN_FLAGS | (withProfile ? PROFILE_FLAG : 0))
+    // Cut to what is defined: bytes behind it would say nothing to a decoder.
+    return { type, payload: Buffer.from([flags, 0, 0, 0, ...payload.subarray(4, 10)]) }
+  }
+  if (type !== 'ANMF') return { type, payload }
+  const parts = readChunks(payload.subarray(FRAME_HEAD)).filter((part) =>
+    FRAME_PARTS.has(part.type),
+  )
+  return {
+    type,
+    payload: Buffer.concat([payload.subarray(0, FRAME_HEAD), ...parts.map(writeChunk)]),
+  }
+}
+
+function writeChunk({ type, payload }: Chunk): Buffer {
+  const head = Buffer.alloc(8)
+  head.write(type, 'latin1')
+  head.writeUInt32LE(payload.length, 4)
+  return Buffer.concat([head, payload, Buffer.alloc(payload.length % 2)])
+}

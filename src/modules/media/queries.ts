@@ -1,0 +1,202 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { join, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { defineQueue, type Lease } from '../../platform/leases.ts'
+import {
+  AssetForm,
+  AssetRow,
+  AssetState,
+  AssetUse,
+  type ContentType,
+  type Extension,
+  Leftover,
+} from './schema.ts'
+
+const columns = sql`sha256, extension, content_type, bytes, width, height, alt, created_at`
+
+/** What a merchant has. */
+const present = sql`stored_at is not null and deleted_at is null`
+
+export const findAsset = (db: Db, sha256: string) =>
+  db.maybe(
+    AssetRow,
+    sql`
+    select ${columns} from assets
+     where tenant_ref = ${db.tenant} and sha256 = ${sha256} and ${present}`,
+  )
+
+/** Until the transaction ends nobody changes or claims it. */
+export const lockAsset = (tx: Tx, sha256: string) =>
+  tx.maybe(
+    AssetRow,
+    sql`
+    select ${columns} from assets
+     where tenant_ref = ${tx.tenant} and sha256 = ${sha256} and ${present}
+       for update`,
+  )
+
+/** Those of the hashes that the store has. Until the transaction ends none of them is deleted. */
+export const shareAssets = (tx: Tx, hashes: readonly string[]) =>
+  tx.many(
+    Leftover,
+    sql`
+    select sha256, extension from assets
+     where tenant_ref = ${tx.tenant} and sha256 = any(${hashes}) and ${present}
+     order by sha256
+       for share`,
+  )
+
+export interface NewAsset {
+  sha256: string
+  extension: Extension
+  content_type: ContentType
+  bytes: number
+  width: number | null
+  height: number | null
+}
+
+/**
+ * Makes sure of a row before the bytes are put, and keeps the collector off it for a day. Null when
+ * it is taking the same bytes away just now.
+ */
+export const reserveAsset = (db: Db, asset: NewAsset) =>
+  db.maybe(
+    AssetState,
+    sql`
+    insert into assets as a (tenant_ref, sha256, extension, content_type, bytes, width, height,
+                             collect_at)
+    values (${db.tenant}, ${asset.sha256}, ${asset.extension}, ${asset.content_type},
+            ${asset.bytes}, ${asset.width}, ${asset.height}, now() + interval '1 day')
+    on conflict (tenant_ref, sha256) do update
+       set collect_at = case when a.collect_at is not null
+                             then greatest(a.collect_at, excluded.collect_at) end
+     where a.collecting_at is null
+    returning ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`,
+  )
+
+/** The bytes are there. Null when another upload of the same said so first. */
+export const completeAsset = (tx: Tx, sha256: string, alt: string | null) =>
+  tx.maybe(
+    AssetRow,
+    sql`
+    update assets
+       set stored_at = coalesce(stored_at, now()), deleted_at = null, collect_at = null,
+           alt = ${alt}, created_at = now(), updated_at = now()
+     where tenant_ref = ${tx.tenant} and sha256 = ${sha256} and collecting_at is null
+       and (stored_at is null or deleted_at is not null)
+    returning ${columns}`,
+  )
+
+export const updateAlt = (tx: Tx, sha256: string, alt: string | null) =>
+  tx.one(
+    AssetRow,
+    sql`
+    update assets set alt = ${alt}, updated_at = now()
+     where tenant_ref = ${tx.tenant} and sha256 = ${sha256}
+    returning ${columns}`,
+  )
+
+/** The bytes stay for 30 days, for whoever still links to them or changes their mind. */
+export const deleteAsset = (tx: Tx, sha256: string) =>
+  tx.run(sql`
+    update assets
+       set deleted_at = now(), collect_at = now() + interval '30 days', updated_at = now()
+     where tenant_ref = ${tx.tenant} and sha256 = ${sha256}`)
+
+export interface AssetFilters {
+  content_type?: ContentType | undefined
+  unused: boolean
+}
+
+function matching(db: Db, { content_type, unused }: AssetFilters) {
+  const where = [sql`a.tenant_ref = ${db.tenant}`, present]
+  if (content_type !== undefined) where.push(sql`a.content_type = ${content_type}`)
+  if (unused) {
+    where.push(sql`not exists (select 1 from asset_refs r
+                                where r.tenant_ref = ${db.tenant} and r.sha256 = a.sha256)`)
+  }
+  return sql`from assets a where ${join(where, ' and ')}`
+}
+
+export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
+  db.many(
+    AssetRow,
+    sql`
+    select ${columns} ${matching(db, filters)}
+     order by created_at desc, sha256 desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countAssets = (db: Db, filters: AssetFilters) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total ${matching(db, filters)}`,
+  )
+
+export const listUses = (db: Db, sha256: string, limit: number) =>
+  db.many(
+    AssetUse,
+    sql`
+    select owner_kind as kind, owner_id as id from asset_refs
+     where tenant_ref = ${db.tenant} and sha256 = ${sha256}
+     order by owner_kind, owner_id
+     limit ${limit}`,
+  )
+
+export const dropUses = (tx: Tx, owner: AssetUse, except: readonly string[]) =>
+  tx.run(sql`
+    delete from asset_refs
+     where tenant_ref = ${tx.tenant} and owner_kind = ${owner.kind} and owner_id = ${owner.id}
+       and not sha256 = any(${except})`)
+
+export const insertUses = (tx: Tx, owner: AssetUse, hashes: readonly string[]) =>
+  tx.run(sql`
+    insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
+    select ${tx.tenant}, hash, ${owner.kind}, ${owner.id} from unnest(${hashes}::text[]) as hash
+    on conflict do nothing`)
+
+export const findForm = (db: Db, sha256: string, width: number) =>
+  db.maybe(
+    AssetForm,
+    sql`
+    select form_sha256, bytes from asset_forms
+     where tenant_ref = ${db.tenant} and sha256 = ${sha256} and width = ${width}`,
+  )
+
+/** Also when there is one whose bytes were lost. */
+export const saveForm = (db: Db, sha256: string, width: number, form: AssetForm) =>
+  db.run(sql`
+    insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
+    values (${db.tenant}, ${sha256}, ${width}, ${form.form_sha256}, ${form.bytes})
+    on conflict (tenant_ref, sha256, width) do update
+       set form_sha256 = excluded.form_sha256, bytes = excluded.bytes`)
+
+export const listForms = (db: Db, sha256: string) =>
+  db.many(
+    AssetForm,
+    sql`
+    select form_sha256, bytes from asset_forms
+     where tenant_ref = ${db.tenant} and sha256 = ${sha256}`,
+  )
+
+/** Assets whose row and bytes may go. */
+export const leftovers = defineQueue({
+  table: sql`assets`,
+  due: sql`collect_at`,
+  columns: sql`sha256, extension`,
+  shape: Leftover,
+})
+
+/** From here on the bytes are gone. False when somebody has uploaded them anew meanwhile. */
+export const beginCollecting = async (db: Db, lease: Lease) =>
+  (await db.run(sql`
+    update assets set collecting_at = coalesce(collecting_at, now())
+     where tenant_ref = ${db.tenant} and id = ${lease.id} and lease_token = ${lease.lease_token}
+       and collect_at <= now()`)) === 1
+
+export const endCollecting = (db: Db, lease: Lease) =>
+  db.run(sql`
+    delete from assets
+     where tenant_ref = ${db.tenant} and id = ${lease.id} and lease_token = ${lease.lease_token}
+       and collecting_at is not null`)

@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** What is taken, and how each is named. The extension follows from the content type. */
+export const EXTENSIONS = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+  'image/avif': 'avif',
+  'image/svg+xml': 'svg',
+} as const
+
+export type ContentType = keyof typeof EXTENSIONS
+export type Extension = (typeof EXTENSIONS)[ContentType]
+
+export const CONTENT_TYPES = Object.keys(EXTENSIONS) as ContentType[]
+
+/** The contract's bound on an upload, in bytes. */
+export const ASSET_BYTES_MAX = 20 * 1_024 * 1_024
+
+export const ALT_LENGTH_MAX = 1_000
+
+/** An asset as a row. */
+export const AssetRow = Type.Object({
+  sha256: Type.String(),
+  extension: Type.Enum([...new Set(Object.values(EXTENSIONS))]),
+  content_type: Type.Enum([...CONTENT_TYPES]),
+  bytes: Type.Integer(),
+  width: Nullable(Type.Integer()),
+  height: Nullable(Type.Integer()),
+  alt: Nullable(Type.String()),
+  created_at: Timestamp,
+})
+export type AssetRow = Static<typeof AssetRow>
+
+/** The same with what only an upload needs to know. */
+export const AssetState = Type.Object({
+  ...AssetRow.properties,
+  stored: Type.Boolean(),
+  deleted: Type.Boolean(),
+})
+
+/** An asset on the wire. */
+export const Asset = Shared(
+  'Asset',
+  Type.Object({
+    asset_ref: Type.String({ description: '`asset:<tenant>/<sha256>.<ext>`' }),
+    url: Nullable(Type.String({ description: 'Null when the installation has no asset base.' })),
+    sha256: Type.String({ description: 'Of the bytes as they are kept, without metadata.' }),
+    content_type: AssetRow.properties.content_type,
+    bytes: Type.Integer(),
+    width: Nullable(Type.Integer({ description: 'Null for a drawing that names no size.' })),
+    height: Nullable(Type.Integer()),
+    alt: Nullable(Type.String()),
+    created_at: Timestamp,
+    deduped: Type.Boolean({ description: 'The store had these very bytes already.' }),
+  }),
+)
+export type Asset = Static<typeof Asset>
+
+export const NewUpload = Type.Object({
+  filename: Type.Optional(Type.String({ maxLength: 255 })),
+  content_type: Type.String({ maxLength: 100 }),
+  data_base64: Type.String({ minLength: 1 }),
+  alt: Type.Optional(Type.String({ maxLength: ALT_LENGTH_MAX })),
+})
+
+export const AssetPatch = Type.Object({
+  alt: Nullable(Type.String({ maxLength: ALT_LENGTH_MAX })),
+})
+
+/** Who uses an asset. */
+export const AssetUse = Type.Object({
+  kind: Type.Enum(['product', 'site']),
+  id: Type.String({ description: "A product's id, or the number of a site's version." }),
+})
+export type AssetUse = Static<typeof AssetUse>
+
+export const AssetForm = Type.Object({ form_sha256: Type.String(), bytes: Type.Integer() })
+export type AssetForm = Static<typeof AssetForm>
+
+/** What the collector needs to know of an asset that may go. */
+export const Leftover = Type.Object({ sha256: Type.String(), extension: Type.String() })
+export type Leftover = Static<typeof Leftover>

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, type TestContext, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { auditOf, COLLECTIONS, makeCollection, makeProduct } from './setup.ts'
+
+let app: TestApp
+let acme: Caller
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  acme = await app.merchant('acme')
+})
+
+const codeOf = (answer: { status: number; body: { error?: { code: string } } }) => [
+  answer.status,
+  answer.body.error?.code,
+]
+
+describe('collections', () => {
+  test('are made with a slug and a title, each behind the one before', async () => {
+    const { status, body } = await acme.post(COLLECTIONS, {
+      slug: 'new-in',
+      title: 'New in',
+      description: 'Just\narrived.',
+    })
+    assert.equal(status, 201)
+    const { id, created_at, updated_at, ...rest } = body.collection
+    assert.deepEqual(rest, {
+      tenant_ref: 'acme',
+      slug: 'new-in',
+      title: 'New in',
+      description: 'Just\narrived.',
+      position: 0,
+      product_ids: [],
+    })
+    await makeCollection(acme, 'later')
+    const list = (await acme.get(COLLECTIONS)).body
+    assert.deepEqual(
+      list.collections.map((c: { slug: string }) => c.slug),
+      ['new-in', 'later'],
+    )
+    assert.deepEqual([list.total, list.limit, list.offset], [2, 25, 0])
+    assert.deepEqual((await acme.get(`${COLLECTIONS}/${id}`)).body, body)
+    const entries = await auditOf(app, 'acme', 'collection.created')
+    assert.equal(entries.at(-1)?.entity, `collection:${id}`)
+  })
+
+  test('have slugs of their own, which products do not take', async () => {
+    await makeProduct(acme, 'shared')
+    await makeCollection(acme, 'shared')
+    const taken = await acme.post(COLLECTIONS, { slug: 'shared', title: 'x' })
+    assert.deepEqual(codeOf(taken), [409, 'slug_exists'])
+    const rush = await Promise.all(
+      Array.from({ length: 20 }, () => acme.post(COLLECTIONS, { slug: 'rush', title: 'x' })),
+    )
+    assert.equal(rush.filter(({ status }) => status === 201).length, 1)
+    assert.equal(rush.filter(({ status }) => status === 409).length, 19)
+  })
+
+  test('refuse what is none', async () => {
+    for (const wrong of [
+      { slug: 'A' },
+      { slug: '' },
+      { title: '' },
+      { title: 'a\nb' },
+      { title: null },
+      { description: 7 },
+      { description: '\u0007' },
+      { position: -1 },
+    ]) {
+      const answer = await acme.post(COLLECTIONS, { slug: 'fine', title: 'Fine', ...wrong })
+      assert.deepEqual(codeOf(answer), [400, 'invalid_body'], JSON.stringify(wrong))
+    }
+  })
+
+  test('change by what is sent, and end without their products', async () => {
+    const product = await makeProduct(acme, 'survivor')
+    const { id } = await makeCollection(acme, 'changing', [product.id])
+    const url = `${COLLECTIONS}/${id}`
+    const { body } = await acme.patch(url, { title: 'Changed', position: 7 })
+    assert.deepEqual(
+      [body.collection.slug, body.collection.title, body.collection.position],
+      ['changing', 'Changed', 7],
+    )
+    assert.deepEqual(body.collection.product_ids, [product.id])
+    await makeCollection(acme, 'there')
+    assert.deepEqual(codeOf(await acme.patch(url, { slug: 'there' })), [409, 'slug_exists'])
+    assert.equal((await acme.send('DELETE', url)).body.collection.id, id)
+    for (const answer of [
+      await acme.send('DELETE', url),
+      await acme.get(url),
+      await acme.patch(url, { title: 'x' }),
+      await acme.put(`${url}/products`, { product_ids: [] }),
+    ]) {
+      assert.deepEqual(codeOf(answer), [404, 'collection_not_found'])
+    }
+    assert.equal((await acme.get(`/v1/merchant/catalog/products/${product.id}`)).status, 200)
+    await makeCollection(acme, 'changing')
+    assert.equal((await auditOf(app, 'acme', 'collection.removed')).length, 1)
+  })
+
+  test('hold products in the order they are given', async () => {
+    const made = await Promise.all(['m1', 'm2', 'm3'].map((slug) => makeProduct(acme, slug)))
+    const ids = made.map(({ id }) => id)
+    const { id } = await makeCollection(acme, 'ordered')
+    const put = (product_ids: unknown) => acme.put(`${COLLECTIONS}/${id}/products`, { product_ids })
+    const reversed = ids.toReversed()
+    assert.deepEqual((await put(reversed)).body.collection.product_ids, reversed)
+    assert.deepEqual((await put(ids.slice(1))).body.collection.product_ids, ids.slice(1))
+    const twice = [ids[0]?.toUpperCase(), ids[0]]
+    assert.deepEqual((await put(twice)).body.collection.product_ids, [ids[0]])
+    const foreign = await makeProduct(await app.merchant('globex'), 'foreign')
+    for (const other of [randomUUID(), 'garbage', foreign.id]) {
+      assert.deepEqual(codeOf(await put([...reversed, other])), [404, 'product_not_found'])
+    }
+    for (const wrong of [null, 'x', [7], [ids[0], ids[0]]]) {
+      assert.deepEqual(codeOf(await put(wrong)), [400, 'invalid_body'])
+    }
+    const kept = (await acme.get(`${COLLECTIONS}/${id}`)).body.collection.product_ids
+    assert.deepEqual(kept, [ids[0]])
+    assert.deepEqual((await put([])).body.collection.product_ids, [])
+  })
+
+  test('keep one whole order when many are set at once', async () => {
+    const made = await Promise.all(['r1', 'r2', 'r3'].map((slug) => makeProduct(acme, slug)))
+    const ids = made.map(({ id }) => id)
+    const { id } = await makeCollection(acme, 'raced')
+    const orders = [ids, ids.toReversed(), ids.slice(0, 2), []]
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, n) =>
+        acme.put(`${COLLECTIONS}/${id}/products`, { product_ids: orders[n % 4] }),
+      ),
+    )
+    assert.ok(answers.every(({ status }) => status === 200))
+    const kept = (await acme.get(`${COLLECTIONS}/${id}`)).body.collection.product_ids
+    assert.ok(orders.some((order) => order.join() === kept.join()))
+  })
+})

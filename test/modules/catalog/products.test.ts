@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, type TestContext, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { auditOf, makeProduct, makeVariant, PRODUCTS } from './setup.ts'
+
+let app: TestApp
+let acme: Caller
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  acme = await app.merchant('acme')
+})
+
+const issuePaths = (body: { issues?: { path: string }[] }) => body.issues?.map(({ path }) => path)
+
+describe('making a product', () => {
+  test('answers all of it, active unless it says otherwise', async () => {
+    const { status, body } = await acme.post(PRODUCTS, { slug: 'lamp', name: 'Lamp' })
+    assert.equal(status, 201)
+    const { id, created_at, updated_at, ...rest } = body.product
+    assert.deepEqual(rest, {
+      tenant_ref: 'acme',
+      slug: 'lamp',
+      name: 'Lamp',
+      description: null,
+      status: 'active',
+      image_asset_ref: null,
+      image_url: null,
+      is_subscription: false,
+      subscription_interval: null,
+      subscription_interval_count: null,
+      subscription_price_cents: null,
+      images: [],
+      variants: [],
+      metadata: {},
+    })
+    assert.ok(created_at && updated_at)
+    assert.deepEqual(body.warnings, [])
+    const [entry] = await auditOf(app, 'acme', 'product.created')
+    assert.equal(entry?.entity, `product:${id}`)
+    assert.match(entry?.actor ?? '', /^merchant_key:/)
+  })
+
+  test('takes a draft, a description, metadata and a subscription', async () => {
+    const product = await makeProduct(acme, 'coffee-club', {
+      status: 'draft',
+      description: 'Beans,\neach month.',
+      subscription_interval: 'month',
+      subscription_price_cents: 1_200,
+      metadata: { origin: { country: 'ET' }, scores: [86.5, null] },
+    })
+    assert.equal(product.status, 'draft')
+    assert.equal(product.description, 'Beans,\neach month.')
+    assert.equal(product.is_subscription, true)
+    assert.equal(product.subscription_interval_count, 1)
+    assert.equal(product.subscription_price_cents, 1_200)
+    assert.deepEqual(product.metadata, { origin: { country: 'ET' }, scores: [86.5, null] })
+  })
+
+  test('refuses a slug that the store has, archived or not, and lets another store have it', async () => {
+    const { id } = await makeProduct(acme, 'taken')
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    const again = await acme.post(PRODUCTS, { slug: 'taken', name: 'Again' })
+    assert.equal(again.status, 409)
+    assert.equal(again.body.error.code, 'slug_exists')
+    await makeProduct(await app.merchant('globex'), 'taken')
+  })
+
+  test('gives one of a hundred at once the slug, and the others 409', async () => {
+    const wanted = { slug: 'rush', name: 'Rush' }
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => acme.post(PRODUCTS, wanted)),
+    )
+    const counts = Map.groupBy(answers, ({ status }) => status)
+    assert.equal(counts.get(201)?.length, 1)
+    assert.equal(counts.get(409)?.length, 99)
+    const entries = await auditOf(app, 'acme', 'product.created')
+    assert.equal(entries.filter(({ after }) => after?.slug === 'rush').length, 1)
+  })
+
+  test('takes slugs of every script, and finds one however its accents are typed', async () => {
+    for (const slug of [
+      'a',
+      '7',
+      'snow_boots-2',
+      'ürün',
+      '山茶花',
+      'शर्ट',
+      'рубашка',
+      'x'.repeat(200),
+    ]) {
+      assert.equal((await makeProduct(acme, slug)).slug, slug.normalize('NFC'))
+    }
+    const twin = await acme.post(PRODUCTS, { slug: 'u\u0308ru\u0308n', name: 'The same word' })
+    assert.equal(twin.body.error.code, 'slug_exists')
+  })
+
+  const WRONG: Record<string, unknown>[] = [
+    ...[
+      '',
+      ' ',
+      '-a',
+      'a-',
+      'A',
+      'a b',
+      'a/b',
+      'a.b',
+      '..',
+      'a?b',
+      'Ürün',
+      'a\u200bb',
+      'a\nb',
+      'a%20b',
+      '\u0301a',
+      'x'.repeat(201),
+      '\u0958'.repeat(150),
+      7,
+      null,
+      ['a'],
+    ].map((slug) => ({ slug })),
+    ...['', ' ', 'a\nb', 'a\u0007b', 'a\u2028b', 'x'.repeat(301), 7, null].map((name) => ({
+      name,
+    })),
+    ...['\u0007', 'x'.repeat(20_001), 7].map((description) => ({ description })),
+    ...['archived', 'Active', '', null].map((status) => ({ status })),
+    ...[[], 'x', null, { large: 'x'.repeat(16_384) }].map((metadata) => ({ metadata })),
+    ...[-1, 1.5, '100', 1e12, null].flatMap((price) =>
+      price === null ? [] : [{ subscription_interval: 'day', subscription_price_cents: price }],
+    ),
+    ...[0, -1, 1.5, 1_001, '1'].map((count) => ({
+      subscription_interval: 'day',
+      subscription_interval_count: count,
+    })),
+    { is_subscription: true },
+    { is_subscription: 'true' },
+    { is_subscription: false, subscription_interval: 'day' },
+    { subscription_interval: 'hour' },
+    { subscription_price_cents: 100 },
+  ]
+
+  test('refuses what is none, names the place, and writes nothing', async () => {
+    const { body } = await acme.get(PRODUCTS)
+    for (const wrong of WRONG) {
+      const answer = await acme.post(PRODUCTS, { slug: `bad-${randomUUID()}`, name: 'x', ...wrong })
+      assert.equal(answer.status, 400, `${JSON.stringify(wrong)}: ${answer.text}`)
+      assert.equal(answer.body.error.code, 'invalid_body')
+      const [path = ''] = issuePaths(answer.body) ?? []
+      assert.match(path, /^(slug|name|description|status|metadata|is_subscription|subscription_)/)
+    }
+    assert.equal((await acme.get(PRODUCTS)).body.total, body.total)
+  })
+
+  test('needs a slug and a name', async () => {
+    assert.deepEqual(issuePaths((await acme.post(PRODUCTS, { name: 'x' })).body), ['slug'])
+    assert.deepEqual(issuePaths((await acme.post(PRODUCTS, { slug: 'x1' })).body), ['name'])
+    assert.equal((await acme.post(PRODUCTS)).status, 400)
+  })
+})
+
+describe('claims in a product', () => {
+  test('are warnings, and the product is kept', async () => {
+    const claim = { name: 'Balm', description: 'Our balm cures cancer.' }
+    const { status, body } = await acme.post(PRODUCTS, { slug: 'balm', ...claim })
+    assert.equal(status, 201)
+    assert.deepEqual(
+      body.warnings.map(({ path, rule }: Record<string, string>) => [path, rule]),
+      [['/description', 'disease_claim']],
+    )
+    const url = `${PRODUCTS}/${body.product.id}`
+    const mended = await acme.patch(url, { description: 'A balm.' })
+    assert.deepEqual(mended.body.warnings, [])
+  })
+})
+
+describe('reading products', () => {
+  test('lists all of them, newest first, unless a page is asked for', async () => {
+    const shop = await app.merchant('lister')
+    for (let n = 0; n < 30; n++) await makeProduct(shop, `p-${n}`)
+    const all = (await shop.get(PRODUCTS)).body
+    assert.equal(all.products.length, 30)
+    assert.deepEqual([all.total, all.limit, all.offset], [30, 30, 0])
+    assert.equal(all.products[0].slug, 'p-29')
+    const page = (await shop.get(`${PRODUCTS}?limit=2&offset=3`)).body
+    assert.deepEqual(
+      page.products.map(({ slug }: { slug: string }) => slug),
+      ['p-26', 'p-25'],
+    )
+    assert.deepEqual([page.total, page.limit, page.offset], [30, 2, 3])
+    const offset = (await shop.get(`${PRODUCTS}?offset=10`)).body
+    assert.deepEqual([offset.products.length, offset.limit, offset.offset], [20, 25, 10])
+    for (const [query, limit] of [
+      ['limit=-5', 1],
+      ['limit=1e9', 100],
+      ['limit=x', 25],
+    ] as const) {
+      assert.equal((await shop.get(`${PRODUCTS}?${query}`)).body.limit, limit)
+    }
+  })
+
+  test('filters by status and by a part of name, slug or SKU', async () => {
+    const shop = await app.merchant('filters')
+    await makeProduct(shop, 'one', { name: 'Blue Ünicorn' })
+    await makeProduct(shop, 'two', { status: 'draft' })
+    const { id } = await makeProduct(shop, 'three')
+    await makeVariant(shop, id, { sku: 'SKU-%_9', price_cents: 1 })
+    const slugs = async (query: string) =>
+      (await shop.get(`${PRODUCTS}?${query}`)).body.products.map((p: { slug: string }) => p.slug)
+    assert.deepEqual(await slugs('status=draft'), ['two'])
+    assert.deepEqual(await slugs('status=nonsense'), ['three', 'two', 'one'])
+    assert.deepEqual(await slugs('q=%C3%BCnicorn'), ['one'])
+    assert.deepEqual(await slugs('q=sku-%25_'), ['three'])
+    assert.deepEqual(await slugs('q=TW'), ['two'])
+  })
+
+  test('accepts a key that may only read, which may write nothing', async () => {
+    const { id } = await makeProduct(acme, 'readable')
+    const reader = await app.merchant('acme', 'read:own_catalog')
+    assert.equal((await reader.get(`${PRODUCTS}/${id}`)).body.product.slug, 'readable')
+    assert.equal((await reader.get(PRODUCTS)).status, 200)
+    assert.equal((await reader.patch(`${PRODUCTS}/${id}`, { name: 'x' })).status, 403)
+  })
+})
+
+describe('changing a product', () => {
+  test('changes what is sent and nothing else', async () => {
+    const made = await makeProduct(acme, 'patchy', { description: 'Before', metadata: { a: 1 } })
+    const url = `${PRODUCTS}/${made.id}`
+    const { status, body } = await acme.patch(url, { name: 'Patched', slug: 'patched' })
+    assert.equal(status, 200)
+    const { updated_at, ...rest } = body.product
+    const { updated_at: _, ...expected } = { ...made, name: 'Patched', slug: 'patched' }
+    assert.deepEqual(rest, expected)
+    assert.ok(updated_at > (made.updated_at as string))
+    assert.equal((await acme.patch(url, { description: null })).body.product.description, null)
+    const [entry] = await auditOf(app, 'acme', 'product.updated')
+    assert.equal(entry?.before?.description, 'Before')
+    assert.equal(entry?.after?.description, null)
+  })
+
+  test('keeps a subscription whole', async () => {
+    const { id } = await makeProduct(acme, 'subscribed', { subscription_interval: 'week' })
+    const patch = async (body: object) => {
+      const answer = await acme.patch(`${PRODUCTS}/${id}`, body)
+      const { product: p } = answer.body
+      return p
+        ? [
+            p.is_subscription,
+            p.subscription_interval,
+            p.subscription_interval_count,
+            p.subscription_price_cents,
+          ]
+        : answer.status
+    }
+    assert.deepEqual(await patch({ subscription_interval_count: 2 }), [true, 'week', 2, null])
+    assert.deepEqual(await patch({ subscription_price_cents: 5 }), [true, 'week', 2, 5])
+    assert.deepEqual(await patch({ is_subscription: true }), [true, 'week', 2, 5])
+    assert.equal(await patch({ is_subscription: true, subscription_interval: null }), 400)
+    assert.deepEqual(await patch({ is_subscription: false }), [false, null, null, null])
+    assert.equal(await patch({ subscription_price_cents: 5 }), 400)
+    assert.deepEqual(await patch({ subscription_interval: 'year' }), [true, 'year', 1, null])
+    assert.deepEqual(await patch({ subscription_interval: null }), [false, null, null, null])
+  })
+
+  test('never changes the status, and refuses a slug that is taken', async () => {
+    const { id } = await makeProduct(acme, 'steady', { status: 'draft' })
+    await makeProduct(acme, 'occupied')
+    const url = `${PRODUCTS}/${id}`
+    for (const status of ['active', 'draft', 'archived', null]) {
+      const answer = await acme.patch(url, { status, name: 'not taken over' })
+      assert.equal(answer.status, 400)
+      assert.deepEqual(issuePaths(answer.body), ['status'])
+    }
+    const taken = await acme.patch(url, { slug: 'occupied', name: 'not taken over' })
+    assert.equal(taken.body.error.code, 'slug_exists')
+    assert.equal((await acme.get(url)).body.product.name, 'steady')
+    assert.equal((await acme.patch(url, { slug: 'steady' })).status, 200)
+  })
+})
+
+describe('the status of a product', () => {
+  test('ends in the archive, however often it is put there', async () => {
+    const { id } = await makeProduct(acme, 'old')
+    for (let n = 0; n < 2; n++) {
+      const { status, body } = await acme.post(`${PRODUCTS}/${id}/archive`)
+      assert.deepEqual([status, body.product.status], [200, 'archived'])
+    }
+    const entries = await auditOf(app, 'acme', 'product.archived')
+    assert.equal(entries.filter(({ entity }) => entity === `product:${id}`).length, 1)
+  })
+
+  test('goes from draft to active only on the word of the operator, which is on record', async () => {
+    const { id } = await makeProduct(acme, 'wip', { status: 'draft' })
+    const url = `/v1/stores/acme/products/${id}/activate`
+    assert.equal((await acme.post(url)).status, 401)
+    for (let n = 0; n < 2; n++) {
+      const { status, body } = await app.operator.post(url)
+      assert.deepEqual([status, body.product.status], [200, 'active'])
+    }
+    const entries = await auditOf(app, 'acme', 'product.activated')
+    assert.deepEqual(
+      entries.map(({ actor }) => actor),
+      ['operator'],
+    )
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    const late = await app.operator.post(url)
+    assert.equal(late.status, 409)
+    assert.equal(late.body.error.code, 'invalid_transition')
+    assert.deepEqual([late.body.current_status, late.body.allowed], ['archived', []])
+    for (const [store, other] of [
+      ['globex', id],
+      ['acme', randomUUID()],
+      ['acme', 'x'],
+    ]) {
+      const missing = await app.operator.post(`/v1/stores/${store}/products/${other}/activate`)
+      assert.equal(missing.body.error.code, 'product_not_found')
+    }
+  })
+})

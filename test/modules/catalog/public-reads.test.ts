@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import {
+  COLLECTIONS,
+  makeCollection,
+  makeProduct,
+  makeVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+  setStatus,
+} from './setup.ts'
+
+let app: TestApp
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+})
+
+const sameTo = (answer: { status: number; headers: Record<string, string>; text: string }) => {
+  const { 'x-correlation-id': _, date, ...headers } = answer.headers
+  return { status: answer.status, headers, text: answer.text }
+}
+
+describe('public products', () => {
+  test('show just the fields of the contract and the pictures, with no tag and no caching', async () => {
+    const acme = await openLiveStore(app, 'acme')
+    const club = await makeProduct(acme, 'club', {
+      name: 'Club',
+      description: 'Each month.',
+      subscription_interval: 'month',
+      subscription_interval_count: 2,
+      subscription_price_cents: 900,
+      metadata: { secret: 'cost price' },
+    })
+    const variant = await makeVariant(acme, club.id, {
+      sku: 'C-1',
+      price_cents: 1_000,
+      metadata: { secret: 'supplier' },
+    })
+    const expected = {
+      id: club.id,
+      tenant_ref: 'acme',
+      slug: 'club',
+      name: 'Club',
+      description: 'Each month.',
+      status: 'active',
+      image_asset_ref: null,
+      image_url: null,
+      is_subscription: true,
+      subscription_interval: 'month',
+      subscription_interval_count: 2,
+      subscription_price_cents: 900,
+      images: [],
+      variants: [
+        {
+          id: variant.id,
+          tenant_ref: 'acme',
+          product_id: club.id,
+          sku: 'C-1',
+          label: null,
+          price_cents: 1_000,
+          currency: 'USD',
+        },
+      ],
+    }
+    const one = await app.anyone.get(publicUrl('acme', 'products/club'))
+    assert.equal(one.status, 200)
+    assert.deepEqual(one.body, { product: expected })
+    assert.deepEqual((await app.anyone.get(publicUrl('acme'))).body, { products: [expected] })
+    assert.equal(one.headers.etag, undefined)
+    assert.equal(one.headers['cache-control'], undefined)
+    assert.equal(one.headers['content-type'], 'application/json; charset=utf-8')
+  })
+
+  test('are the active ones, newest first, with the variants that are not archived', async () => {
+    const shop = await openLiveStore(app, 'shop')
+    await makeProduct(shop, 'hidden', { status: 'draft' })
+    const old = await makeProduct(shop, 'old')
+    await shop.post(`${PRODUCTS}/${old.id}/archive`)
+    await makeProduct(shop, 'first')
+    const second = await makeProduct(shop, 'second')
+    const gone = await makeVariant(shop, second.id, { sku: 'G', price_cents: 1 })
+    await makeVariant(shop, second.id, { sku: 'A', price_cents: 1, position: 5 })
+    await makeVariant(shop, second.id, { sku: 'B', price_cents: 1, position: 2 })
+    await shop.post(`${PRODUCTS}/${second.id}/variants/${gone.id}/archive`)
+    const { products } = (await app.anyone.get(publicUrl('shop'))).body
+    assert.deepEqual(
+      products.map((p: { slug: string }) => p.slug),
+      ['second', 'first'],
+    )
+    assert.deepEqual(
+      products[0].variants.map((v: { sku: string }) => v.sku),
+      ['B', 'A'],
+    )
+    for (const slug of ['hidden', 'old', 'never', 'SECOND', '..%2F', 'x'.repeat(3_000)]) {
+      const answer = await app.anyone.get(publicUrl('shop', `products/${slug}`))
+      assert.equal(answer.status, 404, slug)
+      assert.equal(answer.body.error.code, 'product_not_found')
+    }
+  })
+
+  test('are found by a slug in any script and either form of its accents', async () => {
+    const shop = await openLiveStore(app, 'scripts')
+    for (const slug of ['ürün', '山茶花']) await makeProduct(shop, slug)
+    for (const slug of ['ürün', 'u\u0308ru\u0308n', '山茶花']) {
+      const url = publicUrl('scripts', `products/${encodeURIComponent(slug)}`)
+      assert.equal((await app.anyone.get(url)).body.product.slug, slug.normalize('NFC'))
+    }
+  })
+})
+
+describe('public collections', () => {
+  test('are listed in the order of the store, and show their active products in their own', async () => {
+    const shop = await openLiveStore(app, 'coll')
+    const a = await makeProduct(shop, 'a')
+    const b = await makeProduct(shop, 'b')
+    const c = await makeProduct(shop, 'c', { status: 'draft' })
+    await makeCollection(shop, 'late', [b.id, c.id, a.id])
+    const early = await makeCollection(shop, 'early')
+    await shop.patch(`${COLLECTIONS}/${early.id}`, { description: 'Empty.', position: 7 })
+    await makeCollection(shop, 'last')
+    await shop.patch(`${COLLECTIONS}/${(await makeCollection(shop, 'first')).id}`, { position: 0 })
+    assert.deepEqual((await app.anyone.get(publicUrl('coll', 'collections'))).body, {
+      collections: [
+        { slug: 'late', title: 'The late', description: null },
+        { slug: 'first', title: 'The first', description: null },
+        { slug: 'early', title: 'The early', description: 'Empty.' },
+        { slug: 'last', title: 'The last', description: null },
+      ],
+    })
+    const one = await app.anyone.get(publicUrl('coll', 'collections/late'))
+    assert.deepEqual(one.body.collection, { slug: 'late', title: 'The late', description: null })
+    assert.deepEqual(
+      one.body.products.map((p: { slug: string }) => p.slug),
+      ['b', 'a'],
+    )
+    const product = await app.anyone.get(publicUrl('coll', 'products/b'))
+    assert.deepEqual(one.body.products[0], product.body.product)
+    assert.deepEqual(
+      (await app.anyone.get(publicUrl('coll', 'collections/early'))).body.products,
+      [],
+    )
+    const missing = await app.anyone.get(publicUrl('coll', 'collections/never'))
+    assert.equal(missing.status, 404)
+    assert.equal(missing.body.error.code, 'collection_not_found')
+  })
+})
+
+describe('a store the public may not see', () => {
+  test('answers as one that does not exist, to the byte, whatever it holds', async () => {
+    const draft = await app.merchant('drafty')
+    await makeProduct(draft, 'there')
+    await makeCollection(draft, 'there')
+    const suspended = await openLiveStore(app, 'suspended')
+    await makeProduct(suspended, 'there')
+    await setStatus(app, 'suspended', 'suspended')
+    for (const path of ['products', 'products/there', 'collections', 'collections/there']) {
+      const unknown = sameTo(await app.anyone.get(publicUrl('never-made', path)))
+      assert.equal(unknown.status, 404)
+      assert.equal(JSON.parse(unknown.text).error.code, 'unknown_tenant')
+      for (const tenant of ['drafty', 'suspended', 'NOT-A-SLUG', 'x', "'; drop"]) {
+        assert.deepEqual(sameTo(await app.anyone.get(publicUrl(tenant, path))), unknown, tenant)
+      }
+    }
+  })
+})
+
+describe('a database that fails', () => {
+  test('is a 503, never an empty list', async (t) => {
+    const other = await openTestApp(t)
+    await openLiveStore(other, 'acme')
+    const superuser = await openSuperuser(t, other.database)
+    await superuser.query('alter table products rename to products_away')
+    await superuser.query('alter table collections rename to collections_away')
+    for (const path of ['products', 'products/x', 'collections', 'collections/x']) {
+      const answer = await other.anyone.get(publicUrl('acme', path))
+      assert.equal(answer.status, 503)
+      assert.equal(answer.body.error.code, 'service_unavailable')
+    }
+  })
+})

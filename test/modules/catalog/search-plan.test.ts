@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import type pg from 'pg'
+import { openTestDatabase, type TestDatabase } from '../../harness/database.ts'
+
+const PRODUCTS = 3_000
+
+let database: TestDatabase
+let admin: pg.Client
+
+before(async (t) => {
+  database = await openTestDatabase(t as TestContext)
+  admin = await database.openAdmin()
+  await admin.query(`
+    insert into stores (tenant_ref, display_name, status)
+    select 'store-' || n, 'Store', 'live' from generate_series(1, 3) n`)
+  await admin.query(`
+    insert into products (tenant_ref, slug, name)
+    select 'store-' || (1 + n % 3), 'p' || n, 'Lamp ' || md5(n::text)
+      from generate_series(1, ${PRODUCTS}) n`)
+  await admin.query('vacuum analyze product_search')
+})
+
+/** The plans of the statements within a call, as the server itself saw them run. */
+async function plansOf(q: string): Promise<string> {
+  const plans: string[] = []
+  const note = ({ message }: { message?: string }) => plans.push(message ?? '')
+  admin.on('notice', note)
+  await admin.query(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0;
+    set auto_explain.log_nested_statements = on;
+    set auto_explain.log_analyze = on;
+    set client_min_messages = log;
+    set role fd_app;
+    set app.tenant = 'store-1'`)
+  try {
+    await admin.query(
+      `select * from fd_search_products($1, null, null, null, 'relevance', 20, 0)`,
+      [q],
+    )
+  } finally {
+    await admin.query('reset all')
+    await admin.query('reset role')
+    admin.off('notice', note)
+  }
+  return plans.join('\n')
+}
+
+const lineOf = (plan: string, pattern: RegExp) =>
+  plan.split('\n').find((line) => pattern.test(line)) ?? ''
+
+describe('the search function', () => {
+  test('finds words by their index, and looks for likeness only when there are none', async () => {
+    const plan = await plansOf('lamp')
+    assert.match(lineOf(plan, /Bitmap Index Scan on product_search_words/), /rows=1000/)
+    assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /never executed/)
+    assert.doesNotMatch(plan, /Seq Scan on product_search/)
+  })
+
+  test('finds likeness by its index', async () => {
+    const plan = await plansOf('lmap')
+    assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /actual time/)
+    assert.doesNotMatch(plan, /Seq Scan on product_search/)
+  })
+
+  test('takes the words of its own store alone out of the index', async () => {
+    const { rows } = await admin.query<{ n: number }>(`
+      select count(*)::int as n from product_search, stores
+       where stores.tenant_ref = 'store-1'
+         and words @@ fd_search_query(store_number, 'english', 'l')`)
+    assert.deepEqual(rows, [{ n: PRODUCTS / 3 }])
+  })
+
+  test('raises without a tenant', async () => {
+    const app = database.open('fd_app')
+    const { sql } = await import('../../../src/db/sql.ts')
+    const call = sql`select fd_search_products('lamp', null, null, null, 'newest', 20, 0)`
+    await assert.rejects(app.global.run(call), { code: 'FD001' })
+  })
+})
+
+describe('its owner', () => {
+  test('can read the search rows, and of stores and collections what search needs', async () => {
+    const { rows } = await admin.query<{ name: string; columns: string }>(`
+      select c.relname as name, string_agg(a.attname, ' ' order by a.attnum) as columns
+        from pg_class c
+        join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where c.relkind in ('r', 'p', 'v', 'm') and c.relnamespace = 'public'::regnamespace
+         and has_column_privilege('fd_search', c.oid, a.attnum, 'select')
+       group by c.relname order by c.relname`)
+    assert.deepEqual(rows, [
+      { name: 'collections', columns: 'tenant_ref id slug title' },
+      {
+        name: 'product_search',
+        columns: 'tenant_ref product_id created_at price_cents collections names head words',
+      },
+      { name: 'stores', columns: 'tenant_ref store_number status language' },
+    ])
+  })
+
+  test('can write nothing, cannot log in and does not stand above row level security', async () => {
+    const { rows: writable } = await admin.query(`
+      select relname from pg_class
+       where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace = 'public'::regnamespace
+         and case when relkind = 'S' then has_sequence_privilege('fd_search', oid, 'usage, update')
+                  else has_table_privilege('fd_search', oid, 'insert, update, delete, truncate') end`)
+    assert.deepEqual(writable, [])
+    const { rows: role } = await admin.query(`
+      select rolcanlogin, rolbypassrls, rolsuper from pg_roles where rolname = 'fd_search'`)
+    assert.deepEqual(role, [{ rolcanlogin: false, rolbypassrls: false, rolsuper: false }])
+  })
+
+  test('alone can call the function besides those who serve', async () => {
+    const { rows } = await admin.query<{ name: string }>(`
+      select r.rolname as name from pg_roles r
+       where r.rolname like 'fd\\_%'
+         and has_function_privilege(r.oid,
+           'fd_search_products(text, bigint, bigint, text, text, integer, integer)', 'execute')
+       order by 1`)
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['fd_app', 'fd_owner', 'fd_search'],
+    )
+  })
+})

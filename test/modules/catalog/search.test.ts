@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { refreshAll } from '../../../src/modules/catalog/search.ts'
+import { deliverDue } from '../../../src/platform/outbox.ts'
+import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import {
+  COLLECTIONS,
+  makeCollection,
+  makeProduct,
+  makeVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+  setStatus,
+} from './setup.ts'
+
+let app: TestApp
+let acme: Caller
+const ids = new Map<string, string>()
+
+/** A small shop, each product with one variant but for the last. */
+const STOCK = [
+  { slug: 'mug', name: 'Red coffee mug', sku: 'MUG-001/RED', price_cents: 900 },
+  { slug: 'grinder', name: 'Grinder', sku: 'GR-2', price_cents: 12_000 },
+  { slug: 'shoes', name: 'Running shoes', sku: 'RUN42', price_cents: 8_000 },
+  { slug: 'creme', name: 'Crème brûlée torch', sku: 'CB-9', price_cents: 2_400 },
+  { slug: 'jacket', name: 'Winter jacket', sku: 'JK-7', price_cents: 2_499 },
+  { slug: 'voucher', name: 'Coffee voucher', sku: null, price_cents: 0 },
+]
+const DESCRIPTIONS: Record<string, string> = {
+  grinder: 'Grinds coffee beans by hand.',
+  shoes: 'Light trainers for the road.',
+}
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  acme = await openLiveStore(app, 'acme')
+  for (const { slug, name, sku, price_cents } of STOCK) {
+    const description = DESCRIPTIONS[slug] ?? null
+    const { id } = await makeProduct(acme, slug, { name, description })
+    ids.set(slug, id)
+    if (sku !== null) await makeVariant(acme, id, { sku, price_cents })
+  }
+  await makeCollection(acme, 'kitchen', idsOf('mug', 'grinder', 'creme'))
+  await makeCollection(acme, 'gifts', idsOf('mug', 'voucher'))
+})
+
+const idsOf = (...slugs: string[]) => slugs.map((slug) => ids.get(slug) ?? '')
+
+const ask = (parameters: Record<string, string>, tenant = 'acme', who = app.anyone) =>
+  who.get(`${publicUrl(tenant, 'search')}?${new URLSearchParams(parameters)}`)
+
+const slugsIn = ({ status, text, body }: Answer): string[] => {
+  assert.equal(status, 200, text)
+  return body.results.map((each: { slug: string }) => each.slug)
+}
+
+const find = async (q: string, more: Record<string, string> = {}, tenant = 'acme') =>
+  slugsIn(await ask({ q, ...more }, tenant))
+
+const findSorted = async (q: string, more: Record<string, string> = {}) =>
+  (await find(q, more)).toSorted()
+
+describe('search finds', () => {
+  test('products as the catalog shows them, with what was asked and how many there are', async () => {
+    const { status, body } = await ask({ q: ' trainers ' })
+    const shown = (await app.anyone.get(publicUrl('acme', 'products/shoes'))).body.product
+    assert.equal(status, 200)
+    assert.deepEqual(body, {
+      query: 'trainers',
+      results: [shown],
+      filters: { priceMinCents: null, priceMaxCents: null, collectionSlug: null },
+      facets: {
+        price_buckets: [{ min_cents: 5_000, max_cents: 9_999, count: 1 }],
+        collections: [],
+      },
+      result_count: 1,
+      limit: 20,
+      offset: 0,
+    })
+  })
+
+  test('a name before a description', async () => {
+    assert.deepEqual((await find('coffee')).at(-1), 'grinder')
+    assert.deepEqual(await findSorted('coffee'), ['grinder', 'mug', 'voucher'])
+  })
+
+  test('every word that was given, wherever it stands', async () => {
+    assert.deepEqual(await find('beans grinder'), ['grinder'])
+    assert.deepEqual(await find('coffee parachute'), [])
+  })
+
+  test('other forms of a word, and a last word that is only begun', async () => {
+    assert.deepEqual(await find('run'), ['shoes'])
+    assert.deepEqual(await find('runni'), ['shoes'])
+    assert.deepEqual(await find('grinding'), ['grinder'])
+    assert.deepEqual(await find('winter jac'), ['jacket'])
+  })
+
+  test('words with or without their accents', async () => {
+    for (const q of ['creme brulee', 'CRÈME BRÛLÉE', 'Cre\u0300me', 'ｃｒｅｍｅ']) {
+      assert.deepEqual(await find(q), ['creme'], q)
+    }
+  })
+
+  test('a SKU, whole or in part, whatever stands between its parts', async () => {
+    for (const q of ['MUG-001/RED', 'mug001red', 'mug 001', 'MUG-001', '001']) {
+      assert.deepEqual(await find(q), ['mug'], q)
+    }
+    assert.deepEqual(await find('run-42'), ['shoes'])
+  })
+
+  test('what looks like a word that nothing has, and what has it inside', async () => {
+    assert.deepEqual(await find('jackett'), ['jacket'])
+    assert.deepEqual(await find('cofee mug'), ['mug'])
+    assert.deepEqual(await find('vouchr'), ['voucher'])
+    assert.deepEqual(await find('rinde'), ['grinder'])
+    assert.deepEqual(await find('zzzzzz'), [])
+  })
+
+  test('nothing for a blank query, without a fault', async () => {
+    for (const q of ['', '   ', '\u0007', '!!!', '"', '\u0301']) {
+      const { status, body } = await ask({ q })
+      assert.equal(status, 200)
+      assert.deepEqual([body.results, body.result_count], [[], 0], JSON.stringify(q))
+      assert.deepEqual(body.facets, { price_buckets: [], collections: [] })
+    }
+    assert.equal((await app.anyone.get(publicUrl('acme', 'search'))).body.query, '')
+  })
+})
+
+describe('search narrows', () => {
+  test('by the lowest price, both ends included, under either name', async () => {
+    const cheap = { price_min_cents: '900', price_max_cents: '900' }
+    assert.deepEqual(await find('coffee', cheap), ['mug'])
+    const { body } = await ask({ q: 'coffee', priceMinCents: '901', priceMaxCents: '12000' })
+    assert.deepEqual(body.filters, {
+      priceMinCents: 901,
+      priceMaxCents: 12_000,
+      collectionSlug: null,
+    })
+    assert.equal(body.result_count, 1)
+  })
+
+  test('by collection, under either name; an unknown one holds nothing', async () => {
+    assert.deepEqual(await findSorted('coffee', { collection: 'gifts' }), ['mug', 'voucher'])
+    assert.deepEqual(await findSorted('coffee', { collectionSlug: 'kitchen' }), ['grinder', 'mug'])
+    assert.deepEqual(await find('coffee', { collection: 'none' }), [])
+  })
+
+  test('and each facet is counted without its own filter, but with the other', async () => {
+    const { body } = await ask({ q: 'coffee', collection: 'gifts', price_min_cents: '5000' })
+    assert.equal(body.result_count, 0)
+    assert.deepEqual(body.facets, {
+      price_buckets: [{ min_cents: 500, max_cents: 999, count: 1 }],
+      collections: [{ slug: 'kitchen', title: 'The kitchen', count: 1 }],
+    })
+  })
+
+  test('to just what a bucket counted, when its ends are sent back', async () => {
+    const { body } = await ask({ q: 'c' })
+    assert.ok(body.facets.price_buckets.length > 2)
+    for (const { min_cents, max_cents, count } of body.facets.price_buckets) {
+      const ends = { price_min_cents: String(min_cents), price_max_cents: String(max_cents) }
+      assert.equal((await ask({ q: 'c', ...ends })).body.result_count, count)
+    }
+  })
+
+  test('by what makes sense alone: a bad number is none, a far one is moved into range', async () => {
+    const { body } = await ask({
+      q: 'coffee',
+      price_min_cents: 'abc',
+      price_max_cents: '1e99',
+      sort: 'sideways',
+      limit: '999',
+      offset: '99999999',
+    })
+    assert.deepEqual(body.filters.priceMinCents, null)
+    assert.deepEqual(body.filters.priceMaxCents, 100_000_000_000)
+    assert.deepEqual([body.limit, body.offset, body.result_count], [50, 10_000, 2])
+    assert.equal((await ask({ q: 'coffee', price_min_cents: '-5' })).body.filters.priceMinCents, 0)
+    const twice = `${publicUrl('acme', 'search')}?q=jacket&q=mug&price_min_cents=1&price_min_cents=9`
+    const first = (await app.anyone.get(twice)).body
+    assert.deepEqual([first.query, first.filters.priceMinCents], ['jacket', 1])
+  })
+})
+
+describe('search sorts', () => {
+  test('by price, with what has no price last, and by age', async () => {
+    assert.deepEqual(await find('coffee', { sort: 'price_asc' }), ['mug', 'grinder', 'voucher'])
+    assert.deepEqual(await find('coffee', { sort: 'price_desc' }), ['grinder', 'mug', 'voucher'])
+    assert.deepEqual(await find('coffee', { sort: 'newest' }), ['voucher', 'grinder', 'mug'])
+  })
+
+  test('into pages that overlap nowhere and leave nothing out, though all are alike', async () => {
+    const twins = await openLiveStore(app, 'twins')
+    const made = Array.from({ length: 23 }, (_, n) =>
+      makeProduct(twins, `twin-${n}`, { name: 'Twin' }),
+    )
+    await Promise.all(made)
+    const admin = await app.database.openAdmin()
+    await admin.query(`update product_search set created_at = now() where tenant_ref = 'twins'`)
+    for (const sort of ['relevance', 'price_asc', 'price_desc', 'newest']) {
+      const pages: string[] = []
+      for (const offset of ['0', '10', '20']) {
+        pages.push(...(await find('twin', { sort, limit: '10', offset }, 'twins')))
+      }
+      assert.equal(new Set(pages).size, 23, sort)
+    }
+  })
+})
+
+describe('search keeps up', () => {
+  let store: Caller
+  const one = (q: string) => find(q, {}, 'fresh')
+  let id: string
+  let variant: string
+
+  before(async () => {
+    store = await openLiveStore(app, 'fresh')
+    id = (await makeProduct(store, 'thing', { name: 'Lantern', description: 'Glows.' })).id
+    variant = (await makeVariant(store, id, { sku: 'LA-1', price_cents: 500 })).id
+  })
+
+  test('with the text of a product', async () => {
+    await store.patch(`${PRODUCTS}/${id}`, { name: 'Torch', description: 'Shines.' })
+    assert.deepEqual(await one('lantern'), [])
+    assert.deepEqual(await one('glows'), [])
+    assert.deepEqual([await one('torch'), await one('shine')], [['thing'], ['thing']])
+  })
+
+  test('with its variants: their SKUs and the lowest price', async () => {
+    await store.patch(`${PRODUCTS}/${id}/variants/${variant}`, { sku: 'TO-77', price_cents: 700 })
+    assert.deepEqual([await one('LA-1'), await one('TO-77')], [[], ['thing']])
+    const priced = async () =>
+      (await ask({ q: 'torch' }, 'fresh')).body.facets.price_buckets[0]?.min_cents
+    assert.equal(await priced(), 500)
+    const cheaper = await makeVariant(store, id, { sku: 'XQ-1', price_cents: 60 })
+    assert.equal(await priced(), 0)
+    await store.post(`${PRODUCTS}/${id}/variants/${cheaper.id}/archive`)
+    assert.deepEqual([await priced(), await one('XQ-1')], [500, []])
+  })
+
+  test('with its collections, and with their end', async () => {
+    const { id: collection } = await makeCollection(store, 'lights', [id])
+    const collections = async () =>
+      (await ask({ q: 'torch' }, 'fresh')).body.facets.collections.map(
+        (each: { slug: string }) => each.slug,
+      )
+    assert.deepEqual(await collections(), ['lights'])
+    await store.put(`${COLLECTIONS}/${collection}/products`, { product_ids: [] })
+    assert.deepEqual(await collections(), [])
+    await store.put(`${COLLECTIONS}/${collection}/products`, { product_ids: [id] })
+    const gone = await store.send('DELETE', `${COLLECTIONS}/${collection}`)
+    assert.ok(gone.status < 300, gone.text)
+    assert.deepEqual(await collections(), [])
+  })
+
+  test("with the store's language", async () => {
+    // Only in the description, where nothing but a stem finds another form.
+    await makeProduct(store, 'model', { name: 'Model', description: 'Kleine Häuser' })
+    assert.deepEqual(await one('Häusern'), [])
+    await store.patch('/v1/my/store', { language: 'de-AT' })
+    const handlers = {
+      'store.language_changed.v1': (_: unknown, db: Parameters<typeof refreshAll>[0]) =>
+        refreshAll(db, new AbortController().signal),
+    }
+    const { workerDatabase } = app.runtime
+    await deliverDue(workerDatabase, handlers, { slots: 20 })
+    assert.deepEqual(await one('Häusern'), ['model'])
+  })
+
+  test('with two changes of one product at the same time', async () => {
+    const changes = Array.from({ length: 10 }, (_, n) => [
+      store.patch(`${PRODUCTS}/${id}`, { name: `Torch ${n}` }),
+      makeVariant(store, id, { sku: `RACE-${n}`, price_cents: 300 - n }),
+    ])
+    await Promise.all(changes.flat())
+    const { body } = await ask({ q: 'race 7', sort: 'price_asc' }, 'fresh')
+    assert.equal(body.result_count, 1)
+    const admin = await app.database.openAdmin()
+    const { rows } = await admin.query(
+      `select s.price_cents::int as kept, s.names like '%race 9%' as listed,
+              (select min(price_cents)::int from variants v
+                where v.product_id = s.product_id and archived_at is null) as lowest
+         from product_search s where s.tenant_ref = 'fresh' and s.product_id = $1`,
+      [id],
+    )
+    assert.deepEqual(rows, [{ kept: 291, listed: true, lowest: 291 }])
+  })
+
+  test('with what is no longer, or not yet, for sale', async () => {
+    await makeProduct(store, 'secret', { name: 'Secret gadget', status: 'draft' })
+    assert.deepEqual([await one('gadget'), await one('gadgt')], [[], []])
+    await store.post(`${PRODUCTS}/${id}/archive`)
+    assert.deepEqual([await one('torch'), await one('trch')], [[], []])
+  })
+})
+
+describe('search is closed', () => {
+  const refused = async (tenant: string) => {
+    const { status, text, headers } = await ask({ q: 'coffee' }, tenant)
+    const { 'x-correlation-id': _, date, ...rest } = headers
+    return { status, text, rest }
+  }
+
+  test('for stores that are not live, in the same bytes, and to the rows of others', async () => {
+    await makeProduct(await app.merchant('drafty'), 'mug', { name: 'Coffee mug' })
+    await makeProduct(await openLiveStore(app, 'halted'), 'mug', { name: 'Coffee mug' })
+    await setStatus(app, 'halted', 'suspended')
+    const unknown = await refused('nobody')
+    assert.equal(unknown.status, 404)
+    for (const tenant of ['drafty', 'halted', 'No_Slug', '%07', 'a'.repeat(80)]) {
+      assert.deepEqual(await refused(tenant), unknown, tenant)
+    }
+    assert.equal((await ask({ q: '' }, 'drafty')).status, 404)
+    await openLiveStore(app, 'empty')
+    assert.deepEqual(await find('coffee', {}, 'empty'), [])
+    assert.deepEqual(await find('cofee', {}, 'empty'), [])
+  })
+
+  test('to text that wants to be more than text', async () => {
+    const hostile = [
+      "coffee' | 'mug",
+      'coffee & !mug',
+      'coffee <-> mug',
+      'coffee:*A',
+      "'; drop table products; --",
+      '\\',
+      "\\'",
+      '((((',
+      '%',
+      '_____',
+      '*',
+      ':*',
+      'coffee\u0001mug',
+      '\ud800',
+      'a\u0301'.repeat(1_000),
+      `a${'\u0301'.repeat(1_000)}`,
+      'ﷺ'.repeat(800),
+      'coffee '.repeat(1_000),
+      `${'a'.repeat(7_500)}`,
+      '🎁'.repeat(500),
+      '1/coffee',
+    ]
+    for (const q of hostile) {
+      const { status, body } = await ask({ q })
+      assert.equal(status, 200, JSON.stringify(q.slice(0, 50)))
+      assert.ok(body.query.length <= 200)
+    }
+    assert.deepEqual(await find("red' & 'mug"), ['mug'])
+    const raw = [
+      'q=%',
+      'q=%zz',
+      'q=%ff%fe',
+      'q=%ed%a0%80',
+      'q=%c0%af',
+      'q[]=x',
+      '=&&=',
+      'q=%2500',
+      'q=%01',
+    ]
+    for (const query of raw) {
+      const { status } = await app.anyone.get(`${publicUrl('acme', 'search')}?${query}`)
+      assert.equal(status, 200, query)
+    }
+    for (const collection of ["' or 1=1", '\u0001', 'x'.repeat(7_000)]) {
+      assert.equal((await ask({ q: 'coffee', collection })).status, 200)
+    }
+  })
+})

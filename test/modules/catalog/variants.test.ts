@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, type TestContext, test } from 'node:test'
+import { variantsForSale } from '../../../src/modules/catalog/service.ts'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { auditOf, makeCollection, makeProduct, makeVariant, PRODUCTS } from './setup.ts'
+
+let app: TestApp
+let acme: Caller
+let url: string
+let productId: string
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  acme = await app.merchant('acme')
+  productId = (await makeProduct(acme, 'shirt')).id
+  url = `${PRODUCTS}/${productId}/variants`
+})
+
+const codeOf = (answer: { status: number; body: { error?: { code: string } } }) => [
+  answer.status,
+  answer.body.error?.code,
+]
+
+describe('making a variant', () => {
+  test("answers all of it, in the store's currency, behind the others", async () => {
+    await acme.patch('/v1/my/store', { currency: 'EUR' })
+    const { status, body } = await acme.post(url, { sku: 'S-1', price_cents: 1_999 })
+    assert.equal(status, 201)
+    const { id, created_at, updated_at, ...rest } = body.variant
+    assert.deepEqual(rest, {
+      tenant_ref: 'acme',
+      product_id: productId,
+      sku: 'S-1',
+      label: null,
+      price_cents: 1_999,
+      currency: 'EUR',
+      position: 0,
+      metadata: {},
+      archived_at: null,
+    })
+    const second = await makeVariant(acme, productId, {
+      sku: 'S-2',
+      label: 'Blue / L',
+      price_cents: 0,
+      currency: 'JPY',
+    })
+    assert.deepEqual([second.position, second.currency, second.price_cents], [1, 'JPY', 0])
+    const { product } = (await acme.get(`${PRODUCTS}/${productId}`)).body
+    assert.deepEqual(product.variants, [body.variant, second])
+    const entries = await auditOf(app, 'acme', 'variant.created')
+    assert.deepEqual(
+      entries.map(({ entity }) => entity).toSorted(),
+      [`variant:${id}`, `variant:${second.id}`].toSorted(),
+    )
+  })
+
+  test('refuses a SKU that any product of the store has', async () => {
+    const other = await makeProduct(acme, 'trousers')
+    await makeVariant(acme, other.id, { sku: 'ONE', price_cents: 1 })
+    const taken = await acme.post(url, { sku: 'ONE', price_cents: 1 })
+    assert.deepEqual(codeOf(taken), [409, 'sku_exists'])
+    const globex = await app.merchant('globex')
+    await makeVariant(globex, (await makeProduct(globex, 'x')).id, { sku: 'ONE', price_cents: 1 })
+  })
+
+  test('gives one of a hundred at once the SKU, on two products', async () => {
+    const other = await makeProduct(acme, 'socks')
+    const targets = [url, `${PRODUCTS}/${other.id}/variants`]
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        acme.post(targets[n % 2] ?? '', { sku: 'RUSH', price_cents: n }),
+      ),
+    )
+    const counts = Map.groupBy(answers, ({ status }) => status)
+    assert.equal(counts.get(201)?.length, 1)
+    assert.equal(counts.get(409)?.length, 99)
+  })
+
+  test('takes SKUs of every script, spaces within, and the largest price', async () => {
+    for (const sku of ['a', 'AB 12/3#', 'Größe-42', '型番７', 'x'.repeat(100)]) {
+      assert.equal(
+        (await makeVariant(acme, productId, { sku, price_cents: 100_000_000_000 })).sku,
+        sku,
+      )
+    }
+  })
+
+  test('refuses what is none, names the place, and writes nothing', async () => {
+    const count = async () =>
+      (await acme.get(`${PRODUCTS}/${productId}`)).body.product.variants.length
+    const had = await count()
+    const wrong: [string, unknown][] = [
+      ...['', ' a', 'a ', '\t', 'a\u0000b', 'a\u200bb', 'a\nb', 'x'.repeat(101), 7, null].map(
+        (sku): [string, unknown] => ['sku', sku],
+      ),
+      ...[-1, 1.5, '100', 100_000_000_001, 1e300, null, {}, true].map(
+        (price): [string, unknown] => ['price_cents', price],
+      ),
+      ...['', 'a\nb', 'x'.repeat(301), 7].map((label): [string, unknown] => ['label', label]),
+      ...['usd', 'US', 'XQZ', '', null, 840].map((code): [string, unknown] => ['currency', code]),
+      ...[-1, 0.5, 1_000_001].map((at): [string, unknown] => ['position', at]),
+      ['metadata', { large: 'x'.repeat(16_384) }],
+    ]
+    for (const [member, value] of wrong) {
+      const body = { sku: `bad-${randomUUID()}`, price_cents: 1, [member]: value }
+      const answer = await acme.post(url, body)
+      assert.deepEqual(codeOf(answer), [400, 'invalid_body'], `${member} ${JSON.stringify(value)}`)
+    }
+    assert.deepEqual(codeOf(await acme.post(url, { sku: 'x' })), [400, 'invalid_body'])
+    assert.deepEqual(codeOf(await acme.post(url, { price_cents: 1 })), [400, 'invalid_body'])
+    assert.equal(await count(), had)
+  })
+
+  test('reads a price as the number that was sent, however it was spelled', async () => {
+    const send = async (price: string) => {
+      const answer = await fetch(app.url + url, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${await app.key('acme')}`,
+          'content-type': 'application/json',
+        },
+        body: `{"sku": "${randomUUID()}", "price_cents": ${price}}`,
+      })
+      const { variant } = (await answer.json()) as { variant?: { price_cents: number } }
+      return variant?.price_cents ?? answer.status
+    }
+    assert.equal(await send('1e3'), 1_000)
+    assert.equal(await send('10.0'), 10)
+    assert.equal(await send('-0'), 0)
+    for (const price of ['1e-1', '1e400', '9007199254740993', '0x10', '01', 'NaN', '1_0']) {
+      assert.equal(await send(price), 400, price)
+    }
+  })
+
+  test('needs a product of the store', async () => {
+    const foreign = await makeProduct(await app.merchant('globex'), 'foreign')
+    for (const id of [randomUUID(), 'x', foreign.id]) {
+      const answer = await acme.post(`${PRODUCTS}/${id}/variants`, { sku: 'n', price_cents: 1 })
+      assert.deepEqual(codeOf(answer), [404, 'product_not_found'])
+    }
+  })
+})
+
+describe('changing a variant', () => {
+  test('changes what is sent and nothing else', async () => {
+    const made = await makeVariant(acme, productId, { sku: 'C-1', label: 'L', price_cents: 5 })
+    const { body } = await acme.patch(`${url}/${made.id}`, { price_cents: 7, position: 9 })
+    const { updated_at, ...rest } = body.variant
+    const { updated_at: _, ...expected } = { ...made, price_cents: 7, position: 9 }
+    assert.deepEqual(rest, expected)
+    const bare = await acme.patch(`${url}/${made.id}`, { label: null, sku: 'C-2' })
+    assert.deepEqual([bare.body.variant.label, bare.body.variant.sku], [null, 'C-2'])
+    const [entry] = await auditOf(app, 'acme', 'variant.updated')
+    assert.deepEqual([entry?.before?.sku, entry?.after?.sku], ['C-1', 'C-2'])
+  })
+
+  test('refuses a taken SKU, and a variant of another product', async () => {
+    const made = await makeVariant(acme, productId, { sku: 'D-1', price_cents: 5 })
+    await makeVariant(acme, productId, { sku: 'D-2', price_cents: 5 })
+    const taken = await acme.patch(`${url}/${made.id}`, { sku: 'D-2', price_cents: 6 })
+    assert.deepEqual(codeOf(taken), [409, 'sku_exists'])
+    const other = await makeProduct(acme, 'hat')
+    for (const path of [
+      `${other.id}/variants/${made.id}`,
+      `${productId}/variants/${randomUUID()}`,
+      `x/variants/y`,
+    ]) {
+      const missing = await acme.patch(`${PRODUCTS}/${path}`, { price_cents: 6 })
+      assert.deepEqual(codeOf(missing), [404, 'variant_not_found'])
+      assert.deepEqual(codeOf(await acme.post(`${PRODUCTS}/${path}/archive`)), [
+        404,
+        'variant_not_found',
+      ])
+    }
+    const { product } = (await acme.get(`${PRODUCTS}/${productId}`)).body
+    const kept = product.variants.find(({ id }: { id: string }) => id === made.id)
+    assert.equal(kept.price_cents, 5)
+  })
+
+  test('archives it once, for good, and keeps its SKU', async () => {
+    const made = await makeVariant(acme, productId, { sku: 'E-1', price_cents: 5 })
+    const first = await acme.post(`${url}/${made.id}/archive`)
+    const second = await acme.post(`${url}/${made.id}/archive`)
+    assert.ok(first.body.variant.archived_at)
+    assert.deepEqual(second.body, first.body)
+    const again = await acme.post(url, { sku: 'E-1', price_cents: 1 })
+    assert.deepEqual(codeOf(again), [409, 'sku_exists'])
+    const entries = await auditOf(app, 'acme', 'variant.archived')
+    assert.equal(entries.length, 1)
+  })
+})
+
+describe('variants for sale', () => {
+  test('are those of active products that are not archived, with what a price depends on', async () => {
+    const club = await makeProduct(acme, 'club', {
+      name: 'Coffee Club',
+      subscription_interval: 'month',
+      subscription_price_cents: 900,
+    })
+    const draft = await makeProduct(acme, 'soon', { status: 'draft' })
+    const gone = await makeProduct(acme, 'gone')
+    const sold = await makeVariant(acme, club.id, {
+      sku: 'F-1',
+      label: 'Whole',
+      price_cents: 1_000,
+    })
+    const archived = await makeVariant(acme, club.id, { sku: 'F-2', price_cents: 1 })
+    const hidden = await makeVariant(acme, draft.id, { sku: 'F-3', price_cents: 1 })
+    const past = await makeVariant(acme, gone.id, { sku: 'F-4', price_cents: 1 })
+    const globex = await app.merchant('globex')
+    const foreign = await makeVariant(globex, (await makeProduct(globex, 'y')).id, {
+      sku: 'F-5',
+      price_cents: 1,
+    })
+    await acme.post(`${PRODUCTS}/${club.id}/variants/${archived.id}/archive`)
+    await acme.post(`${PRODUCTS}/${gone.id}/archive`)
+    await makeCollection(acme, 'gifts', [club.id])
+    await makeCollection(acme, 'beans', [club.id])
+    const ids = [sold, archived, hidden, past, foreign].map(({ id }) => id)
+    const db = app.runtime.database.tenant('acme')
+    assert.deepEqual(await variantsForSale(db, [...ids, ids[0] ?? '', 'garbage']), [
+      {
+        variant_id: sold.id,
+        product_id: club.id,
+        product_name: 'Coffee Club',
+        sku: 'F-1',
+        label: 'Whole',
+        price_cents: 1_000,
+        currency: 'EUR',
+        is_subscription: true,
+        subscription_interval: 'month',
+        subscription_interval_count: 1,
+        subscription_price_cents: 900,
+        collection_slugs: ['beans', 'gifts'],
+      },
+    ])
+    assert.deepEqual(await variantsForSale(db, []), [])
+  })
+})

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import sharp from 'sharp'
+import { CONTENT_TYPES, type ContentType } from '../../../src/modules/media/schema.ts'
+import { makeFit } from '../../../src/modules/media/workshop.ts'
+import {
+  animated,
+  claimingPng,
+  corners,
+  photographed,
+  plain,
+  pngChunk,
+  withChunks,
+} from './pictures.ts'
+
+const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'avif'] as const
+
+const refuses = (bytes: Buffer, type: ContentType, code = 'image_invalid') =>
+  assert.rejects(makeFit(bytes, type), { code })
+
+/** The colours of the corners, as they are seen. */
+async function seen(bytes: Buffer): Promise<string> {
+  const { data, info } = await sharp(bytes)
+    .removeAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  const at = (x: number, y: number) => {
+    const start = (y * info.width + x) * info.channels
+    return [...data.subarray(start, start + 3)].map((each) => (each > 128 ? 1 : 0)).join('')
+  }
+  const [right, low] = [info.width - 4, info.height - 4]
+  return [`${info.width}x${info.height}`, at(3, 3), at(right, 3), at(3, low), at(right, low)].join(
+    ' ',
+  )
+}
+
+describe('an image that is fit to be kept', () => {
+  for (const format of FORMATS) {
+    test(`${format}: keeps its bytes when there is nothing to take out`, async () => {
+      const bytes = await plain(format)
+      const fit = await makeFit(bytes, `image/${format}`)
+      assert.deepEqual([fit.width, fit.height], [40, 20])
+      assert.ok(fit.bytes.equals(bytes))
+    })
+  }
+
+  for (const format of ['png', 'jpeg', 'webp', 'avif'] as const) {
+    test(`${format}: loses place and camera`, async () => {
+      const bytes = await photographed(format)
+      assert.ok(bytes.includes('SECRET'))
+      const fit = await makeFit(bytes, `image/${format}`)
+      assert.ok(!fit.bytes.includes('SECRET'))
+      assert.equal((await sharp(fit.bytes).metadata()).exif, undefined)
+      assert.equal(await seen(fit.bytes), await seen(bytes))
+    })
+  }
+
+  for (const format of ['png', 'jpeg', 'webp'] as const) {
+    test(`${format}: is turned upright`, async () => {
+      for (const orientation of [2, 3, 4, 5, 6, 7, 8]) {
+        const bytes = await photographed(format, orientation)
+        const fit = await makeFit(bytes, `image/${format}`)
+        const wanted = await sharp(bytes).autoOrient().png().toBuffer()
+        assert.equal(await seen(fit.bytes), await seen(wanted), `orientation ${orientation}`)
+        assert.equal((await sharp(fit.bytes).metadata()).orientation, undefined)
+        assert.deepEqual([fit.width, fit.height], orientation > 4 ? [32, 64] : [64, 32])
+      }
+    })
+  }
+
+  test('has its colours brought to sRGB, and no profile', async () => {
+    for (const format of ['png', 'jpeg', 'webp'] as const) {
+      const bytes = await sharp(await plain('png', 250))
+        .withIccProfile('p3')
+        .toFormat(format)
+        .toBuffer()
+      assert.ok((await sharp(bytes).metadata()).icc)
+      const fit = await makeFit(bytes, `image/${format}`)
+      assert.equal((await sharp(fit.bytes).metadata()).icc, undefined)
+      const [r = 0] = await sharp(fit.bytes).raw().toBuffer()
+      assert.ok(r > 240, `${format}: ${r}`)
+    }
+  })
+
+  test('keeps moving when it moves', async () => {
+    for (const format of ['gif', 'webp'] as const) {
+      const fit = await makeFit(await animated(format), `image/${format}`)
+      assert.deepEqual([fit.width, fit.height], [40, 20])
+      assert.equal((await sharp(fit.bytes, { animated: true }).metadata()).pages, 3)
+    }
+  })
+
+  test('carries nothing behind its end, and no comments', async () => {
+    const tail = Buffer.from('<script>SECRET</script>')
+    for (const format of ['png', 'jpeg', 'webp', 'gif'] as const) {
+      const bytes = await plain(format)
+      const fit = await makeFit(Buffer.concat([bytes, tail]), `image/${format}`)
+      assert.ok(fit.bytes.equals(bytes), format)
+    }
+    const gif = await plain('gif')
+    const comment = Buffer.concat([Buffer.from([0x21, 0xfe, 6]), Buffer.from('SECRET\0')])
+    const commented = Buffer.concat([gif.subarray(0, -1), comment, gif.subarray(-1)])
+    assert.ok((await makeFit(commented, 'image/gif')).bytes.equals(gif))
+    const jpeg = await plain('jpeg')
+    const said = Buffer.concat([Buffer.from([0xff, 0xfe, 0, 8]), Buffer.from('SECRET')])
+    const chatty = Buffer.concat([jpeg.subarray(0, 2), said, jpeg.subarray(2)])
+    assert.ok((await makeFit(chatty, 'image/jpeg')).bytes.equals(jpeg))
+  })
+
+  test('a text that would inflate to a gigabyte is never inflated', async () => {
+    const png = await plain('png')
+    const bomb = deflateSync(Buffer.alloc(64 * 1_024 * 1_024))
+    const chunks = [
+      pngChunk('zTXt', Buffer.concat([Buffer.from('Comment\0\0'), bomb])),
+      pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), bomb])),
+    ]
+    assert.ok((await makeFit(withChunks(png, ...chunks), 'image/png')).bytes.equals(png))
+  })
+})
+
+describe('an image is refused', () => {
+  test('when it is not what it is said to be', async () => {
+    const pictures = new Map<ContentType, Buffer>()
+    for (const format of FORMATS) pictures.set(`image/${format}`, await plain(format))
+    pictures.set('image/svg+xml', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'))
+    for (const [type, bytes] of pictures) {
+      for (const said of CONTENT_TYPES) {
+        if (said !== type) await refuses(bytes, said, 'content_mismatch')
+      }
+    }
+    for (const type of CONTENT_TYPES) {
+      await refuses(Buffer.alloc(0), type, 'content_mismatch')
+      await refuses(Buffer.from('MZ no picture'), type, 'content_mismatch')
+      await refuses(Buffer.from('<!doctype html><script>1</script>'), type, 'content_mismatch')
+    }
+  })
+
+  test('when it ends too early, wherever that is', async () => {
+    for (const format of FORMATS) {
+      const bytes = format === 'gif' ? await animated('gif') : await photographed(format)
+      for (const share of [0.1, 0.5, 0.9, 0.99]) {
+        const cut = bytes.subarray(0, Math.max(16, Math.floor(bytes.length * share)))
+        await refuses(cut, `image/${format}`)
+      }
+    }
+  })
+
+  test('when it claims more pixels than anybody needs, before any is decoded', async () => {
+    await refuses(claimingPng(50_000, 50_000), 'image/png')
+    await refuses(claimingPng(16_000, 16_000), 'image/png')
+    await refuses(claimingPng(0, 10), 'image/png')
+    const gif = await plain('gif')
+    gif.writeUInt16LE(50_000, 6)
+    gif.writeUInt16LE(50_000, 8)
+    await refuses(gif, 'image/gif')
+    const jpeg = await plain('jpeg')
+    const frame = jpeg.indexOf(Buffer.from([0xff, 0xc0]))
+    jpeg.writeUInt16BE(50_000, frame + 5)
+    jpeg.writeUInt16BE(50_000, frame + 7)
+    await refuses(jpeg, 'image/jpeg')
+    const webp = await plain('webp')
+    webp.writeUInt16LE(0x3fff, 26)
+    webp.writeUInt16LE(0x3fff, 28)
+    await refuses(webp, 'image/webp')
+    const avif = await plain('avif')
+    const box = avif.indexOf('ispe')
+    avif.writeUInt32BE(50_000, box + 8)
+    avif.writeUInt32BE(50_000, box + 12)
+    await refuses(avif, 'image/avif')
+  })
+
+  test('when its frames are too many', async () => {
+    const bytes = await animated('gif', 2)
+    const frame = bytes.subarray(bytes.lastIndexOf(0x2c), -1)
+    const many = Buffer.concat([
+      bytes.subarray(0, -1),
+      ...Array(70_000).fill(frame),
+      Buffer.from(';'),
+    ])
+    await refuses(many, 'image/gif')
+  })
+
+  test('when its bytes were changed on the way', async () => {
+    const bytes = await corners()
+    bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 0xff
+    await refuses(bytes, 'image/png')
+  })
+})
