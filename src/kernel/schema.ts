@@ -47,12 +47,6 @@ export const CustomerRef = Pattern(
 /** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
 export const Email = Type.String({ format: 'email', maxLength: 254, pattern: '^[^@]{1,64}@' })
 
-/** How a storefront names a shopper: its own id of them, in any script. Opaque to us. */
-export const CustomerRef = Pattern(
-  '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$',
-  'must be 1 to 200 characters, none of them a control character',
-)
-
 const shared: TSchema[] = []
 
 /** A shape with a name of its own: one component in OpenAPI, used by `ref`. */
