@@ -31,6 +31,7 @@ export const ERRORS = {
   gift_card_not_found: [404, 'No such gift card.'],
   store_credit_not_found: [404, 'That customer has no store credit account.'],
   ban_not_found: [404, 'No such ban.'],
+  order_not_found: [404, 'No such order.'],
   variant_not_found: [404, 'No such variant.'],
   location_not_found: [404, 'No such location.'],
   customer_not_found: [404, 'No such customer.'],

@@ -1,0 +1,161 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
+
+export const OrderStatus = Type.Enum([...ORDER_STATUSES])
+export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])
+export const FulfillmentStatus = Type.Enum([...FULFILLMENT_STATUSES])
+
+const line = Type.String({ minLength: 1, maxLength: 300 })
+
+/** Where an order goes. */
+export const ShipTo = Type.Object({
+  label: line,
+  line1: line,
+  line2: Type.Optional(Nullable(Type.String({ maxLength: 300 }))),
+  city: line,
+  state: line,
+  postal_code: line,
+  country: line,
+})
+export type ShipTo = Static<typeof ShipTo>
+
+/** As it is shown: what may be left out on the way in is null on the way out. */
+const ShownShipTo = Type.Object({
+  label: Type.String(),
+  line1: Type.String(),
+  line2: Nullable(Type.String()),
+  city: Type.String(),
+  state: Type.String(),
+  postal_code: Type.String(),
+  country: Type.String(),
+})
+
+export const Hold = Type.Object({
+  reason: Type.String(),
+  placed_at: Timestamp,
+  by: Type.String(),
+})
+
+const orderFields = {
+  id: Id,
+  tenant_ref: Type.String(),
+  order_number: Type.Integer(),
+  customer_ref: Type.String(),
+  person_id: Nullable(Id),
+  status: OrderStatus,
+  payment_status: PaymentStatus,
+  fulfillment_status: FulfillmentStatus,
+  hold: Nullable(Hold),
+  coupon_code: Nullable(Type.String()),
+  subtotal_cents: Cents,
+  discount_cents: Cents,
+  shipping_cents: Cents,
+  tax_cents: Cents,
+  total_cents: Cents,
+  currency: Type.String(),
+  idempotency_key: Type.String(),
+  ship_to: Nullable(ShownShipTo),
+  placed_at: Nullable(Timestamp),
+  cancelled_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+/** An order as its shopper sees it. */
+export const StorefrontOrder = Shared('StorefrontOrder', Type.Object(orderFields))
+export type StorefrontOrder = Static<typeof StorefrontOrder>
+
+/** An order as its merchant sees it. */
+export const MerchantOrder = Shared(
+  'MerchantOrder',
+  Type.Object({
+    ...orderFields,
+    is_test: Type.Boolean({ description: 'Flagged by the operator; left out of money reports.' }),
+    email: Nullable(Type.String()),
+    source: Type.Enum(['checkout', 'subscription_renewal', 'operator']),
+    captured_cents: Cents,
+    refunded_cents: Cents,
+  }),
+)
+export type MerchantOrder = Static<typeof MerchantOrder>
+
+export const OrderItem = Shared(
+  'OrderItem',
+  Type.Object({
+    id: Id,
+    order_id: Id,
+    product_id: Id,
+    variant_id: Id,
+    product_name: Type.String(),
+    sku: Type.String(),
+    quantity: Type.Integer(),
+    unit_price_cents: Cents,
+    line_total_cents: Cents,
+    label: Nullable(Type.String()),
+    discount_cents: Cents,
+    tax_cents: Cents,
+    shipping_cents: Cents,
+    is_subscription: Type.Boolean(),
+    refunded_quantity: Type.Integer(),
+    shipped_quantity: Type.Integer(),
+  }),
+)
+export type OrderItem = Static<typeof OrderItem>
+
+export const Tender = Type.Enum(['store_credit', 'gift_card', 'card'])
+export type Tender = Static<typeof Tender>
+
+export const ChargeStatus = Type.Enum(['pending', 'authorized', 'captured', 'voided', 'failed'])
+
+/** One tender of an order. */
+export const OrderCharge = Shared(
+  'OrderCharge',
+  Type.Object({
+    charge_id: Id,
+    tender: Tender,
+    amount_cents: Cents,
+    captured_cents: Cents,
+    refunded_cents: Cents,
+    currency: Type.String(),
+    status: ChargeStatus,
+    card: Nullable(Type.Object({ brand: Nullable(Type.String()), last4: Nullable(Type.String()) })),
+    gift_card_last4: Nullable(Type.String()),
+  }),
+)
+export type OrderCharge = Static<typeof OrderCharge>
+
+/** What a charge knows beside what is shown of it. */
+export const ChargeRow = Type.Object({
+  ...OrderCharge.properties,
+  order_id: Id,
+  gateway: Nullable(Type.Enum(['simulated', 'nmi'])),
+  txn_id: Nullable(Type.String()),
+  vault_id: Nullable(Type.String()),
+  gift_card_id: Nullable(Id),
+  card_fingerprint: Nullable(Type.String()),
+})
+export type ChargeRow = Static<typeof ChargeRow>
+
+/** An order with all that is known of it, read under its lock where it is to be changed. */
+export const OrderRow = Type.Object({
+  ...MerchantOrder.properties,
+  ip: Nullable(Type.String()),
+  referral_code: Nullable(Type.String()),
+  pricing: OpenObject,
+  payment: Type.Enum(['none', 'pending', 'unknown', 'authorized', 'captured', 'failed']),
+  payment_failure: Nullable(Type.String()),
+  processing_at: Nullable(Timestamp),
+  disputed: Type.Boolean(),
+  q_ordered: Type.Integer(),
+  q_cancelled: Type.Integer(),
+  q_shipped: Type.Integer(),
+  q_delivered: Type.Integer(),
+})
+export type OrderRow = Static<typeof OrderRow>
+
+export const TimelineEntry = Shared(
+  'OrderTimelineEntry',
+  Type.Object({ type: Type.String(), actor: Type.String(), at: Timestamp, data: OpenObject }),
+)
+export type TimelineEntry = Static<typeof TimelineEntry>

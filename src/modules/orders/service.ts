@@ -1,0 +1,103 @@
+import type { Db, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as queries from './queries.ts'
+import {
+  type ChargeRow,
+  MerchantOrder,
+  type OrderCharge,
+  type OrderRow,
+  StorefrontOrder,
+} from './schema.ts'
+import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
+
+/** What the status is derived from. Fulfilments have rows of their own once they exist. */
+export const factsOf = (order: OrderRow): OrderFacts => ({
+  total_cents: order.total_cents,
+  captured_cents: order.captured_cents,
+  refunded_cents: order.refunded_cents,
+  placed_at: order.placed_at,
+  cancelled_at: order.cancelled_at,
+  processing_at: order.processing_at,
+  live_hold: order.hold !== null,
+  disputed: order.disputed,
+  payment: order.payment,
+  q_ordered: order.q_ordered,
+  q_cancelled: order.q_cancelled,
+  q_shipped: order.q_shipped,
+  q_delivered: order.q_delivered,
+  open_fulfillments: 0,
+})
+
+export async function get(db: Db, id: string): Promise<OrderRow> {
+  const order = isUuid(id) ? await queries.findOrder(db, id) : null
+  if (order === null) throw new ApiError('order_not_found')
+  return order
+}
+
+/** The order, under its lock: nobody else changes it before this transaction ends. */
+export async function lock(tx: Tx, id: string): Promise<OrderRow> {
+  const order = isUuid(id) ? await queries.lockOrder(tx, id) : null
+  if (order === null) throw new ApiError('order_not_found')
+  return order
+}
+
+/** Refuses what the order's facts do not allow, and says what they do. */
+export function requireAllowed(order: OrderRow, action: Action): void {
+  const { allowed, refused } = allowedActions(factsOf(order))
+  if (allowed.includes(action)) return
+  const reason = refused.find((each) => each.action === action)?.reason
+  throw new ApiError('invalid_transition', {
+    body: { current_status: order.status, allowed, ...(reason === undefined ? {} : { reason }) },
+  })
+}
+
+/**
+ * Writes down what has become of an order, and the status that follows from it. Called under the
+ * order's lock, with the order as it was read there; answers it as it is now.
+ */
+export async function change(
+  tx: Tx,
+  order: OrderRow,
+  facts: queries.FactChange,
+): Promise<OrderRow> {
+  const { hold, ...plain } = facts
+  const changed: OrderRow = {
+    ...order,
+    ...(plain as Partial<OrderRow>),
+    ...(hold === undefined
+      ? {}
+      : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),
+    updated_at: new Date().toISOString(),
+  }
+  const derived = deriveStatus(factsOf(changed))
+  await queries.writeFacts(tx, order.id, facts, derived)
+  const { status, payment_status, fulfillment_status } = derived
+  return { ...changed, status, payment_status, fulfillment_status }
+}
+
+const SHOPPERS = Object.keys(StorefrontOrder.properties) as (keyof StorefrontOrder)[]
+const MERCHANTS = Object.keys(MerchantOrder.properties) as (keyof MerchantOrder)[]
+
+const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
+
+/** An order as its shopper sees it. */
+export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder =>
+  pick(order, SHOPPERS)
+
+/** An order as its merchant sees it. */
+export const forMerchant = (order: OrderRow): MerchantOrder => pick(order, MERCHANTS)
+
+/** A charge without what only the gateway and we need to know. */
+export const shownCharge = (charge: ChargeRow): OrderCharge => ({
+  charge_id: charge.charge_id,
+  tender: charge.tender,
+  amount_cents: charge.amount_cents,
+  captured_cents: charge.captured_cents,
+  refunded_cents: charge.refunded_cents,
+  currency: charge.currency,
+  status: charge.status,
+  card: charge.card,
+  gift_card_last4: charge.gift_card_last4,
+})
