@@ -15,6 +15,7 @@ import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as inventoryRoutes from './modules/inventory/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
@@ -88,6 +89,7 @@ export async function buildApp(
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
       fraudRoutes.merchantRoutes,
+      inventoryRoutes.merchantRoutes,
     ]),
   )
   await app.register(

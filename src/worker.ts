@@ -3,6 +3,7 @@ import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
+import * as inventory from './modules/inventory/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -13,6 +14,7 @@ import type { Runtime } from './runtime.ts'
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
 const handlers: Record<string, Handler> = {}
@@ -30,6 +32,7 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
+    loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]
   if (transport !== null) {
