@@ -3,6 +3,8 @@
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
  */
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
+  customers: `insert into customers (tenant_ref, ref_hash, customer_ref)
+              values ($1, sha256('x'), 'x')`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'gift_cards', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
