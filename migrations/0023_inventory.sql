@@ -106,7 +106,8 @@ create table inventory_discrepancies (
   tenant_ref    text        not null references stores,
   variant_id    uuid        not null,
   location_id   text        not null,
-  counter       text        not null check (counter in ('on_hand', 'allocated', 'reserved')),
+  -- allocated is held against the movements, held against what orders hold.
+  counter       text        not null check (counter in ('on_hand', 'allocated', 'reserved', 'held')),
   kept          bigint      not null,
   counted       bigint      not null,
   first_seen_at timestamptz not null default now(),

@@ -24,6 +24,7 @@ import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
+import * as inventoryRoutes from './modules/inventory/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -115,6 +116,7 @@ export async function buildApp(
       catalogRoutes.merchantRoutes(catalogDeps),
       imageRoutes.merchantRoutes(catalogDeps),
       collectionRoutes.merchantRoutes,
+      inventoryRoutes.merchantRoutes,
     ]),
   )
   await app.register(

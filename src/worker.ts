@@ -11,6 +11,7 @@ import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
+import * as inventory from './modules/inventory/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -21,6 +22,7 @@ import type { Runtime } from './runtime.ts'
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
 const handlers: Record<string, Handler> = {
@@ -45,6 +47,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
+    loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]

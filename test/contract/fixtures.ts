@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Caller, TestApp } from '../harness/app.ts'
+import { putVariant } from '../modules/inventory/setup.ts'
 
 /**
  * How to call each merchant route that names something by id: makes that thing in the caller's own
@@ -19,6 +20,12 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
   'GET /v1/merchant/fraud/bans/:id': ban,
   'POST /v1/merchant/fraud/bans/:id/lift': ban,
+  'GET /v1/merchant/inventory/:variant_id': newVariant,
+  'PUT /v1/merchant/inventory/:variant_id': newVariant,
+  'POST /v1/merchant/inventory/:variant_id/adjust': newVariant,
+  'GET /v1/merchant/inventory/locations/:id': createLocation,
+  'PATCH /v1/merchant/inventory/locations/:id': createLocation,
+  'DELETE /v1/merchant/inventory/locations/:id': createLocation,
   'GET /v1/merchant/domains/:id': claimDomain,
   'POST /v1/merchant/domains/:id/verify': claimDomain,
   'DELETE /v1/merchant/domains/:id': claimDomain,
@@ -78,6 +85,15 @@ async function creditCustomer(merchant: Caller) {
   const made = await merchant.post(url, body, freshKey())
   assert.ok(made.body.account, made.text)
   return { customer_ref }
+/** What is sent to those of them that need a body. */
+export const BODIES: Record<string, unknown> = {
+  'PUT /v1/merchant/inventory/:variant_id': { track_inventory: true },
+  'POST /v1/merchant/inventory/:variant_id/adjust': { delta: 1, reason: 'a canary' },
+  'PATCH /v1/merchant/inventory/locations/:id': { name: 'a canary' },
+}
+
+async function newVariant(_merchant: Caller, app: TestApp) {
+  return { variant_id: await putVariant(await app.database.openAdmin()) }
 }
 
 async function requestFeature(merchant: Caller) {
@@ -101,6 +117,13 @@ async function ban(merchant: Caller) {
   return { id: made.body.ban.id as string }
 }
 
+async function createLocation(merchant: Caller) {
+  const body = { id: `l-${randomUUID()}`, name: 'a canary' }
+  const made = await merchant.post('/v1/merchant/inventory/locations', body)
+  assert.ok(made.body.location, made.text)
+  return { id: made.body.location.id as string }
+}
+
 /** Writes a mark into every place of the store that takes free text. */
 export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
   const plants: [string, string, unknown][] = [
@@ -113,6 +136,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ],
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
     ['POST', '/v1/merchant/fraud/bans', { kind: 'address', value: canary, reason: canary }],
+    ['POST', '/v1/merchant/inventory/locations', { id: canary, name: canary }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

@@ -3,6 +3,8 @@
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
  */
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
+  customers: `insert into customers (tenant_ref, ref_hash, customer_ref)
+              values ($1, sha256('x'), 'x')`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'affiliates', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
@@ -10,6 +12,28 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, 'accepted', 0, '[]')`,
   fraud_ban_hits: `insert into fraud_ban_hits (tenant_ref, ban_id)
                    values ($1, gen_random_uuid())`,
+  inventory_levels: `
+    with product as (insert into products (tenant_ref, slug, name)
+                     values ($1, 'counted', 'Counted') returning id),
+         variant as (insert into variants (tenant_ref, product_id, sku, price_cents, currency)
+                     select $1, id, 'counted', 100, 'USD' from product returning id),
+         place as (insert into inventory_locations (tenant_ref, id, name)
+                   values ($1, 'shelf', 'Shelf')),
+         setting as (insert into inventory_settings (tenant_ref, variant_id)
+                     select $1, id from variant),
+         movement as (insert into inventory_movements (tenant_ref, variant_id, location_id, kind,
+                             quantity, on_hand_after, allocated_after, actor)
+                      select $1, id, 'shelf', 'received', 1, 1, 0, 'test' from variant),
+         hold as (insert into inventory_reservations
+                         (tenant_ref, order_id, variant_id, location_id)
+                  select $1, gen_random_uuid(), id, 'shelf' from variant),
+         change as (insert into inventory_order_changes (tenant_ref, order_id, change_id)
+                    values ($1, gen_random_uuid(), gen_random_uuid())),
+         wrong as (insert into inventory_discrepancies
+                          (tenant_ref, variant_id, location_id, counter, kept, counted)
+                   select $1, id, 'shelf', 'held', 1, 0 from variant)
+    insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
+    select $1, id, 'shelf', 1 from variant`,
   idempotency_keys: `insert into idempotency_keys (tenant_ref, operation, key, fingerprint, lease_until)
                      values ($1, 'checkout', 'k', sha256('x'), now())`,
   ledger_holds: `insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id)

@@ -207,6 +207,14 @@ for (const [name, openPlace] of places) {
       await one.limits.gate('a')
     })
 
+    test('count several at once, in the bucket that velocity asks about', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      assert.equal(await limits.spend('acme:ip', 2), 2)
+      assert.equal(await limits.velocity('acme:ip', 3), true)
+      assert.equal(await limits.spend('acme:ip', 3), 6)
+      assert.equal(await limits.velocity('acme:ip', 6), false)
+    })
+
     test('say when a bucket has exceeded its velocity', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       const answers = []

@@ -157,8 +157,14 @@ export type Location = Static<typeof Location>
 
 const LocationName = Type.String({ minLength: 1, maxLength: 200 })
 
+const LOCATION_ID = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
+const locationId = new RegExp(LOCATION_ID)
+
+/** Whether a text can be a location's id at all, so that PostgreSQL is not asked about garbage. */
+export const isLocationId = (text: string): boolean => locationId.test(text)
+
 export const NewLocation = Type.Object({
-  id: Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' }),
+  id: Type.String({ pattern: LOCATION_ID }),
   name: LocationName,
 })
 export type NewLocation = Static<typeof NewLocation>
@@ -177,7 +183,7 @@ export type LowStock = Static<typeof LowStock>
 export const Discrepancy = Type.Object({
   variant_id: Id,
   location_id: Type.String(),
-  counter: Type.Enum(['on_hand', 'allocated', 'reserved']),
+  counter: Type.Enum(['on_hand', 'allocated', 'reserved', 'held']),
   kept: Type.Integer(),
   counted: Type.Integer(),
 })

@@ -32,7 +32,11 @@ interface Counted {
 }
 
 /** A variant of a product, in the catalog only. */
-export async function putVariant(superuser: pg.Client, tenant = 'acme', sku = randomUUID()) {
+export async function putVariant(
+  superuser: pg.Client,
+  tenant = 'acme',
+  sku: string = randomUUID(),
+) {
   const product = randomUUID()
   const variant = randomUUID()
   await superuser.query(

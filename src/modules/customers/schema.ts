@@ -1,0 +1,22 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+
+/** Somebody a store knows. */
+export const Customer = Type.Object({
+  customer_ref: Type.String(),
+  person_id: Nullable(Id),
+  email: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  tags: Type.Array(Type.String()),
+  first_seen_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type Customer = Static<typeof Customer>
+
+/** What an order tells of its customer. What it does not tell stays as it was. */
+export interface Seen {
+  customer_ref: string
+  person_id?: string | null | undefined
+  email?: string | null | undefined
+  name?: string | null | undefined
+}

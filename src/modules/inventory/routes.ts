@@ -1,0 +1,231 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
+import { Id, isUuid, PageOf, Params, ref } from '../../kernel/schema.ts'
+import {
+  Adjustment,
+  BulkAdjustment,
+  BulkResult,
+  InventoryDetail,
+  InventoryItem,
+  Level,
+  Location,
+  LocationChange,
+  MOVEMENT_KINDS,
+  Movement,
+  MovementKind,
+  NewLocation,
+  Settings,
+} from './schema.ts'
+import * as inventory from './service.ts'
+
+const scope = 'manage:own_inventory'
+const tags = ['merchant-ops']
+const OneItem = Type.Object({ item: ref(InventoryDetail) })
+const OneLocation = Type.Object({ location: ref(Location) })
+
+/** What is no id is nobody's variant. */
+const NO_VARIANT = '00000000-0000-0000-0000-000000000000'
+
+const readVariant = (query: unknown) => {
+  const text = readText(query, 'variant_id')
+  return text === undefined || isUuid(text) ? text : NO_VARIANT
+}
+
+const readLow = (query: unknown) => {
+  const text = readOneOf(query, 'low', ['true', 'false'])
+  return text === undefined ? undefined : text === 'true'
+}
+
+const stockRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/inventory',
+    {
+      config: { scope, query: { sku: Type.String(), low: Type.Boolean(), ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listInventory',
+        tags,
+        summary: 'Every variant and its stock, by SKU.',
+        response: { 200: PageOf('items', ref(InventoryItem)) },
+      },
+    },
+    ({ db, query }) => {
+      const filters = { sku: readText(query, 'sku'), low: readLow(query) }
+      return inventory.list(db, filters, readPage(query))
+    },
+  )
+
+  app.get(
+    '/v1/merchant/inventory/movements',
+    {
+      config: { scope, query: { variant_id: Id, kind: MovementKind, ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listInventoryMovements',
+        tags,
+        summary: 'What came and went, newest first.',
+        response: { 200: PageOf('movements', ref(Movement)) },
+      },
+    },
+    ({ db, query }) => {
+      const kind = readOneOf(query, 'kind', MOVEMENT_KINDS)
+      return inventory.listMovements(db, { variant_id: readVariant(query), kind }, readPage(query))
+    },
+  )
+
+  app.post(
+    '/v1/merchant/inventory/adjust-bulk',
+    {
+      config: { scope },
+      schema: {
+        operationId: 'adjustInventoryBulk',
+        tags,
+        summary: 'Correct many levels. A row that is refused leaves the others be.',
+        body: BulkAdjustment,
+        response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
+      },
+    },
+    async ({ db, actor, body }) => ({ results: await inventory.adjustBulk(db, actor, body) }),
+  )
+
+  app.get(
+    '/v1/merchant/inventory/:variant_id',
+    {
+      config: { scope, failures: ['variant_not_found'] },
+      schema: {
+        operationId: 'readInventory',
+        tags,
+        summary: 'One variant and its stock at each location.',
+        params: Params('variant_id'),
+        response: { 200: OneItem },
+      },
+    },
+    async ({ db, params }) => ({ item: await inventory.get(db, params.variant_id) }),
+  )
+
+  app.put(
+    '/v1/merchant/inventory/:variant_id',
+    {
+      config: { scope, failures: ['variant_not_found'] },
+      schema: {
+        operationId: 'putInventorySettings',
+        tags,
+        summary: 'Say whether a variant is counted, may be owed, and when it is low.',
+        params: Params('variant_id'),
+        body: Settings,
+        response: { 200: OneItem },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      item: await inventory.putSettings(db, actor, params.variant_id, body),
+    }),
+  )
+
+  app.post(
+    '/v1/merchant/inventory/:variant_id/adjust',
+    {
+      config: {
+        scope,
+        failures: ['variant_not_found', 'location_not_found', 'stale_level', 'stock_below_zero'],
+      },
+      schema: {
+        operationId: 'adjustInventory',
+        tags,
+        summary: 'Correct what is on hand, by a difference or to a number.',
+        params: Params('variant_id'),
+        body: Adjustment,
+        response: { 200: Type.Object({ level: Level }) },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      level: await inventory.adjust(db, actor, params.variant_id, body),
+    }),
+  )
+}
+
+const locationRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/inventory/locations',
+    {
+      config: { scope, query: PAGE_QUERY },
+      schema: {
+        operationId: 'listInventoryLocations',
+        tags,
+        summary: 'Where stock lies.',
+        response: { 200: PageOf('locations', ref(Location)) },
+      },
+    },
+    ({ db, query }) => inventory.listLocations(db, readPage(query)),
+  )
+
+  app.post(
+    '/v1/merchant/inventory/locations',
+    {
+      config: { scope, failures: ['location_exists'] },
+      schema: {
+        operationId: 'createInventoryLocation',
+        tags,
+        summary: 'Add a place where stock lies.',
+        body: NewLocation,
+        response: { 201: OneLocation },
+      },
+    },
+    async ({ db, actor, body }, reply) =>
+      reply.code(201).send({ location: await inventory.createLocation(db, actor, body) }),
+  )
+
+  app.get(
+    '/v1/merchant/inventory/locations/:id',
+    {
+      config: { scope, failures: ['location_not_found'] },
+      schema: {
+        operationId: 'readInventoryLocation',
+        tags,
+        summary: 'One location, archived or not.',
+        params: Params('id'),
+        response: { 200: OneLocation },
+      },
+    },
+    async ({ db, params }) => ({ location: await inventory.getLocation(db, params.id) }),
+  )
+
+  app.patch(
+    '/v1/merchant/inventory/locations/:id',
+    {
+      config: { scope, failures: ['location_not_found'] },
+      schema: {
+        operationId: 'renameInventoryLocation',
+        tags,
+        summary: 'Name a location otherwise.',
+        params: Params('id'),
+        body: LocationChange,
+        response: { 200: OneLocation },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      location: await inventory.renameLocation(db, actor, params.id, body.name),
+    }),
+  )
+
+  app.delete(
+    '/v1/merchant/inventory/locations/:id',
+    {
+      config: { scope, failures: ['location_not_found', 'location_in_use'] },
+      schema: {
+        operationId: 'archiveInventoryLocation',
+        tags,
+        summary: 'Close a location that is empty. What moved there stays on record.',
+        params: Params('id'),
+        response: { 200: OneLocation },
+      },
+    },
+    async ({ db, actor, params }) => ({
+      location: await inventory.archiveLocation(db, actor, params.id),
+    }),
+  )
+}
+
+export const merchantRoutes: Routes = async (app) => {
+  await stockRoutes(app)
+  await locationRoutes(app)
+}

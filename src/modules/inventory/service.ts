@@ -1,0 +1,203 @@
+import { refusing } from '../../db/constraints.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import * as queries from './queries.ts'
+import {
+  type Adjustment,
+  type BulkAdjustment,
+  type BulkResult,
+  DEFAULT_LOCATION,
+  type InventoryDetail,
+  isLocationId,
+  type Level,
+  type Location,
+  type NewLocation,
+  type Settings,
+} from './schema.ts'
+import { listLimited, moveStock } from './stock-queries.ts'
+
+/** How many of each variant can be sold. Null: nothing limits it, as it is not counted or may be owed. */
+export async function available(
+  db: Db,
+  variant_ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  const limited = await listLimited(db, variant_ids)
+  const counts = new Map(limited.map((each) => [each.variant_id, each.available]))
+  return new Map(variant_ids.map((id) => [id, counts.get(id) ?? null]))
+}
+
+/** Every variant on sale and its stock, by SKU. */
+export async function list(db: Db, filters: queries.ItemFilters, page: Page) {
+  const [items, { total }] = await Promise.all([
+    queries.listItems(db, filters, page),
+    queries.countItems(db, filters),
+  ])
+  return { items, total, ...page }
+}
+
+export async function get(db: Db, variant_id: string): Promise<InventoryDetail> {
+  const item = isUuid(variant_id) ? await queries.findItem(db, variant_id) : null
+  if (item === null) throw new ApiError('variant_not_found')
+  return item
+}
+
+/** Says whether a variant is counted, and how. What is not named is off. */
+export async function putSettings(
+  db: TenantDb,
+  actor: audit.Actor,
+  variant_id: string,
+  { track_inventory, allow_backorder = false, low_stock_threshold = null }: Settings,
+): Promise<InventoryDetail> {
+  await get(db, variant_id)
+  return db.transaction('inventory: settings', async (tx) => {
+    const settings = { track_inventory, allow_backorder, low_stock_threshold }
+    await queries.ensureDefaultLocation(tx)
+    // What is counted has a level to be counted at, be it of nothing.
+    await queries.ensureLevel(tx, variant_id, DEFAULT_LOCATION)
+    await queries.putSettings(tx, variant_id, settings)
+    await audit.record(tx, actor, {
+      action: 'inventory.settings_changed',
+      entity: `variant:${variant_id}`,
+      after: settings,
+    })
+    return get(tx, variant_id)
+  })
+}
+
+/**
+ * Corrects what lies at a location. A count is the truth, even where it is less than was sold. With
+ * `expected_on_hand` it is corrected only if nobody has done so since the merchant looked.
+ */
+export async function adjust(
+  db: TenantDb,
+  actor: audit.Actor,
+  variant_id: string,
+  wanted: Adjustment,
+): Promise<Level> {
+  const { location_id = DEFAULT_LOCATION, delta, set_on_hand, expected_on_hand, reason } = wanted
+  if ((delta === undefined) === (set_on_hand === undefined)) {
+    const issues = [{ path: 'delta', message: 'must be given, or else set_on_hand' }]
+    throw new ApiError('invalid_body', { body: { issues } })
+  }
+  await get(db, variant_id)
+  return db.transaction('inventory: adjust', async (tx) => {
+    await requireLocation(tx, location_id)
+    await queries.ensureLevel(tx, variant_id, location_id)
+    const level = await queries.lockLevel(tx, variant_id, location_id)
+    if (expected_on_hand !== undefined && expected_on_hand !== level.on_hand) {
+      throw new ApiError('stale_level', { body: { on_hand: level.on_hand } })
+    }
+    const change = delta ?? (set_on_hand ?? 0) - level.on_hand
+    if (change === 0) return level
+    if (change < 0 && level.on_hand + change < 0) throw new ApiError('stock_below_zero')
+    const place = { variant_id, location_id, allocated: 0, reserved: 0 }
+    const move = { ...place, kind: 'adjusted' as const, on_hand: change }
+    const [moved] = await moveStock(tx, [move], { actor: actor.name, reason })
+    return moved ?? level
+  })
+}
+
+async function requireLocation(tx: Tx, id: string): Promise<void> {
+  if (id === DEFAULT_LOCATION) await queries.ensureDefaultLocation(tx)
+  const location = isLocationId(id) ? await queries.shareLocation(tx, id) : null
+  if (location === null) throw new ApiError('location_not_found')
+}
+
+/** Corrects many, one after the other. What is refused for one row changes nothing for the others. */
+export async function adjustBulk(
+  db: TenantDb,
+  actor: audit.Actor,
+  { reason, adjustments }: BulkAdjustment,
+): Promise<BulkResult[]> {
+  const results: BulkResult[] = []
+  for (const { variant_id, ...wanted } of adjustments) {
+    results.push(await adjustRow(db, actor, variant_id, { ...wanted, reason }))
+  }
+  return results
+}
+
+async function adjustRow(
+  db: TenantDb,
+  actor: audit.Actor,
+  variant_id: string,
+  wanted: Adjustment,
+): Promise<BulkResult> {
+  try {
+    return { variant_id, level: await adjust(db, actor, variant_id, wanted), error: null }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    return { variant_id, level: null, error: { code: error.code, message: error.message } }
+  }
+}
+
+/** What came and went, newest first. */
+export async function listMovements(db: Db, filters: queries.MovementFilters, page: Page) {
+  const [movements, { total }] = await Promise.all([
+    queries.listMovements(db, filters, page),
+    queries.countMovements(db, filters),
+  ])
+  return { movements, total, ...page }
+}
+
+export async function listLocations(db: Db, page: Page) {
+  const [locations, { total }] = await Promise.all([
+    queries.listLocations(db, page),
+    queries.countLocations(db),
+  ])
+  return { locations, total, ...page }
+}
+
+export async function getLocation(db: Db, id: string): Promise<Location> {
+  const location = isLocationId(id) ? await queries.findLocation(db, id) : null
+  if (location === null) throw new ApiError('location_not_found')
+  return location
+}
+
+export function createLocation(db: TenantDb, actor: audit.Actor, wanted: NewLocation) {
+  return db.transaction('inventory: create location', async (tx) => {
+    const location = await refusing(queries.insertLocation(tx, wanted), {
+      inventory_locations_pkey: 'location_exists',
+    })
+    await announce(tx, actor, 'created', location)
+    return location
+  })
+}
+
+export function renameLocation(db: TenantDb, actor: audit.Actor, id: string, name: string) {
+  return db.transaction('inventory: rename location', async (tx) => {
+    const before = await requireOpen(tx, id)
+    if (before.name === name) return before
+    const after = await queries.renameLocation(tx, id, name)
+    await announce(tx, actor, 'renamed', after)
+    return after
+  })
+}
+
+/** Closes a location that is empty. Its movements stay, and repeating it is harmless. */
+export function archiveLocation(db: TenantDb, actor: audit.Actor, id: string) {
+  return db.transaction('inventory: archive location', async (tx) => {
+    const before = isLocationId(id) ? await queries.lockLocation(tx, id) : null
+    if (before === null) throw new ApiError('location_not_found')
+    if (before.archived_at !== null) return before
+    const after = id === DEFAULT_LOCATION ? null : await queries.archiveLocation(tx, id)
+    if (after === null) throw new ApiError('location_in_use')
+    await announce(tx, actor, 'archived', after)
+    return after
+  })
+}
+
+async function requireOpen(tx: Tx, id: string): Promise<Location> {
+  const location = isLocationId(id) ? await queries.lockLocation(tx, id) : null
+  if (location === null || location.archived_at !== null) throw new ApiError('location_not_found')
+  return location
+}
+
+const announce = (tx: Tx, actor: audit.Actor, action: string, { id, name }: Location) =>
+  audit.record(tx, actor, {
+    action: `inventory.location_${action}`,
+    entity: `location:${id}`,
+    after: { name },
+  })

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { recountAll } from '../../../src/modules/inventory/jobs.ts'
+import * as orders from '../../../src/modules/inventory/money.ts'
+import { available } from '../../../src/modules/inventory/service.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
+import { assertStockAddsUp } from '../../harness/stock-oracles.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { countersOf, putVariant } from './setup.ts'
+
+const URL = '/v1/merchant/inventory'
+const reason = 'counted'
+
+test('the stock of a store', async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const acme = await app.merchant('acme', 'manage:own_inventory')
+  const db = await app.store('acme')
+  const adjust = (variant: string, body: unknown) => acme.post(`${URL}/${variant}/adjust`, body)
+  const track = async (on_hand: number, settings: object = {}, sku?: string) => {
+    const variant = await putVariant(superuser, 'acme', sku)
+    const put = await acme.put(`${URL}/${variant}`, { track_inventory: true, ...settings })
+    assert.equal(put.status, 200, put.text)
+    if (on_hand > 0) await adjust(variant, { set_on_hand: on_hand, reason })
+    return variant
+  }
+
+  await t.test('is not counted until the merchant says so', async () => {
+    const variant = await putVariant(superuser, 'acme', 'SKU-1')
+    const counters = { on_hand: 0, allocated: 0, reserved: 0, incoming: 0, available: 0 }
+    const { item } = (await acme.get(`${URL}/${variant}`)).body
+    const { product_id, ...rest } = item
+    assert.deepEqual(rest, {
+      variant_id: variant,
+      sku: 'SKU-1',
+      track_inventory: false,
+      allow_backorder: false,
+      low_stock_threshold: null,
+      ...counters,
+      low: false,
+      levels: [],
+    })
+    const put = await acme.put(`${URL}/${variant}`, {
+      track_inventory: true,
+      low_stock_threshold: 3,
+    })
+    assert.deepEqual(put.body.item, {
+      ...item,
+      track_inventory: true,
+      low_stock_threshold: 3,
+      low: true,
+      levels: [{ location_id: 'default', ...counters }],
+    })
+    const again = await acme.put(`${URL}/${variant}`, { track_inventory: false })
+    assert.deepEqual(
+      [again.body.item.track_inventory, again.body.item.low_stock_threshold],
+      [false, null],
+    )
+  })
+
+  await t.test('is corrected by a difference or to a number, with a movement each', async () => {
+    const variant = await track(0)
+    const up = await adjust(variant, { delta: 5, reason: 'found' })
+    assert.equal(up.status, 200, up.text)
+    assert.deepEqual(up.body.level, {
+      location_id: 'default',
+      on_hand: 5,
+      allocated: 0,
+      reserved: 0,
+      incoming: 0,
+      available: 5,
+    })
+    await adjust(variant, { set_on_hand: 2, reason: 'broken' })
+    const same = await adjust(variant, { set_on_hand: 2, reason: 'counted again' })
+    assert.equal(same.body.level.on_hand, 2)
+    const { movements, total } = (await acme.get(`${URL}/movements?variant_id=${variant}`)).body
+    assert.equal(total, 2, 'what changes nothing is no movement')
+    const [last] = movements
+    assert.deepEqual(
+      [last.kind, last.quantity, last.on_hand_after, last.allocated_after, last.reason],
+      ['adjusted', -3, 2, 0, 'broken'],
+    )
+    assert.match(last.actor, /^merchant_key:/)
+    const below = await adjust(variant, { delta: -3, reason })
+    assert.deepEqual([below.status, below.body.error.code], [422, 'stock_below_zero'])
+  })
+
+  await t.test('is corrected by one of many who have seen the same level', async () => {
+    const variant = await track(10)
+    const body = { delta: -1, expected_on_hand: 10, reason }
+    const answers = await times(10, () => adjust(variant, body))
+    assert.deepEqual(countStatuses(answers), { 200: 1, 409: 9 })
+    const stale = answers.find(({ status }) => status === 409)
+    assert.deepEqual([stale?.body.error.code, stale?.body.on_hand], ['stale_level', 9])
+    const sums = await times(10, () => adjust(variant, { delta: 1, reason }))
+    assert.deepEqual(countStatuses(sums), { 200: 10 })
+    assert.deepEqual(await countersOf(superuser, variant), { default: [19, 0, 0] })
+  })
+
+  await t.test('may be counted at less than was sold, and then nothing is left', async () => {
+    const variant = await track(5)
+    const order = randomUUID()
+    const lines = [{ variant_id: variant, quantity: 4 }]
+    await db.transaction('reserve', (tx) => orders.reserve(tx, order, lines))
+    const { level } = (await adjust(variant, { set_on_hand: 3, reason })).body
+    assert.deepEqual([level.on_hand, level.reserved, level.available], [3, 4, -1])
+    assert.deepEqual(await available(db, [variant]), new Map([[variant, 0]]))
+    await db.transaction('release', (tx) => orders.release(tx, order))
+    assert.deepEqual(await available(db, [variant]), new Map([[variant, 3]]))
+  })
+
+  await t.test('limits nothing that is not counted or may be owed', async () => {
+    const [counted, owed] = [await track(2), await track(2, { allow_backorder: true })]
+    const free = await putVariant(superuser)
+    const left = await available(db, [counted, owed, free])
+    assert.deepEqual([...left.values()], [2, null, null])
+  })
+
+  await t.test('is listed by SKU, and by whether it is low', async () => {
+    await track(9, { low_stock_threshold: 3 }, 'list-a')
+    await track(3, { low_stock_threshold: 3 }, 'list-b')
+    const skus = async (query: string) => {
+      const { items, total } = (await acme.get(URL + query)).body
+      return [items.map(({ sku }: { sku: string }) => sku), total]
+    }
+    assert.deepEqual(await skus('?sku=list-a'), [['list-a'], 1])
+    assert.deepEqual(await skus('?low=true'), [['list-b'], 1])
+    const { items, total } = (await acme.get(`${URL}?low=false&limit=100`)).body
+    const lows = items.filter(({ sku }: { sku: string }) => sku === 'list-b')
+    assert.deepEqual([lows, items.length], [[], total])
+    await superuser.query(`update variants set archived_at = now() where sku = 'list-a'`)
+    assert.deepEqual(await skus('?sku=list-a'), [[], 0])
+  })
+
+  await t.test('is corrected in bulk, row by row', async () => {
+    const [one, two] = [await track(1), await track(1)]
+    const adjustments = [
+      { variant_id: one, delta: 4 },
+      { variant_id: one, delta: -9 },
+      { variant_id: 'no-id', delta: 1 },
+      { variant_id: two },
+      { variant_id: two, set_on_hand: 7, expected_on_hand: 2 },
+      { variant_id: two, delta: 1, location_id: 'nowhere' },
+      { variant_id: two, set_on_hand: 7, expected_on_hand: 1 },
+    ]
+    const { status, body } = await acme.post(`${URL}/adjust-bulk`, { reason, adjustments })
+    assert.equal(status, 200)
+    const outcome = body.results.map(
+      ({ level, error }: { level: { on_hand: number }; error: { code: string } }) =>
+        level?.on_hand ?? error.code,
+    )
+    assert.deepEqual(outcome, [
+      5,
+      'stock_below_zero',
+      'variant_not_found',
+      'invalid_body',
+      'stale_level',
+      'location_not_found',
+      7,
+    ])
+  })
+
+  await t.test('shows movements by variant and kind', async () => {
+    const variant = await track(3)
+    const order = randomUUID()
+    await db.transaction('sell', async (tx) => {
+      await orders.reserve(tx, order, [{ variant_id: variant, quantity: 1 }])
+      await orders.allocate(tx, order)
+    })
+    const list = async (query: string) => (await acme.get(`${URL}/movements${query}`)).body
+    const kinds = async (query: string) =>
+      (await list(query)).movements.map(({ kind }: { kind: string }) => kind)
+    assert.deepEqual(await kinds(`?variant_id=${variant}`), ['allocated', 'adjusted'])
+    assert.deepEqual(await kinds(`?variant_id=${variant}&kind=allocated`), ['allocated'])
+    const { movements } = await list(`?variant_id=${variant}&limit=1`)
+    assert.deepEqual([movements[0].order_id, movements[0].actor], [order, 'system'])
+    assert.deepEqual(await kinds(`?variant_id=${randomUUID()}`), [])
+    assert.deepEqual(await kinds('?variant_id=no-id'), [], 'never more than was asked for')
+  })
+
+  await t.test('refuses what makes no sense', async () => {
+    const variant = await track(1)
+    await assertRefused(
+      [
+        ['no amount', { reason }, 'invalid_body', 'delta'],
+        ['two amounts', { delta: 1, set_on_hand: 1, reason }, 'invalid_body', 'delta'],
+        ['no reason', { delta: 1 }, 'invalid_body', 'reason'],
+        ['a fraction', { delta: 1.5, reason }, 'invalid_body', 'delta'],
+        ['a text', { delta: '1', reason }, 'invalid_body', 'delta'],
+        ['less than nothing', { set_on_hand: -1, reason }, 'invalid_body', 'set_on_hand'],
+        ['more than a world has', { delta: 1e10, reason }, 'invalid_body', 'delta'],
+        ['an unknown place', { delta: 1, reason, location_id: 'moon' }, 'location_not_found'],
+        ['no place', { delta: 1, reason, location_id: 'no place' }, 'location_not_found'],
+      ],
+      (body) => adjust(variant, body),
+    )
+    await assertRefused(
+      [
+        ['nothing', {}, 'invalid_body', 'track_inventory'],
+        ['a text', { track_inventory: 'yes' }, 'invalid_body', 'track_inventory'],
+        [
+          'a threshold below zero',
+          { track_inventory: true, low_stock_threshold: -1 },
+          'invalid_body',
+          'low_stock_threshold',
+        ],
+      ],
+      (body) => acme.put(`${URL}/${variant}`, body),
+    )
+    const many = Array.from({ length: 501 }, () => ({ variant_id: variant, delta: 1 }))
+    await assertRefused(
+      [
+        ['no rows', { reason, adjustments: [] }, 'invalid_body', 'adjustments'],
+        ['too many rows', { reason, adjustments: many }, 'invalid_body', 'adjustments'],
+        ['no reason', { adjustments: many.slice(0, 1) }, 'invalid_body', 'reason'],
+      ],
+      (body) => acme.post(`${URL}/adjust-bulk`, body),
+    )
+    for (const id of [randomUUID(), 'no-id']) {
+      assert.equal((await acme.get(`${URL}/${id}`)).body.error.code, 'variant_not_found')
+    }
+  })
+
+  await t.test('is recounted: what is wrong is reported, and left as it is', async () => {
+    const log: Record<string, unknown>[] = []
+    const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
+    const worker = app.database.open('fd_worker')
+    await recountAll(worker, logger as never)
+    assert.equal(log.length, 0)
+    const variant = await track(4)
+    await superuser.query(
+      `update inventory_levels set on_hand = 5, allocated = 2, reserved = 1 where variant_id = $1`,
+      [variant],
+    )
+    for (let n = 0; n < 2; n++) await recountAll(worker, logger as never)
+    const at = { tenant_ref: 'acme', variant_id: variant, location_id: 'default' }
+    const found = log.slice(0, 4).sort((a, b) => (String(a.counter) < String(b.counter) ? -1 : 1))
+    assert.deepEqual(found, [
+      { ...at, counter: 'allocated', kept: 2, counted: 0 },
+      { ...at, counter: 'held', kept: 2, counted: 0 },
+      { ...at, counter: 'on_hand', kept: 5, counted: 4 },
+      { ...at, counter: 'reserved', kept: 1, counted: 0 },
+    ])
+    assert.equal(log.length, 8)
+    const { rowCount } = await superuser.query('select from inventory_discrepancies')
+    assert.equal(rowCount, 4, 'one row for each counter, however often it is seen')
+    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 2, 1] })
+    await assert.rejects(assertStockAddsUp(superuser), /what orders hold/)
+  })
+})
+
+test('the locations of a store', async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const acme = await app.merchant('acme', 'manage:own_inventory')
+  const PLACES = `${URL}/locations`
+  const east = { id: 'east', name: 'East' }
+  const remove = (id: string) => acme.send('DELETE', `${PLACES}/${id}`)
+
+  await t.test('are made, read, renamed and listed', async () => {
+    const made = await acme.post(PLACES, east)
+    assert.equal(made.status, 201, made.text)
+    const { created_at, updated_at, ...rest } = made.body.location
+    assert.deepEqual(rest, { ...east, archived_at: null })
+    const twice = await acme.post(PLACES, east)
+    assert.deepEqual([twice.status, twice.body.error.code], [409, 'location_exists'])
+    const renamed = await acme.patch(`${PLACES}/east`, { name: 'Far East' })
+    assert.equal(renamed.body.location.name, 'Far East')
+    assert.deepEqual((await acme.get(`${PLACES}/east`)).body, renamed.body)
+    const { locations, total } = (await acme.get(PLACES)).body
+    assert.deepEqual([locations, total], [[renamed.body.location], 1])
+  })
+
+  await t.test('take stock beside the default one, and close when they are empty', async () => {
+    const variant = await putVariant(superuser)
+    const url = `${URL}/${variant}/adjust`
+    await acme.post(url, { delta: 2, reason })
+    await acme.post(url, { delta: 3, reason, location_id: 'east' })
+    assert.deepEqual(await countersOf(superuser, variant), { default: [2, 0, 0], east: [3, 0, 0] })
+    assert.equal((await acme.get(`${URL}/${variant}`)).body.item.on_hand, 5)
+    const full = await remove('east')
+    assert.deepEqual([full.status, full.body.error.code], [409, 'location_in_use'])
+    await acme.post(url, { set_on_hand: 0, reason, location_id: 'east' })
+    const closed = await remove('east')
+    assert.equal(closed.status, 200, closed.text)
+    assert.ok(closed.body.location.archived_at)
+    assert.deepEqual((await remove('east')).body, closed.body)
+    const late = await acme.post(url, { delta: 1, reason, location_id: 'east' })
+    assert.equal(late.body.error.code, 'location_not_found')
+    assert.equal((await acme.patch(`${PLACES}/east`, { name: 'x' })).status, 404)
+    assert.equal((await acme.post(PLACES, east)).body.error.code, 'location_exists')
+    assert.equal((await acme.get(PLACES)).body.total, 1)
+    assert.equal((await remove('default')).body.error.code, 'location_in_use')
+    await assertStockAddsUp(superuser)
+  })
+
+  await t.test('never close over stock that is just arriving', async () => {
+    const variant = await putVariant(superuser)
+    for (let n = 0; n < 5; n++) {
+      await acme.post(PLACES, { id: `dock-${n}`, name: 'Dock' })
+      const body = { delta: 1, reason, location_id: `dock-${n}` }
+      const [arrived, closed] = await Promise.all([
+        acme.post(`${URL}/${variant}/adjust`, body),
+        remove(`dock-${n}`),
+      ])
+      assert.notEqual(arrived.status === 200, closed.status === 200)
+    }
+  })
+
+  await t.test('are refused when they make no sense', async () => {
+    await assertRefused(
+      [
+        ['nothing', {}, 'invalid_body', 'id'],
+        ['a blank in the id', { id: 'a b', name: 'A' }, 'invalid_body', 'id'],
+        ['no name', { id: 'ab', name: '' }, 'invalid_body', 'name'],
+      ],
+      (body) => acme.post(PLACES, body),
+    )
+    for (const id of ['nowhere', 'no%20place']) {
+      const answer = await acme.get(`${PLACES}/${id}`)
+      assert.deepEqual([answer.status, answer.body.error.code], [404, 'location_not_found'])
+    }
+  })
+})
