@@ -37,6 +37,16 @@ async function openTwoStores(t: TestContext) {
   return { app, superuser, callers, tables }
 }
 
+/** All but those that PostgreSQL works out by itself. */
+async function writableColumns(superuser: pg.Client, table: string): Promise<string[]> {
+  const { rows } = await superuser.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  )
+  return rows.map(({ name }) => name)
+}
+
 const isRefused = ({ code }: { code?: string }) => code === '42501' || code === 'FD002'
 
 describe('with row level security alone', () => {
@@ -71,9 +81,12 @@ describe('with row level security alone', () => {
       const acme = app.database.open(role).tenant('acme')
       for (const table of tables) {
         const before = await stateOf(table)
-        const copy = `select (jsonb_populate_record(null::${table}, to_jsonb(x) ||
-                        '{"tenant_ref": "globex"}')).* from ${table} x limit 1`
-        await assert.rejects(acme.run(raw(`insert into ${table} ${copy}`)), isRefused, table)
+        const columns = await writableColumns(superuser, table)
+        const copy = `select ${columns.map((name) => `r.${name}`).join()} from ${table} x,
+                      jsonb_populate_record(null::${table},
+                        to_jsonb(x) || '{"tenant_ref": "globex"}') r limit 1`
+        const insert = raw(`insert into ${table} (${columns.join()}) ${copy}`)
+        await assert.rejects(acme.run(insert), isRefused, table)
         await assert.rejects(
           acme.run(raw(`update ${table} set tenant_ref = 'globex'`)),
           isRefused,

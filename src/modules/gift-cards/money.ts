@@ -71,7 +71,10 @@ async function issueCards(
       amount_cents: cents,
       actor: actor.name,
     }),
-    ...ids.map((id) => move(tx, 'gift_card.issued', { id, currency }, cents)),
+    ledger.postAll(
+      tx,
+      ids.map((id) => owing('gift_card.issued', { id, currency }, cents)),
+    ),
     audit.record(tx, actor, {
       action: 'gift_card.issued',
       entity: count === 1 ? `gift_card:${ids[0]}` : 'gift_cards',
@@ -91,22 +94,16 @@ function newCard(keys: CodeKeys, tenant: string): CardRow {
   }
 }
 
-/** Books what the store owes to the card's holder more (or less) than before. */
-const move = (
-  tx: Tx,
-  kind: string,
-  { id, currency }: Pick<GiftCard, 'id' | 'currency'>,
-  by: number,
-) =>
-  ledger.post(tx, {
-    kind,
-    currency,
-    ref: id,
-    entries: [
-      { account: 'gift_card', ref: id, amount_cents: -by },
-      { account: 'suspense', amount_cents: by },
-    ],
-  })
+/** That the store owes so much more (or less) to the card's holder than before. */
+const owing = (kind: string, { id, currency }: Pick<GiftCard, 'id' | 'currency'>, by: number) => ({
+  kind,
+  currency,
+  ref: id,
+  entries: [
+    { account: 'gift_card' as const, ref: id, amount_cents: -by },
+    { account: 'suspense' as const, amount_cents: by },
+  ],
+})
 
 /** Adds to a balance or takes from it, on the merchant's word. What is held stays. */
 export function adjust(
@@ -132,7 +129,7 @@ export function adjust(
         reason,
         actor: asked.actor.name,
       }),
-      move(tx, 'gift_card.adjusted', card, delta_cents),
+      ledger.post(tx, owing('gift_card.adjusted', card, delta_cents)),
       audit.record(tx, asked.actor, {
         action: 'gift_card.adjusted',
         entity: `gift_card:${card.id}`,

@@ -150,7 +150,6 @@ export const patchCard = (tx: Tx, id: string, { expires_at, note }: GiftCardPatc
     id,
     join(
       [
-        sql`updated_at = now()`,
         ...(expires_at === undefined ? [] : [sql`expires_at = ${expires_at}`]),
         ...(note === undefined ? [] : [sql`note = ${note}`]),
       ],

@@ -9,15 +9,23 @@ import type { Entry, HeldKind, Hold, NewHold, NewJournal } from './schema.ts'
  * at the commit. Entries of zero are left out; a journal without entries is not written.
  */
 export async function post(tx: Tx, journal: NewJournal): Promise<{ journal_id: string | null }> {
-  const entries = journal.entries
-    .map(({ account, ref = '', amount_cents }): Entry => ({ account, ref, amount_cents }))
+  const [written] = await postAll(tx, [journal])
+  return { journal_id: written ?? null }
+}
+
+/** Writes many journals, in one round trip too. Answers the ids of those that were written. */
+export async function postAll(tx: Tx, journals: readonly NewJournal[]): Promise<string[]> {
+  const rows = journals.map(prepare).filter(({ entries }) => entries.length > 0)
+  if (rows.length > 0) await queries.insertJournals(tx, rows)
+  return rows.map(({ id }) => id)
+}
+
+function prepare({ kind, currency, order_id = null, ref = null, entries }: NewJournal) {
+  const moved = entries
+    .map((entry): Entry => ({ ref: '', ...entry }))
     .filter(({ amount_cents }) => amount_cents !== 0)
-  requireZeroSum(journal.kind, entries)
-  if (entries.length === 0) return { journal_id: null }
-  const { kind, currency, order_id = null, ref = null } = journal
-  const id = randomUUID()
-  await queries.insertJournal(tx, { id, kind, currency, order_id, ref }, entries)
-  return { journal_id: id }
+  requireZeroSum(kind, moved)
+  return { id: randomUUID(), kind, currency, order_id, ref, entries: moved }
 }
 
 /** In BigInt, because a sum of safe integers need not be one. */

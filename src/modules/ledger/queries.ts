@@ -10,32 +10,47 @@ import {
   Hold,
   Link,
   type NewHold,
-  type NewJournal,
   PostedEntry,
   Seal,
   SealedForm,
 } from './schema.ts'
 
-type JournalRow = Required<Omit<NewJournal, 'entries'>> & { id: string }
+/** A journal that is checked and has its id. */
+export interface JournalRow {
+  id: string
+  kind: string
+  currency: string
+  order_id: string | null
+  ref: string | null
+  entries: readonly Entry[]
+}
 
-/** The journal, its entries and its place in the sealer's queue, in one statement. */
-export const insertJournal = (tx: Tx, journal: JournalRow, entries: readonly Entry[]) =>
-  tx.run(sql`
-    with journal as (
+/** Journals, their entries and their places in the sealer's queue, in one statement. */
+export function insertJournals(tx: Tx, journals: readonly JournalRow[]) {
+  const of = <K extends keyof JournalRow>(key: K) => journals.map((journal) => journal[key])
+  const entries = journals.flatMap(({ id, currency, entries: each }) =>
+    each.map((entry, position) => ({ ...entry, id, currency, position })),
+  )
+  return tx.run(sql`
+    with journals as (
       insert into ledger_journals (tenant_ref, id, kind, currency, order_id, ref)
-      values (${tx.tenant}, ${journal.id}, ${journal.kind}, ${journal.currency},
-              ${journal.order_id}, ${journal.ref})
+      select ${tx.tenant}, j.*
+        from unnest(${of('id')}::uuid[], ${of('kind')}::text[], ${of('currency')}::text[],
+                    ${of('order_id')}::uuid[], ${of('ref')}::text[]) as j
     ), queued as (
-      insert into ledger_unsealed (tenant_ref, journal_id) values (${tx.tenant}, ${journal.id})
+      insert into ledger_unsealed (tenant_ref, journal_id)
+      select ${tx.tenant}, j.id from unnest(${of('id')}::uuid[]) as j (id)
     )
     insert into ledger_entries
            (tenant_ref, journal_id, position, account, ref, currency, amount_cents)
-    select ${tx.tenant}, ${journal.id}, e.position - 1, e.account, e.ref, ${journal.currency},
-           e.amount_cents
-      from unnest(${entries.map(({ account }) => account)}::text[],
+    select ${tx.tenant}, e.*
+      from unnest(${entries.map(({ id }) => id)}::uuid[],
+                  ${entries.map(({ position }) => position)}::integer[],
+                  ${entries.map(({ account }) => account)}::text[],
                   ${entries.map(({ ref }) => ref)}::text[],
-                  ${entries.map(({ amount_cents }) => amount_cents)}::bigint[])
-           with ordinality as e (account, ref, amount_cents, position)`)
+                  ${entries.map(({ currency }) => currency)}::text[],
+                  ${entries.map(({ amount_cents }) => amount_cents)}::bigint[]) as e`)
+}
 
 const holdColumns = sql`id, account, ref, currency, amount_cents, order_id, state, expires_at,
                         created_at, closed_at`

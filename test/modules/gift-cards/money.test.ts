@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { TenantDb, Tx } from '../../../src/db/database.ts'
+import { deriveKey } from '../../../src/kernel/tokens.ts'
+import * as entitlements from '../../../src/modules/entitlements/service.ts'
+import { codeKeys, makeCode } from '../../../src/modules/gift-cards/code.ts'
+import { expireDue } from '../../../src/modules/gift-cards/jobs.ts'
+import * as money from '../../../src/modules/gift-cards/money.ts'
+import * as giftCards from '../../../src/modules/gift-cards/service.ts'
+import { post } from '../../../src/modules/ledger/money.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import * as idempotency from '../../../src/platform/idempotency.ts'
+import { assertOracles } from '../../harness/oracles.ts'
+import { openPlatform } from '../../harness/platform.ts'
+
+const platform = await openPlatform({ after }, 20)
+const superuser = await platform.database.openAdmin()
+const keys = codeKeys((purpose) => deriveKey(platform.database.secretKey, purpose))
+
+async function openStore(): Promise<TenantDb> {
+  const [tenant = ''] = await platform.addStores(1)
+  const db = platform.app.tenant(tenant)
+  await entitlements.enable(db, SYSTEM, 'gift_cards')
+  return db
+}
+
+/** A claim of a key that nobody else has. */
+async function asked(db: TenantDb): Promise<money.Asked> {
+  const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+  const claim = await idempotency.claim(db, request)
+  assert.equal(claim.state, 'won')
+  return { actor: SYSTEM, claim: claim as idempotency.WonClaim }
+}
+
+interface Issued {
+  id: string
+  code: string
+}
+
+async function issue(db: TenantDb, cents: number, terms: object = {}): Promise<Issued> {
+  const wanted = { initial_balance_cents: cents, currency: 'USD', ...terms }
+  const kept = await money.issue(db, keys, await asked(db), wanted)
+  const { gift_card, code } = JSON.parse(await giftCards.showCodes(db, keys, kept))
+  return { id: gift_card.id, code }
+}
+
+const hold = (db: TenantDb, code: string, wanted_cents: number, order_id: string) =>
+  db.transaction('hold', (tx) =>
+    money.holdUpTo(tx, keys, { code, currency: 'USD', wanted_cents, order_id }),
+  )
+
+/** What the order's own journal says of the tender. */
+const book = async (tx: Tx, taken: money.ClosedHold[], sign = 1) => {
+  for (const { gift_card_id, amount_cents } of taken) {
+    await post(tx, {
+      kind: 'sale',
+      currency: 'USD',
+      entries: [
+        { account: 'gift_card', ref: gift_card_id, amount_cents: sign * amount_cents },
+        { account: 'sales', amount_cents: -sign * amount_cents },
+      ],
+    })
+  }
+  return taken
+}
+
+const settle = (db: TenantDb, order_id: string) =>
+  db.transaction('settle', async (tx) => book(tx, await money.settleHold(tx, { order_id })))
+
+const giveBack = (db: TenantDb, order_id: string) =>
+  db.transaction('void', (tx) => money.voidHold(tx, { order_id }))
+
+const refund = (db: TenantDb, gift_card_id: string, amount_cents: number) =>
+  db.transaction('refund', async (tx) => {
+    const order_id = randomUUID()
+    const to = await money.credit(tx, { gift_card_id, amount_cents, order_id, actor: SYSTEM })
+    if (to === 'gift_card') await book(tx, [{ gift_card_id, amount_cents }], -1)
+    return to
+  })
+
+const amounts = async (db: TenantDb, id: string) => {
+  const { balance_cents, held_cents, status } = await giftCards.get(db, id)
+  return [balance_cents, held_cents, status]
+}
+
+const lapse = (id: string) =>
+  superuser.query(`update gift_cards set expires_at = now() - interval '1 second' where id = $1`, [
+    id,
+  ])
+
+describe('a gift card as a tender', () => {
+  test('200 redemptions at a time hand out just what is on it', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 10_000)
+    const redeem = async (n: number) => {
+      const order = randomUUID()
+      const { amount_cents } = await hold(db, code, 73, order)
+      // Some orders fail, and what they held goes to others.
+      if (n % 5 === 0) return void (await giveBack(db, order))
+      await settle(db, order)
+      return amount_cents
+    }
+    const taken = await Promise.all(Array.from({ length: 200 }, (_, n) => redeem(n)))
+    const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
+    const rest = await Promise.all(Array.from({ length: 40 }, () => redeem(1)))
+    const sum = rest.reduce((total: number, each) => total + (each ?? 0), first)
+    assert.equal(sum, 10_000)
+    assert.deepEqual(await amounts(db, id), [0, 0, 'depleted'])
+    await assertOracles(superuser)
+  })
+
+  test('gives back to the cent what an order did not need', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 500)
+    const order = randomUUID()
+    const held = await hold(db, code, 320, order)
+    assert.deepEqual([held.gift_card_id, held.last4, held.amount_cents], [id, code.slice(-4), 320])
+    assert.deepEqual(await amounts(db, id), [500, 320, 'active'])
+    assert.equal((await hold(db, code, 1_000, randomUUID())).amount_cents, 180)
+    assert.equal((await hold(db, code, 1, randomUUID())).amount_cents, 0)
+    assert.deepEqual(await giveBack(db, order), [{ gift_card_id: id, amount_cents: 320 }])
+    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await settle(db, order), [])
+    assert.deepEqual(await amounts(db, id), [500, 180, 'active'])
+  })
+
+  test('is taken once, however often and by however many it is settled', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 500)
+    const order = randomUUID()
+    await hold(db, code, 200, order)
+    const all = await Promise.all([1, 2, 3, 4].map(() => settle(db, order)))
+    assert.deepEqual(all.flat(), [{ gift_card_id: id, amount_cents: 200 }])
+    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await amounts(db, id), [300, 0, 'active'])
+    await assertOracles(superuser)
+  })
+
+  test('is refused alike when unknown, disabled, expired or of another currency', async () => {
+    const db = await openStore()
+    const invalid = { code: 'gift_card_invalid', status: 422 }
+    const off = await issue(db, 100)
+    await giftCards.disable(db, SYSTEM, off.id)
+    const old = await issue(db, 100, { expires_at: '2999-01-01T00:00:00Z' })
+    await lapse(old.id)
+    const euro = await issue(db, 100, { currency: 'EUR' })
+    const foreign = await issue(await openStore(), 100)
+    const codes = [off.code, old.code, euro.code, foreign.code, makeCode(), 'no code', '']
+    for (const code of codes) await assert.rejects(hold(db, code, 1, randomUUID()), invalid)
+    const { rows } = await superuser.query('select from ledger_holds where tenant_ref = $1', [
+      db.tenant,
+    ])
+    assert.equal(rows.length, 0)
+  })
+
+  test('that was disabled meanwhile honours what it promised', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 500)
+    const order = randomUUID()
+    await hold(db, code, 500, order)
+    await giftCards.disable(db, SYSTEM, id)
+    assert.equal((await settle(db, order)).length, 1)
+    assert.deepEqual(await amounts(db, id), [0, 0, 'disabled'])
+  })
+
+  test('that expires keeps what an order holds, until the order ends', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 500, { expires_at: '2999-01-01T00:00:00Z' })
+    const [first, second] = [randomUUID(), randomUUID()]
+    await hold(db, code, 200, first)
+    await hold(db, code, 100, second)
+    await lapse(id)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db, id), [300, 300, 'expired'])
+    await settle(db, first)
+    await giveBack(db, second)
+    assert.deepEqual(await amounts(db, id), [100, 0, 'expired'])
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db, id), [0, 0, 'expired'])
+    assert.equal(await expireDue(platform.worker), 0)
+    await assertOracles(superuser)
+  })
+})
+
+describe('a refund', () => {
+  test('goes back to the card and revives it', async () => {
+    const db = await openStore()
+    const { id, code } = await issue(db, 500)
+    const order = randomUUID()
+    await hold(db, code, 500, order)
+    await settle(db, order)
+    assert.deepEqual(await amounts(db, id), [0, 0, 'depleted'])
+    assert.equal(await refund(db, id, 120), 'gift_card')
+    assert.deepEqual(await amounts(db, id), [120, 0, 'active'])
+    await assertOracles(superuser)
+  })
+
+  test('is not taken by a card that is disabled, expired or unknown', async () => {
+    const db = await openStore()
+    const off = await issue(db, 100)
+    await giftCards.disable(db, SYSTEM, off.id)
+    const old = await issue(db, 100, { expires_at: '2999-01-01T00:00:00Z' })
+    await lapse(old.id)
+    for (const id of [off.id, old.id, randomUUID()]) {
+      assert.equal(await refund(db, id, 1), 'store_credit_needed')
+    }
+    assert.deepEqual(await amounts(db, off.id), [100, 0, 'disabled'])
+  })
+})
+
+test('after any sequence of operations the balance is what the ledger owes', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('hold' as const), cents: fc.integer({ min: 1, max: 400 }) }),
+    fc.record({ do: fc.constantFrom('settle' as const, 'void' as const), at: fc.nat(5) }),
+    fc.record({ do: fc.constant('refund' as const), cents: fc.integer({ min: 1, max: 100 }) }),
+    fc.record({ do: fc.constant('adjust' as const), cents: fc.integer({ min: -300, max: 300 }) }),
+    fc.record({ do: fc.constantFrom('disable' as const, 'enable' as const) }),
+    fc.record({ do: fc.constant('expire' as const) }),
+  )
+  const db = await openStore()
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
+      const { id, code } = await issue(db, 600, { expires_at: '2999-01-01T00:00:00Z' })
+      const orders: string[] = []
+      const refusal = (error: { status?: number }) => {
+        // What the card's state forbids is refused, and then nothing has moved.
+        if (![409, 422].includes(error.status ?? 0)) throw error
+      }
+      for (const each of steps) {
+        if (each.do === 'hold') {
+          const order = randomUUID()
+          orders.push(order)
+          await hold(db, code, each.cents, order).catch(refusal)
+        } else if (each.do === 'settle') await settle(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'void') await giveBack(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'refund') await refund(db, id, each.cents)
+        else if (each.do === 'adjust' && each.cents !== 0) {
+          const wanted = { delta_cents: each.cents, reason: 'random' }
+          await money.adjust(db, await asked(db), id, wanted).catch(refusal)
+        } else if (each.do === 'disable') await giftCards.disable(db, SYSTEM, id).catch(refusal)
+        else if (each.do === 'enable') await giftCards.enable(db, SYSTEM, id).catch(refusal)
+        else if (each.do === 'expire') {
+          await lapse(id)
+          await expireDue(platform.worker)
+        }
+      }
+      await assertOracles(superuser)
+    }),
+    { numRuns: 25 },
+  )
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { sumOf, takeExpired, takeInOrder } from '../../../src/modules/store-credit/lots.ts'
+
+const lots = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 100 }), fc.boolean()), { maxLength: 6 })
+  .map((list) =>
+    list
+      .toSorted(([, a], [, b]) => Number(b) - Number(a))
+      .map(([remaining_cents, expired], n) => ({ id: `lot-${n}`, remaining_cents, expired })),
+  )
+
+const total = (list: readonly { remaining_cents: number }[]) =>
+  list.reduce((sum, { remaining_cents }) => sum + remaining_cents, 0)
+
+test('what expires first is spent first, and never more than a lot has', () => {
+  const lot = (id: string, remaining_cents: number) => ({ id, remaining_cents, expired: false })
+  const [first, second, third] = [lot('a', 30), lot('b', 50), lot('c', 10)]
+  assert.deepEqual(takeInOrder([first, second, third], 45), [
+    { id: 'a', amount_cents: 30 },
+    { id: 'b', amount_cents: 15 },
+  ])
+  assert.deepEqual(takeInOrder([first], 0), [])
+  assert.throws(() => takeInOrder([first], 31), /1 cents short/)
+})
+
+test('holds keep the lots that would be spent first, also past their date', () => {
+  const expired = { id: 'a', remaining_cents: 100, expired: true }
+  const fresh = { id: 'b', remaining_cents: 100, expired: false }
+  assert.deepEqual(takeExpired([expired, fresh], 0), [{ id: 'a', amount_cents: 100 }])
+  assert.deepEqual(takeExpired([expired, fresh], 40), [{ id: 'a', amount_cents: 60 }])
+  assert.deepEqual(takeExpired([expired, fresh], 100), [])
+  assert.deepEqual(takeExpired([expired, fresh], 150), [])
+})
+
+test('expiry leaves what is held and what has not expired, whatever the lots', () => {
+  fc.assert(
+    fc.property(lots, fc.nat(600), (list, wanted) => {
+      const held = Math.min(wanted, total(list))
+      const gone = sumOf(takeExpired(list, held))
+      const past = total(list.filter(({ expired }) => expired))
+      assert.equal(gone, Math.max(0, past - held))
+      assert.ok(total(list) - gone >= held)
+    }),
+  )
+})

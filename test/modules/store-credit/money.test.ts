@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, test } from 'node:test'
+import fc from 'fast-check'
+import type { TenantDb, Tx } from '../../../src/db/database.ts'
+import * as entitlements from '../../../src/modules/entitlements/service.ts'
+import { post } from '../../../src/modules/ledger/money.ts'
+import { expireDue } from '../../../src/modules/store-credit/jobs.ts'
+import * as money from '../../../src/modules/store-credit/money.ts'
+import * as storeCredit from '../../../src/modules/store-credit/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import * as idempotency from '../../../src/platform/idempotency.ts'
+import { assertOracles } from '../../harness/oracles.ts'
+import { openPlatform } from '../../harness/platform.ts'
+
+const platform = await openPlatform({ after }, 20)
+const superuser = await platform.database.openAdmin()
+
+const ANN = 'ann@example.com'
+const LATER = '2999-01-01T00:00:00Z'
+
+async function openStore(): Promise<TenantDb> {
+  const [tenant = ''] = await platform.addStores(1)
+  const db = platform.app.tenant(tenant)
+  await entitlements.enable(db, SYSTEM, 'store_credit')
+  return db
+}
+
+async function asked(db: TenantDb): Promise<money.Asked> {
+  const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+  return { actor: SYSTEM, claim: (await idempotency.claim(db, request)) as idempotency.WonClaim }
+}
+
+const credit = (db: TenantDb, amount_cents: number, expires_at: string | null = null) =>
+  db.transaction('credit', (tx) =>
+    money.credit(tx, {
+      customer_ref: ANN,
+      currency: 'USD',
+      amount_cents,
+      event: 'adjustment',
+      expires_at,
+      actor: SYSTEM,
+      post: true,
+    }),
+  )
+
+const debit = async (db: TenantDb, amount_cents: number) =>
+  money.debit(db, await asked(db), ANN, { amount_cents, currency: 'USD', reason: 'test' })
+
+const hold = (db: TenantDb, wanted_cents: number, order_id: string, customer_ref = ANN) =>
+  db.transaction('hold', (tx) =>
+    money.holdUpTo(tx, { customer_ref, currency: 'USD', wanted_cents, order_id }),
+  )
+
+/** What the order's own journal says of the tender. */
+const book = async (tx: Tx, taken: money.ClosedHold[]) => {
+  for (const { account_id, amount_cents } of taken) {
+    await post(tx, {
+      kind: 'sale',
+      currency: 'USD',
+      entries: [
+        { account: 'store_credit', ref: account_id, amount_cents },
+        { account: 'sales', amount_cents: -amount_cents },
+      ],
+    })
+  }
+  return taken
+}
+
+const settle = (db: TenantDb, order_id: string) =>
+  db.transaction('settle', async (tx) => book(tx, await money.settleHold(tx, { order_id })))
+
+const giveBack = (db: TenantDb, order_id: string) =>
+  db.transaction('void', (tx) => money.voidHold(tx, { order_id }))
+
+const amounts = async (db: TenantDb) => {
+  const [account] = await storeCredit.get(db, ANN)
+  return [account?.balance_cents, account?.held_cents]
+}
+
+/** The lots that would expire some day expire now. */
+const lapse = ({ tenant }: TenantDb) =>
+  superuser.query(
+    `update store_credit_lots
+        set expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
+      where tenant_ref = $1 and expires_at is not null`,
+    [tenant],
+  )
+
+describe('store credit as a tender', () => {
+  test('200 redemptions at a time hand out just what there is', async () => {
+    const db = await openStore()
+    await credit(db, 6_000)
+    await credit(db, 4_000, LATER)
+    const redeem = async (n: number) => {
+      const order = randomUUID()
+      const { amount_cents } = await hold(db, 73, order)
+      if (n % 5 === 0) return void (await giveBack(db, order))
+      await settle(db, order)
+      return amount_cents
+    }
+    const taken = await Promise.all(Array.from({ length: 200 }, (_, n) => redeem(n)))
+    const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
+    const rest = await Promise.all(Array.from({ length: 40 }, () => redeem(1)))
+    assert.equal(
+      rest.reduce((sum: number, each) => sum + (each ?? 0), first),
+      10_000,
+    )
+    assert.deepEqual(await amounts(db), [0, 0])
+    await assertOracles(superuser)
+  })
+
+  test('gives back to the cent what an order did not need', async () => {
+    const db = await openStore()
+    const { account_id } = await credit(db, 500)
+    const order = randomUUID()
+    assert.deepEqual(await hold(db, 320, order), { account_id, amount_cents: 320 })
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 180)
+    assert.equal((await hold(db, 1_000, randomUUID())).amount_cents, 180)
+    assert.equal((await hold(db, 1, randomUUID())).amount_cents, 0)
+    assert.deepEqual(await giveBack(db, order), [{ account_id, amount_cents: 320 }])
+    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await settle(db, order), [])
+    assert.deepEqual(await amounts(db), [500, 180])
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 320)
+  })
+
+  test('is taken once, however often and by however many it is settled', async () => {
+    const db = await openStore()
+    const { account_id } = await credit(db, 500)
+    const order = randomUUID()
+    await hold(db, 200, order)
+    const all = await Promise.all([1, 2, 3, 4].map(() => settle(db, order)))
+    assert.deepEqual(all.flat(), [{ account_id, amount_cents: 200 }])
+    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await amounts(db), [300, 0])
+    await assertOracles(superuser)
+  })
+
+  test('is nothing for a customer without an account, or in another currency', async () => {
+    const db = await openStore()
+    await credit(db, 500)
+    const nobody = await hold(db, 100, randomUUID(), 'nobody')
+    assert.deepEqual(nobody, { account_id: null, amount_cents: 0 })
+    assert.equal(await storeCredit.available(db, ANN, 'EUR'), 0)
+    assert.equal(await storeCredit.available(db, 'nobody', 'USD'), 0)
+    assert.equal(await storeCredit.available(await openStore(), ANN, 'USD'), 0)
+  })
+
+  test('first credits of one customer at a time make one account', async () => {
+    const db = await openStore()
+    await Promise.all(Array.from({ length: 20 }, () => credit(db, 10)))
+    assert.equal((await storeCredit.get(db, ANN)).length, 1)
+    assert.deepEqual(await amounts(db), [200, 0])
+    await assertOracles(superuser)
+  })
+})
+
+describe('credit that expires', () => {
+  test('is spent first, and is worth nothing from that moment on', async () => {
+    const db = await openStore()
+    await credit(db, 100)
+    await credit(db, 100, LATER)
+    const order = randomUUID()
+    await hold(db, 60, order)
+    await settle(db, order)
+    await lapse(db)
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 100, 'before the loop has been')
+    assert.equal((await hold(db, 1_000, randomUUID())).amount_cents, 100)
+    assert.deepEqual(await amounts(db), [100, 100], 'it was booked on the way')
+    await assertOracles(superuser)
+  })
+
+  test('becomes the store’s own by the loop', async () => {
+    const db = await openStore()
+    const { account_id } = await credit(db, 100, LATER)
+    await lapse(db)
+    assert.ok((await expireDue(platform.worker)) >= 1)
+    assert.equal(await expireDue(platform.worker), 0)
+    assert.deepEqual(await amounts(db), [0, 0])
+    const { transactions } = await storeCredit.listTransactions(db, ANN, { limit: 1, offset: 0 })
+    const [{ type, event, amount_cents, balance_after_cents } = {}] = transactions
+    assert.deepEqual(
+      [type, event, amount_cents, balance_after_cents],
+      ['expire', 'expiration', 100, 0],
+    )
+    const { rows } = await superuser.query(
+      `select e.amount_cents from ledger_entries e
+         join ledger_journals j on j.tenant_ref = e.tenant_ref and j.id = e.journal_id
+        where j.ref = $1 and j.kind = 'store_credit.expired' and e.account = 'breakage'`,
+      [account_id],
+    )
+    assert.deepEqual(rows, [{ amount_cents: '-100' }])
+  })
+
+  test('stays for the order that holds it, and goes when that gives it back', async () => {
+    const db = await openStore()
+    await credit(db, 100, LATER)
+    await credit(db, 100)
+    const [kept, freed] = [randomUUID(), randomUUID()]
+    await hold(db, 70, kept)
+    await hold(db, 20, freed)
+    await lapse(db)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db), [190, 90], 'ten cents of the old lot were free')
+    assert.equal(await expireDue(platform.worker), 0, 'what is held does not keep the loop busy')
+    await giveBack(db, freed)
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
+    await lapse(db)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db), [170, 70])
+    await settle(db, kept)
+    assert.deepEqual(await amounts(db), [100, 0])
+    await assertOracles(superuser)
+  })
+})
+
+test('after any sequence of operations the balance is what the ledger owes', async () => {
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('hold' as const), cents: fc.integer({ min: 1, max: 400 }) }),
+    fc.record({ do: fc.constantFrom('settle' as const, 'void' as const), at: fc.nat(5) }),
+    fc.record({
+      do: fc.constant('credit' as const),
+      cents: fc.integer({ min: 1, max: 300 }),
+      expires: fc.boolean(),
+    }),
+    fc.record({ do: fc.constant('debit' as const), cents: fc.integer({ min: 1, max: 300 }) }),
+    fc.record({ do: fc.constant('expire' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 10 }), async (steps) => {
+      const db = await openStore()
+      await credit(db, 200, LATER)
+      const orders: string[] = []
+      for (const each of steps) {
+        if (each.do === 'hold') {
+          const order = randomUUID()
+          orders.push(order)
+          const open = await storeCredit.available(db, ANN, 'USD')
+          const { amount_cents } = await hold(db, each.cents, order)
+          assert.equal(amount_cents, Math.min(open, each.cents))
+        } else if (each.do === 'settle') await settle(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'void') await giveBack(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'credit') await credit(db, each.cents, each.expires ? LATER : null)
+        else if (each.do === 'debit') {
+          const open = await storeCredit.available(db, ANN, 'USD')
+          const taking = debit(db, each.cents)
+          if (each.cents <= open) await taking
+          else
+            await assert.rejects(taking, {
+              code: 'insufficient_balance',
+              body: { available_cents: open },
+            })
+        } else {
+          await lapse(db)
+          await expireDue(platform.worker)
+        }
+      }
+      await assertOracles(superuser)
+    }),
+    { numRuns: 25 },
+  )
+})
