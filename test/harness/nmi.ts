@@ -93,9 +93,11 @@ export async function startNmi(securityKey: string): Promise<TestNmi> {
       }
     },
     async close() {
+      if (!server.listening) return
+      const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()
-      await once(server, 'close')
+      await closed
     },
   }
 }
@@ -119,6 +121,7 @@ async function answer(
   response.setHeader('content-type', 'text/html')
   if (fault === 'drip') {
     for (const letter of body) {
+      if (response.destroyed) return
       response.write(letter)
       await new Promise((resolve) => setTimeout(resolve, DRIP_MS))
     }

@@ -264,7 +264,7 @@ describe('an answer that does not say', () => {
 
   test('is no doubt where nothing was sent', async (t) => {
     const { gateway, nmi } = await open(t)
-    await nmi.close().catch(() => {})
+    await nmi.close()
     const result = await gateway.sale(charge())
     assert.deepEqual(
       [result.outcome, result.reason, result.retryable],
