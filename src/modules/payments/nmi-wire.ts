@@ -12,13 +12,15 @@ export type Exchange =
 
 export interface WireOptions {
   connectMs?: number
-  /** From the call to the last byte of the answer. */
+  /** From the first call to the last byte of the answer. */
   totalMs?: number
 }
 
 export interface Wire {
+  /** The end of what begins now, however many calls it takes. */
+  deadline(): AbortSignal
   /** Makes one call, repeats none, follows no redirect. Never throws. */
-  post(path: string, fields: URLSearchParams): Promise<Exchange>
+  post(path: string, fields: URLSearchParams, deadline: AbortSignal): Promise<Exchange>
   close(): Promise<void>
 }
 
@@ -39,12 +41,15 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
     maxResponseSize: BODY_BYTES,
   })
   return {
-    async post(path, fields) {
+    deadline: () => AbortSignal.timeout(totalMs),
+    async post(path, fields, signal) {
+      // Whoever comes too late has sent nothing.
+      if (signal.aborted) return { kind: 'not_sent' }
       try {
         const { statusCode, body } = await request(`${baseUrl}${path}`, {
           method: 'POST',
           dispatcher: agent,
-          signal: AbortSignal.timeout(totalMs),
+          signal,
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body: fields.toString(),
         })

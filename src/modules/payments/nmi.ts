@@ -45,84 +45,85 @@ export function openNmiGateways(
 ): NmiGateways {
   const wire = openWire(url, options)
   const breakers = createBreakers(options.breaker)
+  const sender = (securityKey: string | null): Send => {
+    if (securityKey === null) return async () => ({ kind: 'not_sent' })
+    const account = sha256(securityKey).toString('hex')
+    const deadline = wire.deadline()
+    return async (path, fields) => {
+      if (!breakers.allows(account)) return { kind: 'not_sent' }
+      const sent = new URLSearchParams({ security_key: securityKey, ...fields })
+      const exchange = await wire.post(path, sent, deadline)
+      if (exchange.kind === 'answer') breakers.succeeded(account)
+      else if (exchange.kind === 'not_sent' || exchange.isOutage) breakers.failed(account)
+      return exchange
+    }
+  }
   return {
-    open({ securityKey, tenant }) {
-      if (securityKey === null) return createGateway(async () => ({ kind: 'not_sent' }), tenant)
-      const account = sha256(securityKey).toString('hex')
-      return createGateway(async (path, fields) => {
-        if (!breakers.allows(account)) return { kind: 'not_sent' }
-        const sent = new URLSearchParams({ security_key: securityKey, ...fields })
-        const exchange = await wire.post(path, sent)
-        if (exchange.kind === 'answer') breakers.succeeded(account)
-        else if (exchange.kind === 'not_sent' || exchange.isOutage) breakers.failed(account)
-        return exchange
-      }, tenant)
-    },
+    open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey), tenant),
     close: () => wire.close(),
   }
 }
 
-function createGateway(send: Send, tenant: string): Gateway {
-  const lookup = async (what: { ref: string } | { txn_id: string }) => {
-    const isRef = 'ref' in what
-    const record = await query(
-      send,
-      isRef ? { order_id: what.ref } : { transaction_id: what.txn_id },
-    )
-    if (record === null) return unreachable()
-    // Only what was asked for, however generously the gateway matches.
-    return lookupOf(
-      record.filter((each) => (isRef ? each.ref === what.ref : each.txn_id === what.txn_id)),
-    )
-  }
-  const transact = (fields: Fields, asked: Asked) => call(send, lookup, fields, asked)
+/** `begin` makes the way for one task: all calls that it takes share one deadline. */
+function createGateway(begin: () => Send, tenant: string): Gateway {
   const mark = { merchant_defined_field_1: tenant }
-  const charge = async (type: 'auth' | 'sale', wanted: Charge) => {
-    const fields = { type, ...mark, ...chargeFields(wanted) }
-    const { result, authorised_cents } = await transact(fields, { ref: wanted.ref })
-    const card = 'card' in wanted.source ? factsOf(wanted.source.card) : result.card
-    const isPart = authorised_cents !== null && authorised_cents < wanted.amount_cents
-    if (result.outcome !== 'approved' || !isPart) return { ...result, card }
-    // A part of the money is no payment. It goes back, and the card had not enough.
-    const undone = await voidCharge({ txn_id: result.txn_id ?? '' })
-    return undone.outcome === 'approved' ? resultOf('202', { card }) : unknownResult({ card })
-  }
-  const voidCharge = async ({ txn_id }: { txn_id: string }) => {
-    const { result } = await transact({ type: 'void', transactionid: txn_id }, { txn_id })
-    return result.reason === 'already_settled' ? explainVoid(await lookup({ txn_id })) : result
-  }
+  const charge = (type: 'auth' | 'sale', wanted: Charge) =>
+    paying(wanted, () => sendCharge(begin(), { type, ...mark }, wanted))
   return {
     name: 'nmi',
-    lookup,
-    authorize: (wanted) => paying(wanted, () => charge('auth', wanted)),
-    sale: (wanted) => paying(wanted, () => charge('sale', wanted)),
-    vaultCharge: ({ vault_id, initial_txn_id, ...wanted }) => {
+    authorize: (wanted) => charge('auth', wanted),
+    sale: (wanted) => charge('sale', wanted),
+    vaultCharge: ({ vault_id, initial_txn_id, ...wanted }) =>
       // Without the first transaction's id it is the merchant's initiative all the same.
-      const source = { vault_id, initial_txn_id: initial_txn_id ?? '' }
-      return paying(wanted, () => charge('sale', { ...wanted, source }))
-    },
+      charge('sale', { ...wanted, source: { vault_id, initial_txn_id: initial_txn_id ?? '' } }),
     async vaultAdd({ ref, source }) {
       const fields = { customer_vault: 'add_customer', orderid: ref, ...sourceFields(source) }
-      const { result } = await transact(fields, { ref })
+      const { result } = await call(begin(), fields, { ref })
       // An approval that names no token is none.
       if (result.outcome === 'approved' && result.vault_id === null) return unknownResult()
       return { ...result, card: 'card' in source ? factsOf(source.card) : null }
     },
     capture: (what) =>
       paying(what, async (amount) => {
-        const { txn_id } = what
-        return (await transact({ type: 'capture', transactionid: txn_id, amount }, { txn_id }))
-          .result
+        const fields = { type: 'capture', transactionid: what.txn_id, amount }
+        return (await call(begin(), fields, { txn_id: what.txn_id })).result
       }),
-    void: voidCharge,
+    void: ({ txn_id }) => sendVoid(begin(), txn_id),
     refund: (what) =>
       paying(what, async (amount) => {
         const { ref, txn_id, currency } = what
         const fields = { type: 'refund', transactionid: txn_id, orderid: ref, currency, amount }
-        return (await transact({ ...fields, ...mark }, { ref })).result
+        return (await call(begin(), { ...fields, ...mark }, { ref })).result
       }),
-    listRecords: (from, to) => listRecords(send, tenant, from, to),
+    lookup: (what) => lookup(begin(), what),
+    listRecords: (from, to) => listRecords(begin, tenant, from, to),
   }
+}
+
+async function sendCharge(send: Send, head: Fields, wanted: Charge): Promise<GatewayResult> {
+  const fields = { ...head, ...chargeFields(wanted) }
+  const { result, authorised_cents } = await call(send, fields, { ref: wanted.ref })
+  const card = 'card' in wanted.source ? factsOf(wanted.source.card) : result.card
+  const isPart = authorised_cents !== null && authorised_cents < wanted.amount_cents
+  if (result.outcome !== 'approved' || !isPart) return { ...result, card }
+  // A part of the money is no payment. It goes back, and the card had not enough.
+  const undone = await sendVoid(send, result.txn_id ?? '')
+  return undone.outcome === 'approved' ? resultOf('202', { card }) : unknownResult({ card })
+}
+
+async function sendVoid(send: Send, txn_id: string): Promise<GatewayResult> {
+  const { result } = await call(send, { type: 'void', transactionid: txn_id }, { txn_id })
+  return result.reason === 'already_settled' ? explainVoid(await lookup(send, { txn_id })) : result
+}
+
+async function lookup(send: Send, what: { ref: string } | { txn_id: string }): Promise<Lookup> {
+  const isRef = 'ref' in what
+  const record = await query(send, isRef ? { order_id: what.ref } : { transaction_id: what.txn_id })
+  if (record === null) return unreachable()
+  // Only what was asked for, however generously the gateway matches.
+  return lookupOf(
+    record.filter((each) => (isRef ? each.ref === what.ref : each.txn_id === what.txn_id)),
+  )
 }
 
 /** What is no amount is not sent. */
@@ -135,12 +136,7 @@ async function paying(
 }
 
 /** Sends once. What the gateway takes for a duplicate is looked up, and never sent again. */
-async function call(
-  send: Send,
-  lookup: Gateway['lookup'],
-  fields: Fields,
-  asked: Asked,
-): Promise<Answered> {
+async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered> {
   const exchange = await send(TRANSACT, fields)
   const plain = (result: GatewayResult) => ({ result, authorised_cents: null })
   if (exchange.kind === 'not_sent') return plain(notSent())
@@ -148,7 +144,7 @@ async function call(
   const answered = readAnswer(exchange.body, asked)
   const { outcome, reason, code, txn_id } = answered.result
   if (reason === 'duplicate' && asked.ref !== undefined) {
-    const found = await lookup({ ref: asked.ref })
+    const found = await lookup(send, { ref: asked.ref })
     return plain(
       found.found === 'no' ? refused('processing_error', { code }) : resultOfLookup(found),
     )
@@ -244,11 +240,11 @@ async function query(send: Send, fields: Fields): Promise<Recorded[] | null> {
 }
 
 /** The account may serve other stores and other programs, so only what bears our mark counts. */
-async function listRecords(send: Send, tenant: string, from: Date, to: Date) {
+async function listRecords(begin: () => Send, tenant: string, from: Date, to: Date) {
   const range = { start_date: stamp(from), end_date: stamp(to), result_limit: String(PAGE_ROWS) }
   const seen = new Map<string, DayRecord | null>()
   for (let page = 0; page < PAGES_MAX; page++) {
-    const record = await query(send, { ...range, page_number: String(page) })
+    const record = await query(begin(), { ...range, page_number: String(page) })
     if (record === null) return null
     const before = seen.size
     for (const each of record) {

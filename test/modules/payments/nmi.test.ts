@@ -244,6 +244,16 @@ describe('an answer that does not say', () => {
     assert.ok(!nmi.calls.some(({ path }) => path === '/elsewhere'))
   })
 
+  test('keeps nobody beyond the one deadline, however many calls it takes', async (t) => {
+    const { nmi, gateway } = await open(t, { totalMs: 300 })
+    nmi.failNext({ code: '430' }, 'silent_after')
+    const started = performance.now()
+    assert.equal((await gateway.sale(charge())).outcome, 'unknown')
+    nmi.failNext({ authorises: '1.00' }, 'silent_after')
+    assert.equal((await gateway.sale(charge())).outcome, 'unknown')
+    assert.ok(performance.now() - started < 900)
+  })
+
   test('is no lookup either', async (t) => {
     const { nmi, gateway } = await open(t, { totalMs: 300 })
     const wanted = charge()
