@@ -12,6 +12,7 @@ import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
 import * as inventory from './modules/inventory/jobs.ts'
+import { createComparison } from './modules/payments/jobs.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -32,6 +33,8 @@ const handlers: Record<string, Handler> = {
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger } = runtime
+  const { workerDatabase: database, config, logger, payments, clock } = runtime
+  const comparePayments = createComparison({ database, payments, clock })
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -48,6 +51,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
     loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
+    loop('payment comparison', HOUR, comparePayments),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]

@@ -155,6 +155,8 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   const { txn_id, auth_code, avs, cvv, card, vault_id } = lookup
   const facts = { txn_id, auth_code, avs, cvv, card, vault_id }
   if (lookup.found !== 'yes') return unknownResult()
+  // It stood once and stands no more: nothing is held, and nobody declined.
+  if (lookup.state === 'voided') return refused('invalid_state', facts)
   if (lookup.state === 'failed') return resultOf(failureCode(lookup.code), facts)
   return resultOf('100', { ...facts, code: lookup.code ?? '100' })
 }

@@ -1,26 +1,259 @@
-import { type Gateway, notSent, unreachable } from './gateway.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import { type BreakerOptions, createBreakers } from './breaker.ts'
+import { factsOf, reveal } from './card.ts'
+import {
+  type Charge,
+  type DayRecord,
+  type Gateway,
+  notSent,
+  refused,
+  resultOf,
+  resultOfLookup,
+  type ShipTo,
+  type Source,
+  unknownResult,
+  unreachable,
+} from './gateway.ts'
+import { type Answered, type Asked, readAnswer } from './nmi-answer.ts'
+import { dayRecordOf, lookupOf, type Recorded, readRecord } from './nmi-query.ts'
+import { type Exchange, openWire, type WireOptions } from './nmi-wire.ts'
+import type { GatewayResult, Lookup } from './schema.ts'
 
 export interface NmiGateways {
+  /** A store's way to its account; without a key nothing is sent. */
   open(account: { securityKey: string | null; tenant: string }): Gateway
   close(): Promise<void>
 }
 
-/** Not connected yet: nothing is sent, and everybody is told so. */
-export function openNmiGateways(_url: string): NmiGateways {
-  const refuse = async () => notSent()
+type Fields = Record<string, string>
+type Send = (path: string, fields: Fields) => Promise<Exchange>
+
+const TRANSACT = '/api/transact.php'
+const QUERY = '/api/query.php'
+
+/** Transactions of a page of the record, and pages of a day: more than a store has in one. */
+const PAGE_ROWS = 200
+const PAGES_MAX = 500
+
+/** Longer than any field of a payment, shorter than what NMI refuses. */
+const FIELD_LENGTH_MAX = 255
+
+/** All stores share the connections; each account has its own breaker. */
+export function openNmiGateways(
+  url: string,
+  options: WireOptions & { breaker?: BreakerOptions } = {},
+): NmiGateways {
+  const wire = openWire(url, options)
+  const breakers = createBreakers(options.breaker)
+  const sender = (securityKey: string | null): Send => {
+    if (securityKey === null) return async () => ({ kind: 'not_sent' })
+    const account = sha256(securityKey).toString('hex')
+    const deadline = wire.deadline()
+    return async (path, fields) => {
+      if (!breakers.allows(account)) return { kind: 'not_sent' }
+      const sent = new URLSearchParams({ security_key: securityKey, ...fields })
+      const exchange = await wire.post(path, sent, deadline)
+      if (exchange.kind === 'answer') breakers.succeeded(account)
+      else if (exchange.kind === 'not_sent' || exchange.isOutage) breakers.failed(account)
+      return exchange
+    }
+  }
   return {
-    open: () => ({
-      name: 'nmi',
-      authorize: refuse,
-      capture: refuse,
-      sale: refuse,
-      void: refuse,
-      refund: refuse,
-      vaultAdd: refuse,
-      vaultCharge: refuse,
-      lookup: async () => unreachable(),
-      listRecords: async () => null,
-    }),
-    close: async () => {},
+    open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey), tenant),
+    close: () => wire.close(),
   }
 }
+
+/** `begin` makes the way for one task: all calls that it takes share one deadline. */
+function createGateway(begin: () => Send, tenant: string): Gateway {
+  const mark = { merchant_defined_field_1: tenant }
+  const charge = (type: 'auth' | 'sale', wanted: Charge) =>
+    paying(wanted, () => sendCharge(begin(), { type, ...mark }, wanted))
+  return {
+    name: 'nmi',
+    authorize: (wanted) => charge('auth', wanted),
+    sale: (wanted) => charge('sale', wanted),
+    vaultCharge: ({ vault_id, initial_txn_id, ...wanted }) =>
+      // Without the first transaction's id it is the merchant's initiative all the same.
+      charge('sale', { ...wanted, source: { vault_id, initial_txn_id: initial_txn_id ?? '' } }),
+    async vaultAdd({ ref, source }) {
+      const fields = { customer_vault: 'add_customer', orderid: ref, ...sourceFields(source) }
+      const { result } = await call(begin(), fields, { ref })
+      // An approval that names no token is none.
+      if (result.outcome === 'approved' && result.vault_id === null) return unknownResult()
+      return { ...result, card: 'card' in source ? factsOf(source.card) : null }
+    },
+    capture: (what) =>
+      paying(what, async (amount) => {
+        const fields = { type: 'capture', transactionid: what.txn_id, amount }
+        return (await call(begin(), fields, { txn_id: what.txn_id })).result
+      }),
+    void: ({ txn_id }) => sendVoid(begin(), txn_id),
+    refund: (what) =>
+      paying(what, async (amount) => {
+        const { ref, txn_id, currency } = what
+        const fields = { type: 'refund', transactionid: txn_id, orderid: ref, currency, amount }
+        return (await call(begin(), { ...fields, ...mark }, { ref })).result
+      }),
+    lookup: (what) => lookup(begin(), what),
+    listRecords: (from, to) => listRecords(begin, tenant, from, to),
+  }
+}
+
+async function sendCharge(send: Send, head: Fields, wanted: Charge): Promise<GatewayResult> {
+  const fields = { ...head, ...chargeFields(wanted) }
+  const { result, authorised_cents } = await call(send, fields, { ref: wanted.ref })
+  const card = 'card' in wanted.source ? factsOf(wanted.source.card) : result.card
+  const isPart = authorised_cents !== null && authorised_cents < wanted.amount_cents
+  if (result.outcome !== 'approved' || !isPart) return { ...result, card }
+  // A part of the money is no payment. It goes back, and the card had not enough.
+  const undone = await sendVoid(send, result.txn_id ?? '')
+  return undone.outcome === 'approved' ? resultOf('202', { card }) : unknownResult({ card })
+}
+
+async function sendVoid(send: Send, txn_id: string): Promise<GatewayResult> {
+  const { result } = await call(send, { type: 'void', transactionid: txn_id }, { txn_id })
+  return result.reason === 'already_settled' ? explainVoid(await lookup(send, { txn_id })) : result
+}
+
+async function lookup(send: Send, what: { ref: string } | { txn_id: string }): Promise<Lookup> {
+  const isRef = 'ref' in what
+  const record = await query(send, isRef ? { order_id: what.ref } : { transaction_id: what.txn_id })
+  if (record === null) return unreachable()
+  // Only what was asked for, however generously the gateway matches.
+  return lookupOf(
+    record.filter((each) => (isRef ? each.ref === what.ref : each.txn_id === what.txn_id)),
+  )
+}
+
+/** What is no amount is not sent. */
+async function paying(
+  { amount_cents }: { amount_cents: number },
+  work: (amount: string) => Promise<GatewayResult>,
+): Promise<GatewayResult> {
+  const isAmount = Number.isSafeInteger(amount_cents) && amount_cents > 0
+  return isAmount ? work(decimal(amount_cents)) : refused('amount_exceeded')
+}
+
+/** Sends once. What the gateway takes for a duplicate is looked up, and never sent again. */
+async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered> {
+  const exchange = await send(TRANSACT, fields)
+  const plain = (result: GatewayResult) => ({ result, authorised_cents: null })
+  if (exchange.kind === 'not_sent') return plain(notSent())
+  if (exchange.kind === 'lost') return plain(unknownResult())
+  const answered = readAnswer(exchange.body, asked)
+  const { outcome, reason, code, txn_id } = answered.result
+  if (reason === 'duplicate' && asked.ref !== undefined) {
+    const found = await lookup(send, { ref: asked.ref })
+    return plain(
+      found.found === 'no' ? refused('processing_error', { code }) : resultOfLookup(found),
+    )
+  }
+  // An approval that names no transaction could never be captured or given back.
+  const isNameless = outcome === 'approved' && txn_id === null && 'amount' in fields
+  return isNameless ? plain(unknownResult()) : answered
+}
+
+/** NMI refuses to void what is settled and what is voided already in the same words. */
+function explainVoid(found: Lookup): GatewayResult {
+  if (found.found !== 'yes') return unknownResult()
+  if (found.state === 'voided') return resultOf('100', { txn_id: found.txn_id })
+  const isSettled = found.state === 'settled' || found.state === 'refunded'
+  return refused(isSettled ? 'already_settled' : 'invalid_state', { txn_id: found.txn_id })
+}
+
+function chargeFields(wanted: Charge): Fields {
+  const { order_number, order_id } = wanted
+  const optional = {
+    email: wanted.email,
+    ipaddress: wanted.ip,
+    ...addressFields(wanted.ship_to),
+  }
+  return {
+    amount: decimal(wanted.amount_cents),
+    currency: wanted.currency,
+    orderid: wanted.ref,
+    orderdescription: `Order ${order_number ?? order_id}`,
+    merchant_defined_field_2: order_id,
+    ...present(optional),
+    ...sourceFields(wanted.source),
+    ...(wanted.vault ? VAULT_FIRST : {}),
+  }
+}
+
+/** The shopper is present and lets the card be kept. */
+const VAULT_FIRST = {
+  customer_vault: 'add_customer',
+  initiated_by: 'customer',
+  stored_credential_indicator: 'stored',
+  billing_method: 'recurring',
+}
+
+function sourceFields(source: Source): Fields {
+  if ('card' in source) {
+    const { number, cvv } = reveal(source.card)
+    const { exp_month, exp_year } = source.card
+    const ccexp = `${String(exp_month).padStart(2, '0')}${String(exp_year).slice(-2)}`
+    return { payment: 'creditcard', ccnumber: number, ccexp, ...(cvv === null ? {} : { cvv }) }
+  }
+  if ('payment_token' in source) return { payment_token: source.payment_token }
+  const { vault_id, initial_txn_id } = source
+  const isMerchant = initial_txn_id !== undefined && initial_txn_id !== null
+  return {
+    customer_vault_id: vault_id,
+    stored_credential_indicator: 'used',
+    initiated_by: isMerchant ? 'merchant' : 'customer',
+    ...(isMerchant ? { billing_method: 'recurring' } : {}),
+    ...(initial_txn_id ? { initial_transaction_id: initial_txn_id } : {}),
+  }
+}
+
+/** There is one address: what is shipped to is what the issuer is asked about. */
+function addressFields(to: ShipTo | null | undefined) {
+  const address = {
+    address1: to?.line1,
+    address2: to?.line2,
+    city: to?.city,
+    state: to?.state,
+    zip: to?.postal_code,
+    country: to?.country,
+  }
+  const shipping = Object.entries(address).map(([name, value]) => [`shipping_${name}`, value])
+  return { ...address, ...Object.fromEntries(shipping) }
+}
+
+const present = (fields: Record<string, string | null | undefined>): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value ? [[name, value.slice(0, FIELD_LENGTH_MAX)]] : [],
+    ),
+  )
+
+/** `12.34`, without a float in between. */
+const decimal = (cents: number): string =>
+  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
+
+/** Null: the gateway cannot be asked, or its answer is no record. */
+async function query(send: Send, fields: Fields): Promise<Recorded[] | null> {
+  const exchange = await send(QUERY, fields)
+  return exchange.kind === 'answer' ? readRecord(exchange.body) : null
+}
+
+/** The account may serve other stores and other programs, so only what bears our mark counts. */
+async function listRecords(begin: () => Send, tenant: string, from: Date, to: Date) {
+  const range = { start_date: stamp(from), end_date: stamp(to), result_limit: String(PAGE_ROWS) }
+  const seen = new Map<string, DayRecord | null>()
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const record = await query(begin(), { ...range, page_number: String(page) })
+    if (record === null) return null
+    const before = seen.size
+    for (const each of record) {
+      seen.set(each.txn_id, each.tenant === tenant ? dayRecordOf(each) : null)
+    }
+    const isLast = record.length < PAGE_ROWS || (page > 1 && seen.size === before)
+    if (isLast) return [...seen.values()].filter((each) => each !== null)
+  }
+  return null
+}
+
+const stamp = (at: Date) => at.toISOString().replace(/\D/g, '').slice(0, 14)

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -167,18 +167,38 @@ const OurRecord = Type.Object({
   amount_cents: Type.Integer(),
   txn_id: Nullable(Type.String()),
   created_at: Timestamp,
+  released_cents: Nullable(Type.Integer()),
   undone: Type.Boolean(),
 })
+export type OurRecord = Static<typeof OurRecord>
 
-/** Attempts of a gateway by id, or begun in a time. Undone: a later attempt voided it. */
+interface Range {
+  from: Date
+  to: Date
+}
+
+export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
+  db.many(
+    Type.Object({ gateway: Attempt.properties.gateway }),
+    sql`
+    select distinct gateway
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
+  )
+
+/** Attempts by id, or begun in a time. Undone: a later attempt took it back. */
 export const listOurRecords = (
   db: Db,
-  of: { gateway: GatewayName; ids: readonly string[]; from: Date; to: Date },
+  of: { gateway: GatewayName; ids: readonly string[] } & Range,
 ) =>
   db.many(
     OurRecord,
     sql`
     select id, order_id, kind, state, amount_cents, txn_id, created_at,
+           (select r.amount_cents from payment_attempts r
+             where r.tenant_ref = ${db.tenant} and r.parent_txn_id = a.txn_id
+               and r.kind = 'release' and r.state = 'approved'
+             order by r.created_at desc limit 1) as released_cents,
            exists (select from payment_attempts v
                     where v.tenant_ref = ${db.tenant} and v.parent_txn_id = a.txn_id
                       and v.kind in ('void', 'refund') and v.state = 'approved') as undone
@@ -197,9 +217,9 @@ export const listPayingStores = (worker: GlobalDb, from: Date, to: Date) =>
     select tenant_ref from payment_accounts`,
   )
 
-export const planDay = (db: Db, day: string, dueAt: Date) =>
+export const planDay = (db: Db, day: string) =>
   db.run(sql`
-    insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, ${dueAt})
+    insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, now())
     on conflict (tenant_ref, day) do nothing`)
 
 /** Days that wait to be held against the gateways' record. */

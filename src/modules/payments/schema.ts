@@ -42,6 +42,7 @@ export const REASONS = [
   'card_update_available',
   'retry_in_days',
   'already_settled',
+  'not_settled',
   'amount_exceeded',
   'invalid_state',
   'duplicate',

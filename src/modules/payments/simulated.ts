@@ -30,8 +30,8 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 }
 const APPROVES = '100'
 
-/** Long enough to be felt in a drill; a shopper is not kept longer by something simulated. */
-const SILENCE_MS = 2_000
+/** Long enough to be felt in a drill, and over within the two seconds that were promised. */
+const SILENCE_MS = 1_500
 
 export interface SimulatedOptions {
   /** Its own handle: what it commits stands, whatever becomes of the caller's work. */
@@ -65,6 +65,7 @@ export function openSimulated(options: SimulatedOptions): Gateway {
     }
   const answered = (work: Promise<GatewayResult>) => work.catch(instead(unknownResult()))
   const charge = async (wanted: Charge, isSale: boolean): Promise<GatewayResult> => {
+    if (!isAmount(wanted.amount_cents)) return refused('amount_exceeded')
     const presented = await present(db, key, wanted.source)
     if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
     const isSilent = presented.behaviour.startsWith('silent')

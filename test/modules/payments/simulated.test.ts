@@ -43,6 +43,10 @@ test('the simulated gateway', async (t) => {
       const { outcome } = await gateway.authorize(chargeOf(CARDS.approves, { amount_cents }))
       assert.equal(outcome, 'approved', 'any amount approves')
     }
+    for (const amount_cents of [0, -1, 1.5, Number.NaN]) {
+      const { outcome, reason } = await gateway.sale(chargeOf(CARDS.approves, { amount_cents }))
+      assert.deepEqual([outcome, reason], ['error', 'amount_exceeded'])
+    }
   })
 
   await t.test('times out after charging, and a lookup finds it', async () => {

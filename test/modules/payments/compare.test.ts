@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { compareDay } from '../../../src/modules/payments/compare.ts'
+import { createComparison } from '../../../src/modules/payments/jobs.ts'
+import * as payments from '../../../src/modules/payments/service.ts'
+import { startNmi } from '../../harness/nmi.ts'
+import { begin, CARDS, chargeOf, openPaymentsApp, type Shop } from './setup.ts'
+
+const URL = '/v1/merchant/payments/discrepancies'
+const KEY = 'the-security-key-of-every-store!'
+const TODAY = new Date().toISOString().slice(0, 10)
+const DAY_MS = 86_400_000
+
+interface Row {
+  problem: string
+  ref: string
+  our_cents: number | null
+  gateway_cents: number | null
+  resolved_at: string | null
+  order_id: string | null
+}
+
+test('the record of a day', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const app = await openPaymentsApp(t, { NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY })
+  const { runtime, superuser } = app
+  const worker = runtime.workerDatabase
+  let count = 0
+  const open = () => app.shop(`shop-${++count}`)
+
+  const compare = (shop: Shop) => compareDay(runtime.payments, worker.tenant(shop.tenant), TODAY)
+  const list = async (shop: Shop, query = ''): Promise<Row[]> => {
+    const merchant = await app.merchant(shop.tenant, 'read:own_orders')
+    const { status, body, text } = await merchant.get(`${URL}${query}`)
+    assert.equal(status, 200, text)
+    return body.discrepancies
+  }
+
+  /** A payment that both sides know of. */
+  const pay = async ({ db, gateway }: Shop, more: { amount_cents?: number } = {}) => {
+    const charge = chargeOf(CARDS.approves, more)
+    const { ref: id, order_id, amount_cents } = charge
+    await begin(db, { id, order_id, amount_cents, gateway: gateway.name })
+    const result = await gateway.sale(charge)
+    assert.equal(result.outcome, 'approved')
+    await db.transaction('test', (tx) => payments.closeAttempt(tx, id, result))
+    return { charge, txn_id: result.txn_id ?? '' }
+  }
+
+  await t.test('has nothing to say where both agree', async () => {
+    const shop = await open()
+    const { db, gateway } = shop
+    const { txn_id } = await pay(shop)
+    await gateway.sale(chargeOf(CARDS.declines))
+    const declined = chargeOf(CARDS.poor)
+    await begin(db, { id: declined.ref })
+    const result = await gateway.sale(declined)
+    await db.transaction('test', (tx) => payments.closeAttempt(tx, declined.ref, result))
+    const refund = await begin(db, { kind: 'refund', amount_cents: 234, parent_txn_id: txn_id })
+    const refunded = await gateway.refund({
+      ref: refund,
+      txn_id,
+      amount_cents: 234,
+      currency: 'USD',
+    })
+    await db.transaction('test', (tx) => payments.closeAttempt(tx, refund, refunded))
+    const open5126 = chargeOf(CARDS.silentAfter)
+    await begin(db, { id: open5126.ref })
+    await gateway.sale(open5126)
+    assert.equal(await compare(shop), 0, 'what is being asked about is no problem yet')
+    assert.deepEqual(await list(shop, '?status=all'), [])
+  })
+
+  await t.test('shows what is missing on either side, and where the amounts differ', async () => {
+    const shop = await open()
+    const stranger = chargeOf(CARDS.approves)
+    await shop.gateway.sale(stranger)
+    const failed = chargeOf(CARDS.approves, { amount_cents: 500 })
+    await begin(shop.db, { id: failed.ref, order_id: failed.order_id, amount_cents: 500 })
+    await shop.gateway.sale(failed)
+    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, failed.ref))
+    const differing = await pay(shop)
+    await superuser.query('update payment_attempts set amount_cents = 1000 where id = $1', [
+      differing.charge.ref,
+    ])
+    const ghost = await begin(shop.db)
+    const result = await shop.gateway.sale(chargeOf(CARDS.declines))
+    await shop.db.transaction('test', (tx) =>
+      payments.closeAttempt(tx, ghost, { ...result, outcome: 'approved', txn_id: randomUUID() }),
+    )
+    const undone = await pay(shop)
+    await shop.gateway.void({ txn_id: undone.txn_id })
+
+    assert.equal(await compare(shop), 5)
+    const rows = await list(shop)
+    const seen = Object.fromEntries(
+      rows.map((row) => [row.ref, [row.problem, row.our_cents, row.gateway_cents]]),
+    )
+    assert.deepEqual(seen, {
+      [stranger.ref]: ['missing_here', null, 1_234],
+      [failed.ref]: ['missing_here', null, 500],
+      [differing.charge.ref]: ['amount_differs', 1_000, 1_234],
+      [ghost]: ['missing_there', 1_234, null],
+      [undone.charge.ref]: ['missing_there', 1_234, null],
+    })
+    const orders = new Map(rows.map((row) => [row.ref, row.order_id]))
+    assert.equal(orders.get(failed.ref), failed.order_id)
+    assert.equal(orders.get(stranger.ref), null)
+    assert.equal(await compare(shop), 5, 'once more, and it is the same')
+    assert.equal((await list(shop, '?status=all')).length, 5)
+  })
+
+  await t.test('knows what we took back, and what a release took less of', async () => {
+    const shop = await open()
+    const { db, gateway } = shop
+    const voided = await pay(shop)
+    await gateway.void({ txn_id: voided.txn_id })
+    const id = await begin(db, { kind: 'void', parent_txn_id: voided.txn_id })
+    const held = chargeOf(CARDS.approves)
+    await begin(db, { id: held.ref })
+    const auth = await gateway.authorize(held)
+    const release = await begin(db, {
+      kind: 'release',
+      amount_cents: 1_000,
+      parent_txn_id: auth.txn_id,
+    })
+    const captured = await gateway.capture({
+      ref: release,
+      txn_id: auth.txn_id ?? '',
+      amount_cents: 1_000,
+    })
+    await db.transaction('test', async (tx) => {
+      await payments.closeAttempt(tx, id, captured)
+      await payments.closeAttempt(tx, held.ref, auth)
+      await payments.closeAttempt(tx, release, captured)
+    })
+    const late = await pay(shop)
+    await gateway.void({ txn_id: late.txn_id })
+    await db.transaction('test', (tx) => payments.markVoided(tx, late.charge.ref))
+    assert.equal(await compare(shop), 0)
+  })
+
+  await t.test('resolves what has healed, and opens it again when it comes back', async () => {
+    const shop = await open()
+    const stranger = chargeOf(CARDS.approves)
+    const { txn_id } = await shop.gateway.sale(stranger)
+    assert.equal(await compare(shop), 1)
+    const insert = `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway, amount_cents,
+                                                  currency, state, txn_id, closed_at, next_check_at)
+                    values ($1, $2, $3, 'checkout', 'simulated', 1234, 'USD', 'approved', $4, now(), null)`
+    await superuser.query(insert, [shop.tenant, stranger.ref, stranger.order_id, txn_id])
+    assert.equal(await compare(shop), 0)
+    assert.deepEqual(await list(shop), [])
+    const [healed] = await list(shop, '?status=all')
+    assert.ok(healed?.resolved_at)
+    await superuser.query('delete from payment_attempts where id = $1', [stranger.ref])
+    assert.equal(await compare(shop), 1)
+    const [again, ...more] = await list(shop, '?status=all')
+    assert.deepEqual([again?.resolved_at, more.length], [null, 0])
+  })
+
+  await t.test('is compared with NMI by its own account of the day', async () => {
+    const tenant = 'by-nmi'
+    await app.store(tenant)
+    await app.operator.put(`/v1/stores/${tenant}/payments`, { gateway: 'nmi' })
+    const shop = await app.shop(tenant)
+    assert.equal(shop.gateway.name, 'nmi')
+    await pay(shop)
+    const stranger = chargeOf('4242424242424242', { amount_cents: 777 })
+    await shop.gateway.sale(stranger)
+    const ghost = await pay(shop, { amount_cents: 888 })
+    nmi.journal.splice(
+      nmi.journal.findIndex((each) => each.id === ghost.txn_id),
+      1,
+    )
+    assert.equal(await compare(shop), 2)
+    const rows = await list(shop)
+    const seen = Object.fromEntries(rows.map((row) => [row.ref, row.problem]))
+    assert.deepEqual(seen, { [stranger.ref]: 'missing_here', [ghost.charge.ref]: 'missing_there' })
+    nmi.failNext('html_502')
+    assert.equal(await compare(shop), null, 'a gateway that cannot be asked proves nothing')
+    assert.equal((await list(shop)).length, 2)
+  })
+
+  await t.test('is looked at by night, once, and again while it is not settled', async () => {
+    const shop = await open()
+    await pay(shop)
+    const stranger = chargeOf(CARDS.approves)
+    await shop.gateway.sale(stranger)
+    const days = async () => {
+      const { rows } = await superuser.query(
+        `select day::text, compared_at is not null as compared, lease_token,
+                round(extract(epoch from due_at - now()) / 3600)::int as hours
+           from payment_days where tenant_ref = $1 order by day`,
+        [shop.tenant],
+      )
+      return rows
+    }
+    const stepAt = async (at: string) => {
+      const clock = { now: () => Date.parse(at) }
+      const step = createComparison({ database: worker, payments: runtime.payments, clock })
+      while ((await step()) > 0);
+    }
+    const tomorrow = new Date(Date.parse(TODAY) + DAY_MS).toISOString().slice(0, 10)
+    await stepAt(`${tomorrow}T01:59:00Z`)
+    assert.deepEqual(await days(), [], 'the day is young')
+    await Promise.all([stepAt(`${tomorrow}T02:00:00Z`), stepAt(`${tomorrow}T02:00:00Z`)])
+    const expected = { day: TODAY, compared: true, lease_token: null }
+    assert.deepEqual(await days(), [{ ...expected, hours: 24 }])
+    assert.equal((await list(shop)).length, 1)
+    await superuser.query(`update sim_charges set voided_at = now() where ref = $1`, [stranger.ref])
+    await superuser.query('update payment_days set due_at = now() where due_at is not null')
+    await stepAt(`${tomorrow}T03:00:00Z`)
+    assert.deepEqual(await days(), [{ ...expected, hours: null }])
+    assert.deepEqual(await list(shop), [])
+    const signal = AbortSignal.abort()
+    const clock = { now: () => Date.now() }
+    const step = createComparison({ database: worker, payments: runtime.payments, clock })
+    assert.equal(await step(signal), 0)
+  })
+
+  await t.test('waits an hour where the gateway could not be asked', async () => {
+    nmi.failNext('html_502')
+    await superuser.query(
+      `update payment_days set due_at = case when day = $1 then now() end where tenant_ref = 'by-nmi'`,
+      [TODAY],
+    )
+    const clock = { now: () => Date.now() }
+    const step = createComparison({ database: worker, payments: runtime.payments, clock })
+    await step()
+    const { rows } = await superuser.query(
+      `select round(extract(epoch from due_at - now()) / 60)::int as minutes
+         from payment_days where tenant_ref = 'by-nmi' and day = $1`,
+      [TODAY],
+    )
+    assert.deepEqual(rows, [{ minutes: 60 }])
+  })
+})
