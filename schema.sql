@@ -573,6 +573,168 @@ grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
 
+create table webhook_attempts (
+  tenant_ref text not null,
+  delivery_id uuid not null,
+  attempt integer not null,
+  at timestamp with time zone not null,
+  status_code integer,
+  latency_ms integer,
+  error text,
+  constraint webhook_attempts_attempt_check CHECK ((attempt > 0)),
+  constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
+  constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
+  constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt),
+  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id),
+  constraint webhook_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_attempts owner to fd_owner;
+alter table webhook_attempts enable row level security;
+alter table webhook_attempts force row level security;
+create policy operator on webhook_attempts for select to fd_operator using true;
+create policy owner on webhook_attempts for all to fd_owner using true with check true;
+create policy tenant on webhook_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON webhook_attempts FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on webhook_attempts to fd_app;
+grant insert, select on webhook_attempts to fd_worker;
+grant select on webhook_attempts to fd_operator;
+
+create table webhook_deliveries (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  subscription_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  endpoint_url text not null,
+  status text not null default 'pending'::text,
+  attempt_count integer not null default 0,
+  ladder_from integer not null default 0,
+  next_retry_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_status_code integer,
+  last_attempt_error text,
+  created_at timestamp with time zone not null default now(),
+  delivered_at timestamp with time zone,
+  dead_lettered_at timestamp with time zone,
+  constraint webhook_deliveries_check CHECK ((attempt_count >= ladder_from)),
+  constraint webhook_deliveries_check1 CHECK (((status = 'pending'::text) = (next_retry_at IS NOT NULL))),
+  constraint webhook_deliveries_check2 CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
+  constraint webhook_deliveries_check3 CHECK (((status = 'dead_lettered'::text) = (dead_lettered_at IS NOT NULL))),
+  constraint webhook_deliveries_check4 CHECK (((lease_token IS NULL) OR (status = 'pending'::text))),
+  constraint webhook_deliveries_ladder_from_check CHECK ((ladder_from >= 0)),
+  constraint webhook_deliveries_last_attempt_error_check CHECK ((length(last_attempt_error) <= 500)),
+  constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
+  constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
+  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
+  constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_deliveries owner to fd_owner;
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (tenant_ref, subscription_id) WHERE (lease_token IS NOT NULL);
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
+create policy due on webhook_deliveries for select to fd_worker using true;
+create policy operator on webhook_deliveries for select to fd_operator using true;
+create policy owner on webhook_deliveries for all to fd_owner using true with check true;
+create policy tenant on webhook_deliveries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_deliveries to fd_app;
+grant insert, select, update on webhook_deliveries to fd_worker;
+grant select on webhook_deliveries to fd_operator;
+
+create table webhook_events (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  type text not null,
+  data text,
+  payload bytea,
+  sequence bigint,
+  order_id uuid,
+  customer_ref text,
+  emitted_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone,
+  erase_requested_at timestamp with time zone,
+  erased_at timestamp with time zone,
+  constraint webhook_events_check CHECK (((payload IS NULL) = (created_at IS NULL))),
+  constraint webhook_events_check1 CHECK (((data IS NULL) = (payload IS NOT NULL))),
+  constraint webhook_events_check2 CHECK (((sequence IS NOT NULL) = ((payload IS NOT NULL) AND (type <> 'platform.test.v1'::text)))),
+  constraint webhook_events_check3 CHECK (((erased_at IS NULL) OR ((payload IS NOT NULL) AND (erase_requested_at IS NOT NULL)))),
+  constraint webhook_events_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_events_sequence_check CHECK ((sequence > 0)),
+  constraint webhook_events_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint webhook_events_tenant_ref_sequence_key UNIQUE (tenant_ref, sequence),
+  constraint webhook_events_type_check CHECK ((length(type) <= 100))
+);
+alter table webhook_events owner to fd_owner;
+alter table webhook_events enable row level security;
+alter table webhook_events force row level security;
+CREATE INDEX webhook_events_of_customer ON webhook_events USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX webhook_events_to_erase ON webhook_events USING btree (tenant_ref, id) WHERE ((erase_requested_at IS NOT NULL) AND (erased_at IS NULL));
+CREATE INDEX webhook_events_unsealed ON webhook_events USING btree (tenant_ref, emitted_at, id) WHERE (payload IS NULL);
+create policy due on webhook_events for select to fd_worker using true;
+create policy operator on webhook_events for select to fd_operator using true;
+create policy owner on webhook_events for all to fd_owner using true with check true;
+create policy tenant on webhook_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_events to fd_app;
+grant insert, select, update on webhook_events to fd_worker;
+grant select on webhook_events to fd_operator;
+
+create table webhook_feeds (
+  tenant_ref text not null,
+  sealed_to bigint not null default 0,
+  constraint webhook_feeds_pkey PRIMARY KEY (tenant_ref),
+  constraint webhook_feeds_sealed_to_check CHECK ((sealed_to >= 0)),
+  constraint webhook_feeds_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_feeds owner to fd_owner;
+alter table webhook_feeds enable row level security;
+alter table webhook_feeds force row level security;
+create policy operator on webhook_feeds for select to fd_operator using true;
+create policy owner on webhook_feeds for all to fd_owner using true with check true;
+create policy tenant on webhook_feeds for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_feeds to fd_worker;
+grant select on webhook_feeds to fd_app;
+grant select on webhook_feeds to fd_operator;
+
+create table webhook_subscriptions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  url text not null,
+  description text,
+  events text[] not null,
+  secret_sealed bytea,
+  previous_sealed bytea,
+  previous_until timestamp with time zone,
+  active boolean not null default true,
+  consecutive_failures integer not null default 0,
+  auto_paused_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint webhook_subscriptions_check CHECK (((deleted_at IS NULL) = (secret_sealed IS NOT NULL))),
+  constraint webhook_subscriptions_check1 CHECK (((deleted_at IS NULL) OR ((NOT active) AND (previous_sealed IS NULL)))),
+  constraint webhook_subscriptions_check2 CHECK (((previous_sealed IS NULL) = (previous_until IS NULL))),
+  constraint webhook_subscriptions_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
+  constraint webhook_subscriptions_description_check CHECK ((length(description) <= 500)),
+  constraint webhook_subscriptions_events_check CHECK ((cardinality(events) > 0)),
+  constraint webhook_subscriptions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint webhook_subscriptions_url_check CHECK ((length(url) <= 2048))
+);
+alter table webhook_subscriptions owner to fd_owner;
+alter table webhook_subscriptions enable row level security;
+alter table webhook_subscriptions force row level security;
+CREATE INDEX webhook_subscriptions_kept ON webhook_subscriptions USING btree (tenant_ref, created_at, id) WHERE (deleted_at IS NULL);
+create policy operator on webhook_subscriptions for select to fd_operator using true;
+create policy owner on webhook_subscriptions for all to fd_owner using true with check true;
+create policy tenant on webhook_subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_subscriptions to fd_app;
+grant select on webhook_subscriptions to fd_operator;
+grant select, update on webhook_subscriptions to fd_worker;
+
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
 $$
