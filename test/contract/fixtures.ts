@@ -43,6 +43,23 @@ export const FIXTURES: Record<string, Fixture> = {
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+  'DELETE /v1/merchant/webhooks/:id': registerWebhook,
+  'POST /v1/merchant/webhooks/:id/test': registerWebhook,
+  'POST /v1/merchant/webhooks/:id/rotate-secret': registerWebhook,
+  'GET /v1/merchant/deliveries/:id': async (merchant) => {
+    const made = await merchant.post(
+      `/v1/merchant/webhooks/${(await registerWebhook(merchant)).id}/test`,
+    )
+    assert.ok(made.body.delivery_id, made.text)
+    return { id: made.body.delivery_id }
+  },
+}
+
+async function registerWebhook(merchant: Caller) {
+  const body = { url: 'https://hook.example/a-canary', events: ['commerce.order.placed.v1'] }
+  const made = await merchant.post('/v1/merchant/webhooks', body)
+  assert.ok(made.body.subscription, made.text)
+  return { id: made.body.subscription.id as string }
 }
 
 /** What the routes above that take a body are sent, by the caller and by a stranger alike. */
@@ -137,6 +154,15 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
     ['POST', '/v1/merchant/fraud/bans', { kind: 'address', value: canary, reason: canary }],
     ['POST', '/v1/merchant/inventory/locations', { id: canary, name: canary }],
+    [
+      'POST',
+      '/v1/merchant/webhooks',
+      {
+        url: `https://${canary}.example/${canary}`,
+        description: canary,
+        events: ['commerce.order.placed.v1'],
+      },
+    ],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

@@ -61,4 +61,14 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                 select tenant_ref, txn_id, ref, 'authorize', 1, 'approved' from charge`,
   sim_vault: `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
               values ($1, gen_random_uuid(), '{}', 'x', '100')`,
+  webhook_events: `insert into webhook_events (tenant_ref, id, type, data)
+                   values ($1, '00000000-0000-4000-8000-000000000001', 'commerce.order.placed.v1', '{}')`,
+  webhook_feeds: `insert into webhook_feeds (tenant_ref) values ($1)`,
+  webhook_deliveries: `insert into webhook_deliveries (tenant_ref, id, subscription_id, event_id,
+                                                       event_type, endpoint_url)
+                       values ($1, '00000000-0000-4000-8000-000000000001', gen_random_uuid(),
+                               '00000000-0000-4000-8000-000000000001', 'commerce.order.placed.v1',
+                               'https://hook.example/')`,
+  webhook_attempts: `insert into webhook_attempts (tenant_ref, delivery_id, attempt, at)
+                     values ($1, '00000000-0000-4000-8000-000000000001', 1, now())`,
 }

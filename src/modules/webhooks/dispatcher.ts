@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Database, Tx } from '../../db/database.ts'
+import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -61,15 +61,23 @@ type Due = DueDelivery & Lease
 /** Sends what is due. Slots are filled as they come free, so that nobody waits for the slowest. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, logger, slots = SLOTS, onFree = () => {} } = options
-  const underWay = new Map<Promise<void>, Due>()
+  const underWay = new Set<Promise<void>>()
+  const busy = new Map<string, number>()
   const blockedUntil = new Map<string, number>()
+  let troubled = 0
+  let draining = false
 
-  async function claim(db: ReturnType<Database['tenant']>, limit: number): Promise<Due[]> {
-    const troubled = underWay.values().filter((each) => each.troubled)
+  function count(tenant: string, change: number): void {
+    const now = (busy.get(tenant) ?? 0) + change
+    if (now === 0) busy.delete(tenant)
+    else busy.set(tenant, now)
+  }
+
+  async function claim(db: TenantDb, limit: number): Promise<Due[]> {
     const rows = await queries.claimDue(db, {
       limit,
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
-      calmOnly: troubled.toArray().length >= TROUBLED_SLOTS,
+      calmOnly: troubled >= TROUBLED_SLOTS,
     })
     if (rows.length === 0) blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
     return rows
@@ -77,36 +85,36 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** What each store holds. One that had nothing to give counts as full for a moment. */
   function countBusy(): Map<string, number> {
-    const busy = new Map<string, number>()
-    for (const { tenant_ref } of underWay.values()) {
-      busy.set(tenant_ref, (busy.get(tenant_ref) ?? 0) + 1)
-    }
+    const counted = new Map(busy)
     const now = performance.now()
     for (const [tenant, until] of blockedUntil) {
-      if (until > now) busy.set(tenant, PER_TENANT)
+      if (until > now) counted.set(tenant, PER_TENANT)
       else blockedUntil.delete(tenant)
     }
-    return busy
+    return counted
   }
 
-  async function run(due: Due): Promise<void> {
+  /** Answers with the endpoint's next delivery, while it takes them and nobody else needs the slot. */
+  async function tryOne(due: Due): Promise<Due | null> {
     try {
-      await deliver(options, due)
+      return await deliver(options, due, () => !draining && underWay.size < slots)
     } catch (error) {
       // Whoever took it over writes what comes of it.
-      if (error instanceof LeaseLostError) return
+      if (error instanceof LeaseLostError) return null
       // Its lease ends by itself, and somebody tries again. Nothing was counted.
       logger.error({ err: error, delivery: due.id }, 'a delivery could not be settled')
+      return null
     }
   }
 
-  function begin(due: Due): void {
-    const running = run(due).finally(() => {
-      underWay.delete(running)
-      blockedUntil.delete(due.tenant_ref)
-      onFree()
-    })
-    underWay.set(running, due)
+  async function run(first: Due): Promise<void> {
+    const { tenant_ref } = first
+    count(tenant_ref, 1)
+    if (first.troubled) troubled++
+    for (let due: Due | null = first; due !== null; ) due = await tryOne(due)
+    if (first.troubled) troubled--
+    count(tenant_ref, -1)
+    blockedUntil.delete(tenant_ref)
   }
 
   return {
@@ -121,20 +129,37 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         )
         return 0
       }
-      for (const due of taken) begin(due)
+      for (const due of taken) {
+        const running = run(due).finally(() => {
+          underWay.delete(running)
+          onFree()
+        })
+        underWay.add(running)
+      }
       return taken.length
     },
     async drain() {
-      await Promise.all(underWay.keys())
+      draining = true
+      await Promise.all(underWay)
     },
   }
 }
 
-async function deliver(options: DispatcherOptions, due: Due): Promise<void> {
+async function deliver(
+  options: DispatcherOptions,
+  due: Due,
+  mayGoOn: () => boolean,
+): Promise<Due | null> {
   const { database, fetch, key, ladder, timeoutMs, clock = systemClock } = options
   const db = database.tenant(due.tenant_ref)
-  if (due.deleted) return queries.deadLetter(db, due, 'subscription_deleted')
-  if (!due.active) return queries.deadLetter(db, due, 'subscription_inactive')
+  if (due.deleted || !due.active) {
+    await queries.deadLetter(
+      db,
+      due,
+      due.deleted ? 'subscription_deleted' : 'subscription_inactive',
+    )
+    return null
+  }
   const outcome = await attempt(
     { fetch, clock, timeoutMs },
     {
@@ -146,8 +171,9 @@ async function deliver(options: DispatcherOptions, due: Due): Promise<void> {
       attempt: due.attempt_count + 1,
     },
   )
-  if (outcome.delivered) await queries.settleDelivered(db, due, outcome)
-  else await db.transaction('webhooks: failure', (tx) => fail(tx, due, outcome, ladder))
+  if (outcome.delivered) return queries.settleDelivered(db, due, outcome, mayGoOn())
+  await db.transaction('webhooks: failure', (tx) => fail(tx, due, outcome, ladder))
+  return null
 }
 
 /** The wait begins when the attempt has ended, which is now. */

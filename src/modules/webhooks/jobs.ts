@@ -27,10 +27,13 @@ export async function sealDue(database: Database, signal?: AbortSignal): Promise
 
 function sealStore(db: TenantDb): Promise<number> {
   return db.transaction('webhooks: seal', async (tx) => {
-    const [, feed] = await Promise.all([queries.ensureFeed(tx), queries.lockFeed(tx)])
-    if (feed === null) return 0
-    const events = await queries.listUnsealed(tx, BATCH_EVENTS)
-    if (events.length === 0) return 0
+    // Sent together, run one after the other: what is listed was read under the lock.
+    const [, feed, events] = await Promise.all([
+      queries.ensureFeed(tx),
+      queries.lockFeed(tx),
+      queries.listUnsealed(tx, BATCH_EVENTS),
+    ])
+    if (feed === null || events.length === 0) return 0
     const sealed = events.map(({ id, type, data }, index) => {
       const sequence = feed.sealed_to + index + 1
       const head = { id, type, tenant_ref: tx.tenant, created_at: feed.now }

@@ -70,6 +70,17 @@ export const queue = defineQueue({
   shape: Type.Object({ subscription_id: Id }),
 })
 
+const Claimed = Type.Object({ ...DueDelivery.properties, ...Lease.properties })
+
+const leased = sql`lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+                   lease_token = gen_random_uuid()`
+
+const claimed = sql`
+  q.tenant_ref, q.id, q.lease_token, q.subscription_id, q.event_id, q.event_type, q.endpoint_url,
+  q.attempt_count, q.ladder_from, e.payload, s.active, s.consecutive_failures > 0 as troubled,
+  s.deleted_at is not null as deleted, s.secret_sealed,
+  case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
+
 export interface ClaimOptions {
   limit: number
   /** So many at a time are on their way to one endpoint, from all workers together. */
@@ -87,7 +98,7 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
     const [, rows] = await Promise.all([
       tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/deliveries`}, 0))`),
       tx.many(
-        Type.Object({ ...DueDelivery.properties, ...Lease.properties }),
+        Claimed,
         sql`
         with endpoints as materialized (
           select s.id,
@@ -119,17 +130,12 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
            limit ${limit}
         )
         update webhook_deliveries as q
-           set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
-               lease_token = gen_random_uuid()
+           set ${leased}
           from due, webhook_events as e, webhook_subscriptions as s
          where q.tenant_ref = ${tx.tenant} and q.id = due.id
            and e.tenant_ref = ${tx.tenant} and e.id = q.event_id
            and s.tenant_ref = ${tx.tenant} and s.id = q.subscription_id
-        returning q.tenant_ref, q.id, q.lease_token, q.subscription_id, q.event_id, q.event_type,
-                  q.endpoint_url, q.attempt_count, q.ladder_from, e.payload, s.active,
-                  s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted,
-                  s.secret_sealed,
-                  case when s.previous_until > now() then s.previous_sealed end as previous_sealed`,
+        returning ${claimed}`,
       ),
     ])
     return rows
@@ -154,20 +160,52 @@ const settled = (db: Db, lease: Lease, attempt: FinishedAttempt, outcome: Sql) =
       from settled
   )`
 
-/** Any success ends the row of failures. An endpoint without any is not written to. */
-export const settleDelivered = (db: Db, lease: Lease, attempt: FinishedAttempt) =>
-  db.run(sql`
+/**
+ * A success, which ends the row of failures; an endpoint without any is not written to.
+ *
+ * With `goOn` the worker takes the endpoint's next delivery in the same breath. One for one, so that
+ * as many are on their way to it as before, and nobody has to count.
+ */
+export const settleDelivered = (
+  db: Db,
+  due: Lease & Pick<DueDelivery, 'subscription_id'>,
+  attempt: FinishedAttempt,
+  goOn: boolean,
+) =>
+  db.maybe(
+    Claimed,
+    sql`
     with ${settled(
       db,
-      lease,
+      due,
       attempt,
       sql`status = 'delivered', delivered_at = now(), next_retry_at = null`,
-    )}
-    update webhook_subscriptions as s
-       set consecutive_failures = 0
-      from settled
-     where s.tenant_ref = ${db.tenant} and s.id = settled.subscription_id
-       and s.consecutive_failures > 0`)
+    )}, calmed as (
+      update webhook_subscriptions as s
+         set consecutive_failures = 0
+        from settled
+       where s.tenant_ref = ${db.tenant} and s.id = settled.subscription_id
+         and s.consecutive_failures > 0
+    ), due as (
+      select d.id
+        from webhook_deliveries as d
+        join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
+       where d.tenant_ref = ${db.tenant} and d.subscription_id = ${due.subscription_id}
+         and d.id <> ${due.id} and d.next_retry_at <= now()
+         and (d.lease_until is null or d.lease_until <= now())
+         and e.payload is not null and ${goOn}::boolean and exists (select from settled)
+       order by d.next_retry_at
+       limit 1
+         for update of d skip locked
+    )
+    update webhook_deliveries as q
+       set ${leased}
+      from due, webhook_events as e, webhook_subscriptions as s
+     where q.tenant_ref = ${db.tenant} and q.id = due.id
+       and e.tenant_ref = ${db.tenant} and e.id = q.event_id
+       and s.tenant_ref = ${db.tenant} and s.id = q.subscription_id
+    returning ${claimed}`,
+  )
 
 /** `retrySeconds` is null after the last attempt. Answers with the endpoint that this one paused. */
 export const settleFailed = (

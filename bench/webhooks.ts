@@ -1,0 +1,182 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { Type } from 'typebox'
+import { Agent, request } from 'undici'
+import { readConfig } from '../src/config.ts'
+import { startEmbedded } from '../src/db/embedded/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { sql } from '../src/db/sql.ts'
+import * as stores from '../src/modules/stores/service.ts'
+import { sealDue } from '../src/modules/webhooks/jobs.ts'
+import { emit, subscribe } from '../src/modules/webhooks/service.ts'
+import { SYSTEM } from '../src/platform/audit.ts'
+import { openRuntime, type Runtime } from '../src/runtime.ts'
+import { startWorker } from '../src/worker.ts'
+import type { Figure } from './figure.ts'
+
+const SECRET_KEY = 'the secret key of the benchmark database'
+const PLACED = 'commerce.order.placed.v1'
+const STORES = 32
+const EACH = 100
+/** Two attempts at a time to the endpoint of each store. */
+const CONCURRENCY = STORES * 2
+
+/** An order of four lines, as long as most. */
+const ORDER = {
+  order: { id: 'b0a1', order_number: 1_001, status: 'placed', total_cents: 12_345 },
+  items: Array.from({ length: 4 }, (_, n) => ({
+    sku: `SKU-${n}`,
+    quantity: 1,
+    unit_price_cents: 999,
+  })),
+  tenders: [{ tender: 'card', amount_cents: 12_345 }],
+  padding: 'x'.repeat(1_000),
+}
+
+interface Sink {
+  port: number
+  child: ChildProcess
+}
+
+async function openSink(...args: string[]): Promise<Sink> {
+  const child = fork(fileURLToPath(new URL('./server-sink.ts', import.meta.url)), args)
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { port, child }
+}
+
+/** How fast deliveries leave, ledger and all, and how soon after the commit the first byte arrives. */
+export async function webhooks(dataDir: string): Promise<Figure[]> {
+  const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
+  const [sink, telling] = await Promise.all([openSink(), openSink('tell')])
+  try {
+    await migrate({ url: server.url, secretKey: SECRET_KEY })
+    const targets = [sink, telling].map(({ port }) => `127.0.0.1:${port}`).join()
+    const runtime = await openRuntime({
+      config: readConfig({ NODE_ENV: 'test', WEBHOOK_TEST_TARGETS: targets }),
+      secrets: { OPERATOR_TOKEN: 'x', STOREFRONT_TOKEN: 'x', SECRET_KEY },
+      logger: pino({ level: 'warn' }),
+      databaseUrl: server.url,
+    })
+    try {
+      return [await throughput(runtime, sink.port), await latency(runtime, telling)]
+    } finally {
+      await runtime.close()
+    }
+  } finally {
+    sink.child.kill()
+    telling.child.kill()
+    await server.stop()
+  }
+}
+
+async function openStores(runtime: Runtime, prefix: string, port: number) {
+  const deps = {
+    key: runtime.key('webhook secret'),
+    fetch: runtime.safeFetch,
+    limits: { velocity: async () => true },
+  }
+  return Promise.all(
+    Array.from({ length: STORES }, async (_, n) => {
+      const tenant = `${prefix}-${n}`
+      await stores.create(runtime.database, SYSTEM, { tenant_ref: tenant, display_name: tenant })
+      const db = runtime.database.tenant(tenant)
+      await subscribe(deps, db, SYSTEM, { url: `http://127.0.0.1:${port}/`, events: [PLACED] })
+      return db
+    }),
+  )
+}
+
+async function throughput(runtime: Runtime, port: number): Promise<Figure> {
+  const dbs = await openStores(runtime, 'many', port)
+  for (let n = 0; n < EACH; n++) {
+    await Promise.all(
+      dbs.map((db) => db.transaction('bench', (tx) => emit(tx, { type: PLACED, data: ORDER }))),
+    )
+  }
+  while ((await sealDue(runtime.workerDatabase)) > 0);
+  const { port: floorPort, child } = await openSink()
+  const floor = await bareLoop(floorPort)
+  child.kill()
+  const total = STORES * EACH
+  const worker = startWorker(runtime)
+  const startedAt = performance.now()
+  while ((await countDelivered(runtime)) < total) await pause(20)
+  const seconds = (performance.now() - startedAt) / 1_000
+  await worker.stop()
+  const ours = total / seconds
+  return {
+    name: 'deliveries with their ledger',
+    ours: `${ours.toFixed(0)}/s`,
+    floor: `${floor.toFixed(0)}/s of bare requests, ${CONCURRENCY} at a time`,
+    ratio: ours / floor,
+    atLeast: 0.5,
+  }
+}
+
+async function countDelivered(runtime: Runtime): Promise<number> {
+  const { total } = await runtime.operatorDatabase.global.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from webhook_deliveries where status = 'delivered'`,
+  )
+  return total
+}
+
+/** The same requests with nothing around them: a connection each, as one host is not another. */
+async function bareLoop(port: number): Promise<number> {
+  const agent = new Agent({ pipelining: 1 })
+  const body = Buffer.from(JSON.stringify(ORDER))
+  let left = STORES * EACH
+  const startedAt = performance.now()
+  const work = async () => {
+    while (left-- > 0) {
+      const answer = await request(`http://127.0.0.1:${port}/`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        dispatcher: agent,
+        reset: true,
+      })
+      await answer.body.dump()
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
+  const seconds = (performance.now() - startedAt) / 1_000
+  await agent.close()
+  return (STORES * EACH) / seconds
+}
+
+const EVENTS = 1_000
+const EVERY_MS = 10
+
+async function latency(runtime: Runtime, { port, child }: Sink): Promise<Figure> {
+  const dbs = await openStores(runtime, 'prompt', port)
+  const arrived = new Map<string, number>()
+  child.on('message', (message: { id?: string; at?: number }) => {
+    if (message.id !== undefined && message.at !== undefined) arrived.set(message.id, message.at)
+  })
+  const worker = startWorker(runtime)
+  const committed = new Map<string, number>()
+  const emitting: Promise<void>[] = []
+  const startedAt = performance.now()
+  for (let n = 0; n < EVENTS; n++) {
+    await pause(Math.max(0, startedAt + n * EVERY_MS - performance.now()))
+    const db = dbs[n % dbs.length]
+    if (db === undefined) throw new Error('no store')
+    const placing = db.transaction('bench', (tx) => emit(tx, { type: PLACED, data: ORDER }))
+    emitting.push(placing.then(({ event_id }) => void committed.set(event_id, Date.now())))
+  }
+  await Promise.all(emitting)
+  while (arrived.size < EVENTS) await pause(20)
+  await worker.stop()
+  const waits = [...committed].map(([id, at]) => (arrived.get(id) ?? 0) - at).sort((a, b) => a - b)
+  const at = (share: number) => waits[Math.floor(waits.length * share)] ?? Number.POSITIVE_INFINITY
+  return {
+    name: 'from commit to the first byte at 100 events a second',
+    ours: `${at(0.5)} ms at the median, ${at(0.99)} ms at 99 %`,
+    floor: 'at most 50 and 1000 ms',
+    holds: at(0.5) < 50 && at(0.99) < 1_000,
+  }
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startWorker } from '../../../src/worker.ts'
+import { until } from '../../harness/eventually.ts'
+import { openServers } from '../../harness/servers.ts'
+import { openWebhooksApp, theDelivery } from './setup.ts'
+
+test('the worker sends an event within a second of its commit, woken and not by the clock', async (t) => {
+  const app = await openWebhooksApp(t)
+  const acme = await app.merchant('acme')
+  await app.register(acme)
+  const worker = startWorker(app.runtime)
+  t.after(() => worker.stop())
+  await app.place('acme', { warm: true })
+  await until('the first is there', () => app.receiver.received.length === 1)
+  const waits: number[] = []
+  for (let n = 2; n <= 12; n++) {
+    await app.place('acme', { n })
+    const committedAt = performance.now()
+    await until('it is there', () => app.receiver.received.length === n)
+    waits.push(performance.now() - committedAt)
+  }
+  waits.sort((a, b) => a - b)
+  assert.ok((waits.at(-1) ?? 0) < 1_000, `${waits.at(-1)} ms`)
+  assert.ok((waits[5] ?? 0) < 250, `half of them take more than ${waits[5]} ms`)
+})
+
+test('a worker in another process hears of it too', async (t) => {
+  const app = await openWebhooksApp(t)
+  const other = await openWebhooksApp(t, {
+    database: app.database,
+    targets: [app.receiver.port],
+  })
+  const acme = await app.merchant('acme')
+  await app.register(acme)
+  const worker = startWorker(other.runtime)
+  t.after(() => worker.stop())
+  await app.place('acme', { warm: true })
+  await until('the first is there', () => app.receiver.received.length === 1)
+  const waits: number[] = []
+  for (let n = 2; n <= 8; n++) {
+    await app.place('acme', { n })
+    const committedAt = performance.now()
+    await until('it is there', () => app.receiver.received.length === n)
+    waits.push(performance.now() - committedAt)
+  }
+  waits.sort((a, b) => a - b)
+  assert.ok((waits[3] ?? 0) < 250, `half of them take more than ${waits[3]} ms`)
+})
+
+test('one endpoint holds two attempts at a time, one store sixteen, and nobody waits for them', async (t) => {
+  const servers = openServers()
+  t.after(() => servers.close())
+  let open = 0
+  let most = 0
+  const hanging = await servers.http((request, response) => {
+    open++
+    most = Math.max(most, open)
+    response.on('close', () => open--)
+    request.resume()
+  })
+  const app = await openWebhooksApp(t, { targets: [hanging] })
+  const troubled = await app.merchant('troubled')
+  await app.register(troubled, `http://127.0.0.1:${hanging}/`)
+  const healthy = await app.merchant('healthy')
+  await app.register(healthy)
+  for (let n = 0; n < 30; n++) await app.place('troubled', { n })
+  const worker = startWorker(app.runtime)
+  t.after(async () => {
+    await servers.close()
+    await worker.stop()
+  })
+  await until('both are under way', () => open === 2)
+  for (let n = 1; n <= 5; n++) {
+    const startedAt = performance.now()
+    await app.place('healthy', { n })
+    await until('it is there', () => app.receiver.received.length === n)
+    assert.ok(performance.now() - startedAt < 1_000)
+  }
+  assert.deepEqual([open, most], [2, 2])
+
+  const ports = Array.from({ length: 19 }, (_, n) => `http://127.0.0.1:${hanging}/${n}`)
+  for (const url of ports) await app.register(troubled, url)
+  await app.place('troubled')
+  await until('the store has all it may', () => open === 16)
+  await app.place('healthy')
+  await until('it is there', () => app.receiver.received.length === 6)
+  assert.equal(most, 16)
+})
+
+test('a worker that is told to stop finishes what it sends', async (t) => {
+  const app = await openWebhooksApp(t)
+  const acme = await app.merchant('acme')
+  await app.register(acme)
+  const worker = startWorker(app.runtime)
+  const release = Promise.withResolvers<void>()
+  app.receiver.answer(async (response) => {
+    await release.promise
+    response.end()
+  })
+  await app.place('acme')
+  await until('it is under way', () => app.receiver.received.length === 1)
+  const stopped = worker.stop()
+  release.resolve()
+  await stopped
+  assert.equal((await theDelivery(acme)).status, 'delivered')
+})

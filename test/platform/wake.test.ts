@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { Database } from '../../src/db/database.ts'
+import { createWake } from '../../src/platform/wake.ts'
+import { openTestDatabase } from '../harness/database.ts'
+import { until } from '../harness/eventually.ts'
+
+test('the word that there is work', async (t) => {
+  const database = await openTestDatabase(t)
+  const admin = await database.openAdmin()
+  const open = () => {
+    const wake = createWake({ url: database.roleUrl('fd_app'), logger: pino({ level: 'silent' }) })
+    t.after(() => wake.close())
+    return wake
+  }
+  const speaker = open()
+  const hearer = open()
+  let own = 0
+  let heard = 0
+  let others = 0
+  speaker.on('work', () => own++)
+  hearer.on('work', () => heard++)
+  hearer.on('other work', () => others++)
+  hearer.listen()
+  speaker.listen()
+  const backends = async () => {
+    const { rows } = await admin.query(
+      `select pid from pg_stat_activity
+        where datname = current_database() and application_name like '%:wake'`,
+    )
+    return rows.map(({ pid }) => pid as number)
+  }
+  await until('both listen', async () => (await backends()).length === 2)
+
+  await t.test(
+    'is heard here at once and elsewhere soon, once for all that came meanwhile',
+    async () => {
+      for (let n = 0; n < 100; n++) speaker.tell('work')
+      assert.equal(own, 100)
+      await until('it is heard', () => heard > 0)
+      assert.ok(heard <= 2, `heard ${heard} times`)
+      assert.equal(own, 100, 'and does not come back')
+      assert.equal(others, 0)
+    },
+  )
+
+  await t.test('is heard again after the connections were lost', async () => {
+    for (const pid of await backends()) await admin.query('select pg_terminate_backend($1)', [pid])
+    await until('both are back', async () => (await backends()).length === 2)
+    const before = heard
+    await until('it is heard', () => {
+      speaker.tell('work')
+      return heard > before
+    })
+  })
+})
+
+test('a transaction that was rolled back wakes nobody', async (t) => {
+  const database = await openTestDatabase(t)
+  const told: string[] = []
+  const db = new Database({
+    url: database.roleUrl('fd_app'),
+    name: 'test',
+    max: 1,
+    onWake: (topic) => told.push(topic),
+  })
+  t.after(() => db.close())
+  const failing = db.tenant('acme').transaction('test: fail', async (tx) => {
+    tx.wakeAfterCommit('work')
+    throw new Error('changed my mind')
+  })
+  await assert.rejects(failing)
+  assert.deepEqual(told, [])
+  await db.tenant('acme').transaction('test: succeed', async (tx) => {
+    tx.wakeAfterCommit('work')
+    tx.wakeAfterCommit('work')
+    assert.deepEqual(told, [])
+  })
+  assert.deepEqual(told, ['work'])
+})
