@@ -11,6 +11,8 @@ import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
+import { openGate } from './modules/catalog/search-gate.ts'
+import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -48,7 +50,7 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
-  const catalogDeps = { assetBase: assetBaseOf(app, config) }
+  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -76,6 +78,7 @@ export async function buildApp(
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
+      searchRoutes.publicRoutes({ database, gate: searchGate(config), ...catalogDeps }),
     ]),
   )
   await app.register(
@@ -127,6 +130,14 @@ function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => st
   if (ASSET_BASE_URL === '') return () => null
   return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
 }
+
+/** Half of the connections at most, and no queue longer than its last can wait for. */
+const searchGate = (config: Config) =>
+  openGate({
+    running: Math.ceil(config.DATABASE_POOL_MAX / 2),
+    waiting: 8 * config.DATABASE_POOL_MAX,
+    waitingPerStore: 4 * config.DATABASE_POOL_MAX,
+  })
 
 function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
