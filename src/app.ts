@@ -14,6 +14,9 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as mediaRoutes from './modules/media/routes.ts'
+import { createSpool } from './modules/media/spool.ts'
+import { createWorkshop } from './modules/media/workshop.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
@@ -44,6 +47,7 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
+  const mediaDeps = openMedia(runtime)
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -70,6 +74,7 @@ export async function buildApp(
       healthRoutes(runtime),
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
+      mediaRoutes.publicRoutes(database, mediaDeps),
     ]),
   )
   await app.register(
@@ -86,6 +91,7 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      mediaRoutes.merchantRoutes(mediaDeps),
     ]),
   )
   await app.register(
@@ -115,6 +121,15 @@ function dropAfterWrites(app: App, cache: LiveCache): void {
 function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
   return { limits, platformHost, findTxt: createTxtLookup(config.DNS_SERVERS) }
+}
+
+function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
+  return {
+    blobs,
+    workshop: createWorkshop(),
+    assetBaseUrl: config.assetBaseUrl,
+    spool: createSpool(config.DATA_DIR),
+  }
 }
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {
