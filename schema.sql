@@ -37,6 +37,7 @@ create table asset_forms (
   constraint asset_forms_bytes_check CHECK ((bytes > 0)),
   constraint asset_forms_form_sha256_check CHECK ((form_sha256 ~ '^[0-9a-f]{64}$'::text)),
   constraint asset_forms_pkey PRIMARY KEY (tenant_ref, sha256, width),
+  constraint asset_forms_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint asset_forms_tenant_ref_sha256_fkey FOREIGN KEY (tenant_ref, sha256) REFERENCES assets(tenant_ref, sha256) ON DELETE CASCADE,
   constraint asset_forms_width_check CHECK ((width > 0))
 );

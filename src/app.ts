@@ -20,6 +20,9 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as mediaRoutes from './modules/media/routes.ts'
+import { createSpool } from './modules/media/spool.ts'
+import { createWorkshop } from './modules/media/workshop.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
@@ -51,6 +54,7 @@ export async function buildApp(
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
   const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
+  const mediaDeps = openMedia(runtime)
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -79,6 +83,7 @@ export async function buildApp(
       siteRoutes.publicRoutes({ database, cache }, preview),
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
       searchRoutes.publicRoutes({ database, gate: searchGate(config), ...catalogDeps }),
+      mediaRoutes.publicRoutes(database, mediaDeps),
     ]),
   )
   await app.register(
@@ -98,6 +103,7 @@ export async function buildApp(
       catalogRoutes.merchantRoutes(catalogDeps),
       imageRoutes.merchantRoutes(catalogDeps),
       collectionRoutes.merchantRoutes,
+      mediaRoutes.merchantRoutes(mediaDeps),
     ]),
   )
   await app.register(
@@ -142,6 +148,15 @@ const searchGate = (config: Config) =>
 function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
   return { limits, platformHost, findTxt: createTxtLookup(config.DNS_SERVERS) }
+}
+
+function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
+  return {
+    blobs,
+    workshop: createWorkshop(),
+    assetBaseUrl: config.assetBaseUrl,
+    spool: createSpool(config.DATA_DIR),
+  }
 }
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {

@@ -3,6 +3,8 @@ import { refreshAll } from './modules/catalog/search.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as identity from './modules/identity/jobs.ts'
+import * as media from './modules/media/jobs.ts'
+import { createSpool } from './modules/media/spool.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -19,7 +21,9 @@ const handlers: Record<string, Handler> = {
 }
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
-export function startWorker({ workerDatabase: database, config, logger }: Runtime): Worker {
+export function startWorker(runtime: Runtime): Worker {
+  const { workerDatabase: database, config, logger, blobs } = runtime
+  const spool = createSpool(config.DATA_DIR)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -30,6 +34,8 @@ export function startWorker({ workerDatabase: database, config, logger }: Runtim
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
+    loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
+    loop('upload upkeep', HOUR, () => spool.sweep()),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
   ]
   if (transport !== null) {

@@ -17,6 +17,9 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+  'GET /v1/merchant/media/:sha256': uploadAsset,
+  'PATCH /v1/merchant/media/:sha256': uploadAsset,
+  'DELETE /v1/merchant/media/:sha256': uploadAsset,
   'GET /v1/merchant/domains/:id': claimDomain,
   'POST /v1/merchant/domains/:id/verify': claimDomain,
   'DELETE /v1/merchant/domains/:id': claimDomain,
@@ -25,6 +28,22 @@ export const FIXTURES: Record<string, Fixture> = {
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+}
+
+/** What is sent to those of them that need a body. */
+export const BODIES: Record<string, unknown> = {
+  'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
+}
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWMQMgkDAAD4AJ2ZdwzOAAAAAElFTkSuQmCC'
+
+const newAsset = (alt: string) => ({ content_type: 'image/png', data_base64: PIXEL, alt })
+
+async function uploadAsset(merchant: Caller) {
+  const made = await merchant.post('/v1/merchant/media', newAsset('a canary'))
+  assert.ok(made.body.asset, made.text)
+  return { sha256: made.body.asset.sha256 as string }
 }
 
 async function requestFeature(merchant: Caller) {
@@ -52,6 +71,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
       { feature_key: 'dedicated_gateway', note: canary },
     ],
     ['POST', '/v1/merchant/domains', { hostname: `${canary}.example` }],
+    ['POST', '/v1/merchant/media', newAsset(canary)],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
   ]

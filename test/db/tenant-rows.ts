@@ -3,6 +3,10 @@
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
  */
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
+  asset_forms: `insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
+                select tenant_ref, sha256, 160, sha256, 1 from assets where tenant_ref = $1`,
+  asset_refs: `insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
+               values ($1, repeat('a', 64), 'site', '1')`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'gift_cards', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
