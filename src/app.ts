@@ -53,8 +53,8 @@ export async function buildApp(
   const { cache, scanner } = runtime
   const preview = { key: runtime.key('preview token'), clock: runtime.clock }
   const domainDeps = openDomains(runtime)
-  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   const mediaDeps = openMedia(runtime)
+  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
