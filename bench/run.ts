@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { catalogReads } from './catalog.ts'
 import { claimScan } from './claims.ts'
 import type { Figure } from './figure.ts'
 import { keyCheck } from './key-check.ts'
@@ -15,6 +16,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   start: startToReady,
   memory: idleMemory,
   claims: claimScan,
+  catalog: catalogReads,
 }
 
 async function main(names: readonly string[]) {
