@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { catalogReads } from './catalog.ts'
 import { claimScan } from './claims.ts'
 import type { Figure } from './figure.ts'
 import { keyCheck } from './key-check.ts'
@@ -17,6 +18,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   memory: idleMemory,
   claims: claimScan,
   webhooks,
+  catalog: catalogReads,
 }
 
 async function main(names: readonly string[]) {

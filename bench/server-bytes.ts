@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import { report } from './load.ts'
 
 /**
@@ -6,13 +7,15 @@ import { report } from './load.ts'
  * to whoever asks for anything. With a number of stores, each has bytes of its own, found by its
  * address: memory that no cache of the processor holds costs the floor what it costs us.
  */
-const [copied = '', ifNoneMatch = '', stores = '0'] = process.argv.slice(2)
+const [copied = '', ifNoneMatch = '', stores = '0', encoding = 'identity'] = process.argv.slice(2)
 const answer = await fetch(copied, {
   headers: ifNoneMatch === '' ? {} : { 'if-none-match': ifNoneMatch },
 })
-const body = Buffer.from(await answer.arrayBuffer())
+const plain = Buffer.from(await answer.arrayBuffer())
+const body = encoding === 'gzip' ? gzipSync(plain) : plain
 const own = ['date', 'connection', 'keep-alive', 'content-encoding', 'content-length']
 const headers = [...answer.headers].filter(([name]) => !own.includes(name))
+if (body !== plain) headers.push(['content-encoding', encoding])
 if (answer.status === 200) headers.push(['content-length', String(body.length)])
 
 const bodies = new Map<string, Buffer>()

@@ -35,7 +35,7 @@ create index assets_newest on assets (tenant_ref, created_at desc, sha256 desc)
 
 -- Smaller forms of a picture, made when first asked for. Their bytes lie beside the original's.
 create table asset_forms (
-  tenant_ref  text        not null,
+  tenant_ref  text        not null references stores,
   sha256      text        not null,
   -- The most it may be wide.
   width       integer     not null check (width > 0),

@@ -12,6 +12,8 @@ import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
+import { openGate } from './modules/catalog/search-gate.ts'
+import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -25,6 +27,9 @@ import * as identity from './modules/identity/service.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
+import * as mediaRoutes from './modules/media/routes.ts'
+import { createSpool } from './modules/media/spool.ts'
+import { createWorkshop } from './modules/media/workshop.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -64,6 +69,8 @@ export async function buildApp(
     limits: runtime.limits,
   }
   const catalogDeps = { assetBase: assetBaseOf(app, config) }
+  const mediaDeps = openMedia(runtime)
+  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -91,6 +98,8 @@ export async function buildApp(
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
+      searchRoutes.publicRoutes({ database, gate: searchGate(config), ...catalogDeps }),
+      mediaRoutes.publicRoutes(database, mediaDeps),
     ]),
   )
   await app.register(
@@ -117,6 +126,7 @@ export async function buildApp(
       imageRoutes.merchantRoutes(catalogDeps),
       collectionRoutes.merchantRoutes,
       inventoryRoutes.merchantRoutes,
+      mediaRoutes.merchantRoutes(mediaDeps),
     ]),
   )
   await app.register(
@@ -156,6 +166,15 @@ function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => st
 }
 
 function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {
+/** Half of the connections at most, and no queue longer than its last can wait for. */
+const searchGate = (config: Config) =>
+  openGate({
+    running: Math.ceil(config.DATABASE_POOL_MAX / 2),
+    waiting: 8 * config.DATABASE_POOL_MAX,
+    waitingPerStore: 4 * config.DATABASE_POOL_MAX,
+  })
+
+function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
   return {
     limits,
@@ -170,6 +189,14 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
   idempotencyKey: key('idempotency fingerprint'),
   limits,
 })
+function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
+  return {
+    blobs,
+    workshop: createWorkshop(),
+    assetBaseUrl: config.assetBaseUrl,
+    spool: createSpool(config.DATA_DIR),
+  }
+}
 
 export async function openIdentity(runtime: Runtime): Promise<identity.Identity> {
   const { config, database, clock, limits, key } = runtime

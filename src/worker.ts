@@ -13,6 +13,8 @@ import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
 import * as inventory from './modules/inventory/jobs.ts'
 import { createComparison } from './modules/payments/jobs.ts'
+import * as media from './modules/media/jobs.ts'
+import { createSpool } from './modules/media/spool.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -35,6 +37,8 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger } = runtime
   const { workerDatabase: database, config, logger, payments, clock } = runtime
   const comparePayments = createComparison({ database, payments, clock })
+  const { workerDatabase: database, config, logger, blobs } = runtime
+  const spool = createSpool(config.DATA_DIR)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -52,6 +56,8 @@ export function startWorker(runtime: Runtime): Worker {
     loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
     loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('payment comparison', HOUR, comparePayments),
+    loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
+    loop('upload upkeep', HOUR, () => spool.sweep()),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]

@@ -15,7 +15,8 @@ export function acceptOnlyJson(app: App): void {
   )
 }
 
-function readJson(request: FastifyRequest, bytes: Buffer): unknown {
+/** For a route that takes its body otherwise, and finds that it is JSON. */
+export function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (request.headers['content-encoding'] !== undefined || !/^(utf-?8)?$/i.test(charset ?? '')) {
     throw new ApiError('unsupported_media_type')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Caller, TestApp } from '../harness/app.ts'
 import { putVariant } from '../modules/inventory/setup.ts'
 
@@ -9,6 +9,13 @@ import { putVariant } from '../modules/inventory/setup.ts'
  * so that none is ever left out.
  */
 export type Fixture = (merchant: Caller, app: TestApp) => Promise<Record<string, string>>
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWMQMgkDAAD4AJ2ZdwzOAAAAAElFTkSuQmCC'
+const PIXEL_HASH = createHash('sha256').update(Buffer.from(PIXEL, 'base64')).digest('hex')
+
+/** The generated tests call their own store so. */
+const ACME_IMAGE = { asset_ref: `asset:acme/${PIXEL_HASH}.png` }
 
 export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/my/credentials/:id/revoke': async (merchant) => {
@@ -26,6 +33,29 @@ export const FIXTURES: Record<string, Fixture> = {
   'GET /v1/merchant/inventory/locations/:id': createLocation,
   'PATCH /v1/merchant/inventory/locations/:id': createLocation,
   'DELETE /v1/merchant/inventory/locations/:id': createLocation,
+  'GET /v1/merchant/catalog/products/:id': makeProduct,
+  'PATCH /v1/merchant/catalog/products/:id': makeProduct,
+  'POST /v1/merchant/catalog/products/:id/archive': makeProduct,
+  'POST /v1/merchant/catalog/products/:id/variants': makeProduct,
+  'PATCH /v1/merchant/catalog/products/:id/variants/:variantId': makeVariant,
+  'POST /v1/merchant/catalog/products/:id/variants/:variantId/archive': makeVariant,
+  'PUT /v1/merchant/catalog/products/:id/image': makeProduct,
+  'GET /v1/merchant/catalog/products/:id/images': makeProduct,
+  'POST /v1/merchant/catalog/products/:id/images': makeProduct,
+  'PUT /v1/merchant/catalog/products/:id/images': makeProduct,
+  'DELETE /v1/merchant/catalog/products/:id/images/:sha256': async (merchant) => {
+    const { id } = await makeProduct(merchant)
+    const made = await merchant.post(`/v1/merchant/catalog/products/${id}/images`, ACME_IMAGE)
+    assert.equal(made.status, 201, made.text)
+    return { id, sha256: PIXEL_HASH }
+  },
+  'GET /v1/merchant/catalog/collections/:id': makeCollection,
+  'PATCH /v1/merchant/catalog/collections/:id': makeCollection,
+  'DELETE /v1/merchant/catalog/collections/:id': makeCollection,
+  'PUT /v1/merchant/catalog/collections/:id/products': makeCollection,
+  'GET /v1/merchant/media/:sha256': uploadAsset,
+  'PATCH /v1/merchant/media/:sha256': uploadAsset,
+  'DELETE /v1/merchant/media/:sha256': uploadAsset,
   'GET /v1/merchant/domains/:id': claimDomain,
   'POST /v1/merchant/domains/:id/verify': claimDomain,
   'DELETE /v1/merchant/domains/:id': claimDomain,
@@ -113,6 +143,51 @@ async function newVariant(_merchant: Caller, app: TestApp) {
   return { variant_id: await putVariant(await app.database.openAdmin()) }
 }
 
+/** What is sent to those of them that need a body. */
+export const BODIES: Record<string, unknown> = {
+  'PATCH /v1/merchant/catalog/products/:id': { name: 'a canary' },
+  'POST /v1/merchant/catalog/products/:id/variants': { sku: 'canary', price_cents: 1 },
+  'PATCH /v1/merchant/catalog/products/:id/variants/:variantId': { price_cents: 2 },
+  'PUT /v1/merchant/catalog/products/:id/image': ACME_IMAGE,
+  'POST /v1/merchant/catalog/products/:id/images': ACME_IMAGE,
+  'PUT /v1/merchant/catalog/products/:id/images': { images: [ACME_IMAGE] },
+  'PATCH /v1/merchant/catalog/collections/:id': { title: 'a canary' },
+  'PUT /v1/merchant/catalog/collections/:id/products': { product_ids: [] },
+  'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
+}
+
+const newAsset = (alt: string) => ({ content_type: 'image/png', data_base64: PIXEL, alt })
+
+async function uploadAsset(merchant: Caller) {
+  const made = await merchant.post('/v1/merchant/media', newAsset('a canary'))
+  assert.ok(made.body.asset, made.text)
+  return { sha256: made.body.asset.sha256 as string }
+}
+
+/** A product of a store that has the pixel among its assets. */
+async function makeProduct(merchant: Caller) {
+  await uploadAsset(merchant)
+  const body = { slug: randomUUID(), name: 'a canary' }
+  const made = await merchant.post('/v1/merchant/catalog/products', body)
+  assert.ok(made.body.product, made.text)
+  return { id: made.body.product.id as string }
+}
+
+async function makeVariant(merchant: Caller) {
+  const { id } = await makeProduct(merchant)
+  const body = { sku: randomUUID(), price_cents: 1 }
+  const made = await merchant.post(`/v1/merchant/catalog/products/${id}/variants`, body)
+  assert.ok(made.body.variant, made.text)
+  return { id, variantId: made.body.variant.id as string }
+}
+
+async function makeCollection(merchant: Caller) {
+  const body = { slug: randomUUID(), title: 'a canary' }
+  const made = await merchant.post('/v1/merchant/catalog/collections', body)
+  assert.ok(made.body.collection, made.text)
+  return { id: made.body.collection.id as string }
+}
+
 async function requestFeature(merchant: Caller) {
   const body = { feature_key: 'advanced_fraud', note: 'a canary' }
   const made = await merchant.post('/v1/merchant/entitlements/requests', body)
@@ -163,6 +238,9 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
         events: ['commerce.order.placed.v1'],
       },
     ],
+    ['POST', '/v1/merchant/media', newAsset(canary)],
+    ['POST', '/v1/merchant/catalog/products', { slug: canary, name: canary, description: canary }],
+    ['POST', '/v1/merchant/catalog/collections', { slug: canary, title: canary }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

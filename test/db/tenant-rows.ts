@@ -5,6 +5,14 @@
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
   customers: `insert into customers (tenant_ref, ref_hash, customer_ref)
               values ($1, sha256('x'), 'x')`,
+  asset_forms: `insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
+                select tenant_ref, sha256, 160, sha256, 1 from assets where tenant_ref = $1`,
+  asset_refs: `insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
+               values ($1, repeat('a', 64), 'site', '1')`,
+  collection_products: `insert into collection_products (tenant_ref, collection_id, product_id, position)
+                        select tenant_ref, c.id, p.id, 1
+                          from collections c join products p using (tenant_ref)
+                         where tenant_ref = $1`,
   entitlements: `insert into entitlements (tenant_ref, feature_key, source, state)
                  values ($1, 'affiliates', 'self_serve', 'allow')`,
   entitlement_tiers: `insert into entitlement_tiers (tenant_ref, tier) values ($1, 'growth')`,
@@ -71,4 +79,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                                'https://hook.example/')`,
   webhook_attempts: `insert into webhook_attempts (tenant_ref, delivery_id, attempt, at)
                      values ($1, '00000000-0000-4000-8000-000000000001', 1, now())`,
+  product_images: `insert into product_images (tenant_ref, product_id, asset_ref, position)
+                   select tenant_ref, id, 'asset:x', 1 from products where tenant_ref = $1`,
+  variants: `insert into variants (tenant_ref, product_id, sku, price_cents, currency)
+             select tenant_ref, id, 'canary', 1, 'USD' from products where tenant_ref = $1`,
 }

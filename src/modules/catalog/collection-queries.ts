@@ -82,3 +82,7 @@ export const insertMembers = (tx: Tx, id: string, productIds: readonly string[])
     select ${tx.tenant}, ${id}, p.id, given.place
       from unnest(${productIds}::uuid[]) with ordinality given (id, place)
       join products p on p.tenant_ref = ${tx.tenant} and p.id = given.id`)
+
+export const isSlugTaken = async (db: Db, slug: string) =>
+  (await db.run(sql`select from collections where tenant_ref = ${db.tenant} and slug = ${slug}`)) >
+  0

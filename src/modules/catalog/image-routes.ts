@@ -11,7 +11,7 @@ const AllImages = Type.Object({ images: Type.Array(ref(ProductImage)) })
 
 /** The pictures of a product, in order. The first is its main one. */
 export const merchantRoutes =
-  ({ assetBase }: CatalogDeps): Routes =>
+  ({ assetBase }: Pick<CatalogDeps, 'assetBase'>): Routes =>
   async (app) => {
     const shown = (product: FullProduct) => ({ images: showImages(assetBase(), product.images) })
 

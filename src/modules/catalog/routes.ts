@@ -3,6 +3,8 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import type { MediaDeps } from '../media/service.ts'
+import { seedDemo } from './demo-seed.ts'
 import {
   type FullProduct,
   MerchantProduct,
@@ -20,6 +22,8 @@ import { type AssetBase, showProduct } from './show.ts'
 
 export interface CatalogDeps {
   assetBase(): AssetBase
+  /** What keeping the samples' pictures needs. */
+  media: MediaDeps
 }
 
 const OneProduct = Type.Object({ product: ref(MerchantProduct) })
@@ -29,10 +33,15 @@ const WrittenProduct = Type.Object({
 })
 const OneVariant = Type.Object({ variant: ref(Variant) })
 
+const Seeded = Type.Object({
+  products_created: Type.Integer(),
+  collections_created: Type.Integer(),
+})
+
 const ALL_BY_DEFAULT = 'Without `limit` and `offset` all of them are listed.'
 
 const show =
-  ({ assetBase }: CatalogDeps) =>
+  ({ assetBase }: Pick<CatalogDeps, 'assetBase'>) =>
   (product: FullProduct) => ({ product: showProduct(assetBase(), product) })
 
 export const merchantRoutes =
@@ -189,6 +198,27 @@ export const merchantRoutes =
       async ({ db, actor, params }) => ({
         variant: await catalog.archiveVariant(db, actor, params),
       }),
+    )
+
+    app.post(
+      '/v1/merchant/catalog/demo-seed',
+      {
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['store_not_draft', 'slug_exists', 'sku_exists'],
+        },
+        schema: {
+          operationId: 'seedDemoCatalog',
+          tags: ['merchant-commerce'],
+          summary: 'Stock a draft store with samples. Those it has already are left alone.',
+          response: { 200: Seeded, 201: Seeded },
+        },
+      },
+      async ({ db, actor }, reply) => {
+        const created = await seedDemo(db, deps.media, actor)
+        const isNew = created.products_created + created.collections_created > 0
+        return reply.code(isNew ? 201 : 200).send(created)
+      },
     )
   }
 

@@ -82,9 +82,14 @@ export async function claimAssets(tx: Tx, owner: AssetUse, refs: readonly string
   await replaceUses(tx, owner, hashes)
 }
 
-/** For text that is kept as it came: what it names counts as used, whether it is there or not. */
-export async function noteAssets(tx: Tx, owner: AssetUse, texts: readonly string[]): Promise<void> {
-  const named = texts.flatMap((text) => parseAssetRef(tx.tenant, text)?.sha256 ?? [])
+/**
+ * For a manifest, which is kept as it came: every ref of the store's own that stands in it counts as
+ * used, whether there is such an asset or not (yet).
+ */
+export async function noteAssets(tx: Tx, owner: AssetUse, manifest: unknown): Promise<void> {
+  const text = JSON.stringify(manifest)
+  const refs = text.matchAll(/asset:[a-z0-9-]{3,63}\/[0-9a-f]{64}\.[a-z]{3,4}/g)
+  const named = [...refs].flatMap(([ref]) => parseAssetRef(tx.tenant, ref)?.sha256 ?? [])
   if (named.length === 0) return
   const hashes = [...new Set(named)].sort()
   await queries.shareAssets(tx, hashes)

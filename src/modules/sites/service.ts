@@ -5,6 +5,7 @@ import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import * as claims from '../claims/service.ts'
+import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { brandNameOf, type GivenManifest, hashOf, listWarnings } from './manifest.ts'
@@ -88,13 +89,16 @@ export function publish(db: TenantDb, actor: audit.Actor, version: number) {
 
 async function insert(tx: Tx, actor: audit.Actor, manifest: GivenManifest, rulesVersion: string) {
   await queries.lockVersions(tx)
-  return queries.insertVersion(tx, {
+  const made = await queries.insertVersion(tx, {
     manifest: manifest.text,
     rowHash: hashOf(manifest),
     brandName: brandNameOf(manifest),
     rulesVersion,
     createdBy: actor.name,
   })
+  // Any version can be published again, so none ever lets go of its pictures.
+  await media.noteAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
+  return made
 }
 
 async function activate(

@@ -108,9 +108,9 @@ describe('an image that is fit to be kept', () => {
     assert.ok((await makeFit(chatty, 'image/jpeg')).bytes.equals(jpeg))
   })
 
-  test('a text that would inflate to a gigabyte is never inflated', async () => {
+  test('a text that would inflate to far more is never inflated', async () => {
     const png = await plain('png')
-    const bomb = deflateSync(Buffer.alloc(64 * 1_024 * 1_024))
+    const bomb = deflateSync(Buffer.alloc(16 * 1_024 * 1_024))
     const chunks = [
       pngChunk('zTXt', Buffer.concat([Buffer.from('Comment\0\0'), bomb])),
       pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), bomb])),
@@ -179,6 +179,30 @@ describe('an image is refused', () => {
       Buffer.from(';'),
     ])
     await refuses(many, 'image/gif')
+  })
+
+  test('when it is made of too many parts, at once', async () => {
+    const [gif, png, webp, avif] = [
+      await plain('gif'),
+      await plain('png'),
+      await plain('webp'),
+      await plain('avif'),
+    ]
+    const jpeg = await plain('jpeg')
+    const many = (part: Buffer) => Buffer.alloc(part.length * 60_000, part)
+    const gifs = many(Buffer.from([0x21, 0xfe, 0]))
+    const junk = many(Buffer.from('JUNK\0\0\0\0'))
+    webp.writeUInt32LE(webp.length - 8 + junk.length, 4)
+    const began = performance.now()
+    await refuses(Buffer.concat([gif.subarray(0, -1), gifs, gif.subarray(-1)]), 'image/gif')
+    await refuses(withChunks(png, many(pngChunk('IDAT', Buffer.alloc(0)))), 'image/png')
+    await refuses(Buffer.concat([webp, junk]), 'image/webp')
+    await refuses(Buffer.concat([avif, many(Buffer.from('\0\0\0\x08free'))]), 'image/avif')
+    const comments = many(Buffer.from([0xff, 0xfe, 0, 2]))
+    await refuses(Buffer.concat([jpeg.subarray(0, 2), comments, jpeg.subarray(2)]), 'image/jpeg')
+    const stuffed = Buffer.alloc(20_000_000, Buffer.from([0xff, 0]))
+    await refuses(Buffer.concat([jpeg.subarray(0, -2), stuffed]), 'image/jpeg')
+    assert.ok(performance.now() - began < 2_000)
   })
 
   test('when its bytes were changed on the way', async () => {

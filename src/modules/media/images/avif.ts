@@ -1,4 +1,4 @@
-import { damaged, type Picture } from './picture.ts'
+import { damaged, PARTS_MAX, type Picture } from './picture.ts'
 
 interface Box {
   type: string
@@ -51,6 +51,7 @@ export function readAvif(bytes: Buffer): Picture {
 function readBoxes(bytes: Buffer): Box[] {
   const boxes: Box[] = []
   for (let at = 0; at < bytes.length; ) {
+    if (boxes.length > PARTS_MAX) throw damaged()
     const short = bytes.readUInt32BE(at)
     const type = bytes.toString('latin1', at + 4, at + 8)
     // 0: to the end of the file; 1: the length stands behind the type, in 64 bits.

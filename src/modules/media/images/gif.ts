@@ -1,4 +1,4 @@
-import { damaged, type Picture } from './picture.ts'
+import { damaged, PARTS_MAX, type Picture } from './picture.ts'
 
 const IMAGE = 0x2c
 const EXTENSION = 0x21
@@ -17,7 +17,8 @@ export function readGif(bytes: Buffer): Picture {
   const kept: Buffer[] = [bytes.subarray(0, at)]
   let pixels = 0
   let frames = 0
-  for (;;) {
+  for (let parts = 0; ; parts++) {
+    if (parts > PARTS_MAX) throw damaged()
     const kind = bytes.readUInt8(at)
     if (kind === TRAILER) break
     const start = at

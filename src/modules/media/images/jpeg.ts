@@ -1,4 +1,4 @@
-import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
 
 /** A progressive file has a dozen. Each costs a decoder a pass over the whole picture. */
 const SCANS_MAX = 100
@@ -39,7 +39,8 @@ export function readJpeg(bytes: Buffer): Picture {
   let turn = 1
   let scans = 0
   let at = 2
-  for (;;) {
+  for (let parts = 0; ; parts++) {
+    if (parts > PARTS_MAX) throw damaged()
     const segment = readSegment(bytes, at)
     const { marker, payload } = segment
     at += segment.whole.length
@@ -86,15 +87,15 @@ function readSegment(bytes: Buffer, start: number): Segment {
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
+/** Byte by byte: a file can be all 0xff, and a search that starts anew for each is slow. */
 function endOfScan(bytes: Buffer, start: number): number {
-  for (let at = start; ; at += 2) {
-    at = bytes.indexOf(0xff, at)
-    const next = bytes[at + 1]
-    if (at === -1 || next === undefined) throw damaged()
+  for (let at = start; at + 1 < bytes.length; at++) {
+    if (bytes[at] !== 0xff) continue
+    const next = bytes[at + 1] ?? 0
     // A marker may be preceded by any number of fill bytes.
-    if (next === 0xff) at--
-    else if (next !== 0 && !isRestart(next)) return at
+    if (next !== 0 && next !== 0xff && !isRestart(next)) return at
   }
+  throw damaged()
 }
 
 /** What a decoder needs: tables, frames, scans, and the notes on how colours were written. */

@@ -33,6 +33,9 @@ export function checkSize({ width, height, pixels }: Picture): void {
   }
 }
 
+/** Chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions of objects. */
+export const PARTS_MAX = 50_000
+
 export const damaged = (cause?: unknown) =>
   new ApiError('image_invalid', { message: 'The image is damaged or incomplete.', cause })
 

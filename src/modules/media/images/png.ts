@@ -1,5 +1,5 @@
 import { crc32, inflateSync } from 'node:zlib'
-import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
@@ -29,7 +29,8 @@ export function readPng(bytes: Buffer): Picture {
   let hasData = false
   let turn = 1
   let at = PNG_SIGNATURE.length
-  for (let type = ''; type !== 'IEND'; ) {
+  for (let type = '', parts = 0; type !== 'IEND'; parts++) {
+    if (parts > PARTS_MAX) throw damaged()
     const end = at + 12 + bytes.readUInt32BE(at)
     if (end > bytes.length) throw damaged()
     type = bytes.toString('latin1', at + 4, at + 8)

@@ -99,19 +99,20 @@ const ENTITIES: Readonly<Record<string, string>> = {
   apos: "'",
 }
 
+const BROKEN_ENTITY = /&(?!(?:#x[0-9a-f]{1,6}|#\d{1,7}|lt|gt|amp|quot|apos);)/i
+
 function decode(text: string): string {
   if (!text.includes('&')) return plain(text)
-  const decoded = text.replace(/&(#x[0-9a-f]{1,6}|#\d{1,7}|[a-z]{1,8})?(;)?/gi, (_, name, end) => {
-    const known = Object.hasOwn(ENTITIES, name ?? '') ? ENTITIES[name] : characterOf(name ?? '')
-    if (known === undefined || end === undefined) throw damaged()
-    return known
-  })
-  return plain(decoded)
+  if (BROKEN_ENTITY.test(text)) throw damaged()
+  return plain(
+    text.replace(/&([#\w]+);/g, (_, name: string) => ENTITIES[name] ?? characterOf(name)),
+  )
 }
 
-function characterOf(name: string): string | undefined {
+function characterOf(name: string): string {
   const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
-  return name.startsWith('#') && code <= 0x10ffff ? String.fromCodePoint(code) : undefined
+  if (!(code <= 0x10ffff)) throw damaged()
+  return String.fromCodePoint(code)
 }
 
 /** Without the characters that XML knows no way to write. */

@@ -15,7 +15,7 @@ import {
 } from './svg-rules.ts'
 
 /** A drawing beyond this is a photograph in disguise. */
-const SVG_BYTES_MAX = 2 * 1_024 * 1_024
+const SVG_BYTES_MAX = 1_024 * 1_024
 
 export interface Drawing {
   clean: Buffer
@@ -29,7 +29,7 @@ export interface Drawing {
  */
 export function cleanSvg(bytes: Buffer): Drawing {
   if (bytes.length > SVG_BYTES_MAX)
-    throw new ApiError('asset_too_large', { message: 'An SVG has at most 2 MiB.' })
+    throw new ApiError('asset_too_large', { message: 'An SVG has at most 1 MiB.' })
   if (!isUtf8(bytes)) throw damaged()
   const out: string[] = []
   /** The open elements; null for one that is left out, with all that is in it. */

@@ -1,4 +1,4 @@
-import { damaged, isSrgb, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
 
 interface Chunk {
   type: string
@@ -45,6 +45,7 @@ const withoutPrefix = (exif: Buffer) =>
 function readChunks(bytes: Buffer): Chunk[] {
   const chunks: Chunk[] = []
   for (let at = 0; at < bytes.length; ) {
+    if (chunks.length > PARTS_MAX) throw damaged()
     const length = bytes.readUInt32LE(at + 4)
     if (at + 8 + length > bytes.length) throw damaged()
     const type = bytes.toString('latin1', at, at + 4)

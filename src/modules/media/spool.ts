@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { ApiError } from '../../errors.ts'
+
+/** An upload takes seconds. What is older belongs to a process that was killed. */
+const ABANDONED_MS = 60 * 60 * 1_000
+
+/** An upload that has arrived and lies on disk. */
+export interface Spooled {
+  read(): Promise<Buffer>
+  /** To be called when it is done with, however that ended. */
+  drop(): Promise<void>
+}
+
+/** Where uploads wait until there is room to work on them, so that they need no memory meanwhile. */
+export interface Spool {
+  /** Throws `asset_too_large` at the first byte too many, and leaves nothing behind then. */
+  receive(stream: Readable, bytesMax: number): Promise<Spooled>
+  /** Removes what killed processes left. Answers how many. */
+  sweep(): Promise<number>
+}
+
+export function createSpool(dataDir: string): Spool {
+  const folder = join(dataDir, 'uploads')
+  return {
+    async receive(stream, bytesMax) {
+      await mkdir(folder, { recursive: true })
+      const path = join(folder, randomUUID())
+      const drop = () => rm(path, { force: true })
+      try {
+        await write(path, stream, bytesMax)
+      } catch (error) {
+        await drop()
+        throw error
+      }
+      return { read: () => readFile(path), drop }
+    },
+
+    async sweep() {
+      const names = await readdir(folder).catch(() => [])
+      const old = await Promise.all(names.map((name) => isOld(join(folder, name))))
+      const left = names.filter((_, i) => old[i])
+      await Promise.all(left.map((name) => rm(join(folder, name), { force: true })))
+      return left.length
+    },
+  }
+}
+
+async function write(path: string, stream: Readable, bytesMax: number): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    let bytes = 0
+    // Not destroyed when we stop early: the answer goes out on the same socket.
+    for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+      bytes += (chunk as Buffer).length
+      if (bytes > bytesMax) throw new ApiError('asset_too_large')
+      await file.writeFile(chunk as Buffer)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null)
+  return found !== null && Date.now() - found.mtimeMs > ABANDONED_MS
+}

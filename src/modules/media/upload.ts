@@ -1,0 +1,37 @@
+import { Type } from 'typebox'
+import { ApiError } from '../../errors.ts'
+import { CONTENT_TYPES, NewUpload } from './schema.ts'
+import type { Given } from './service.ts'
+
+const Binary = { schema: Type.String({ format: 'binary' }) }
+
+/** The two ways to send an image, for the documentation. */
+export const UPLOAD_BODY = {
+  content: {
+    'application/json': { schema: NewUpload },
+    ...Object.fromEntries(CONTENT_TYPES.map((type) => [type, Binary])),
+  },
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+
+/** Holds JSON that came as an upload against its shape. */
+export async function readUpload(body: unknown): Promise<Given> {
+  const { Value } = await import('typebox/value')
+  if (!Value.Check(NewUpload, body)) {
+    const found = Value.Errors(NewUpload, body).slice(0, 10)
+    throw invalid(
+      found.map(({ instancePath, message }) => ({ path: pathOf(instancePath), message })),
+    )
+  }
+  const { data_base64: text, content_type: contentType, alt = null } = body
+  if (text.length % 4 !== 0 || !BASE64.test(text)) {
+    throw invalid([{ path: 'data_base64', message: 'must be base64, padded and in one line' }])
+  }
+  return { bytes: Buffer.from(text, 'base64'), contentType, alt }
+}
+
+const pathOf = (pointer: string) => pointer.split('/').slice(1).join('.')
+
+const invalid = (issues: { path: string; message: string }[]) =>
+  new ApiError('invalid_body', { body: { issues } })

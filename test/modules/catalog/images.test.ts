@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { plain } from '../media/pictures.ts'
+import { auditOf, makeProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+
+let app: TestApp
+let acme: Caller
+let refs: string[]
+
+async function upload(merchant: Caller, shade: number): Promise<string> {
+  const data_base64 = (await plain('png', shade)).toString('base64')
+  const body = { content_type: 'image/png', data_base64 }
+  return (await merchant.post('/v1/merchant/media', body)).body.asset.asset_ref
+}
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext, { env: { ASSET_BASE_URL: 'https://cdn.test/a/' } })
+  acme = await openLiveStore(app, 'acme')
+  refs = [await upload(acme, 1), await upload(acme, 2), await upload(acme, 3)]
+})
+
+const shaOf = (ref: string) => /([0-9a-f]{64})/.exec(ref)?.[1] ?? ''
+const urlOf = (ref: string) => `https://cdn.test/a/stores/acme/assets/${ref.split('/')[1]}`
+const listed = (body: { images: { asset_ref: string }[] }) => body.images.map((i) => i.asset_ref)
+const codeOf = (answer: { status: number; body: { error?: { code: string } } }) => [
+  answer.status,
+  answer.body.error?.code,
+]
+
+describe('the main picture', () => {
+  test('is shown to merchant and public with its address, and replaced by the next', async () => {
+    const { id } = await makeProduct(acme, 'framed')
+    const [first = '', second = ''] = refs
+    for (const ref of [first, second, second]) {
+      const { status, body } = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref: ref })
+      assert.equal(status, 200)
+      assert.equal(body.product.image_asset_ref, ref)
+      assert.equal(body.product.image_url, urlOf(ref))
+      assert.deepEqual(body.product.images, [{ asset_ref: ref, alt: null, url: urlOf(ref) }])
+      const { product } = (await app.anyone.get(publicUrl('acme', 'products/framed'))).body
+      assert.equal(product.image_asset_ref, ref)
+      assert.equal(product.image_url, urlOf(ref))
+      assert.deepEqual(product.images, body.product.images)
+    }
+    const inUse = await acme.send('DELETE', `/v1/merchant/media/${shaOf(second)}`)
+    assert.deepEqual(codeOf(inUse), [409, 'asset_in_use'])
+    const [entry] = await auditOf(app, 'acme', 'product.images_changed')
+    assert.equal(entry?.entity, `product:${id}`)
+  })
+
+  test('comes to the front when the product has it, and the others stay', async () => {
+    const { id } = await makeProduct(acme, 'fronted')
+    for (const asset_ref of refs)
+      await acme.post(`${PRODUCTS}/${id}/images`, { asset_ref, alt: 'x' })
+    const { body } = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref: refs[2] })
+    assert.deepEqual(listed(body.product), [refs[2], refs[0], refs[1]])
+    assert.equal(body.product.images[0].alt, 'x')
+  })
+
+  test('must be an asset of the store', async () => {
+    const { id } = await makeProduct(acme, 'unframed')
+    const foreign = await upload(await app.merchant('globex'), 9)
+    const stolen = foreign.replace('globex', 'acme')
+    for (const asset_ref of [foreign, stolen, 'x', '', refs[0]?.replace('.png', '.jpg')]) {
+      const put = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref })
+      assert.deepEqual(codeOf(put), [404, 'asset_not_found'], asset_ref)
+      const post = await acme.post(`${PRODUCTS}/${id}/images`, { asset_ref })
+      assert.deepEqual(codeOf(post), [404, 'asset_not_found'])
+    }
+    for (const asset_ref of [undefined, null, 7]) {
+      const put = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref })
+      assert.deepEqual(codeOf(put), [400, 'invalid_body'])
+    }
+    assert.deepEqual((await acme.get(`${PRODUCTS}/${id}/images`)).body, { images: [] })
+  })
+})
+
+describe('several pictures', () => {
+  test('stand in the order they were added, can be reordered, and go one by one', async () => {
+    const { id } = await makeProduct(acme, 'gallery')
+    const url = `${PRODUCTS}/${id}/images`
+    for (const asset_ref of refs) {
+      assert.equal((await acme.post(url, { asset_ref, alt: 'seen' })).status, 201)
+    }
+    assert.deepEqual(listed((await acme.get(url)).body), refs)
+    const again = await acme.post(url, { asset_ref: refs[1], alt: 'seen anew' })
+    assert.deepEqual(listed(again.body), refs)
+    assert.equal(again.body.images[1].alt, 'seen anew')
+    const reversed = refs.toReversed()
+    const put = await acme.put(url, { images: reversed.map((asset_ref) => ({ asset_ref })) })
+    assert.deepEqual(listed(put.body), reversed)
+    const { product } = (await app.anyone.get(publicUrl('acme', 'products/gallery'))).body
+    assert.equal(product.image_asset_ref, reversed[0])
+    const gone = await acme.send('DELETE', `${url}/${shaOf(reversed[0] ?? '')}`)
+    assert.deepEqual(listed(gone.body), reversed.slice(1))
+    for (const sha of [shaOf(reversed[0] ?? ''), 'x']) {
+      const missing = await acme.send('DELETE', `${url}/${sha}`)
+      assert.deepEqual(codeOf(missing), [404, 'image_not_found'])
+    }
+    const twice = { images: [{ asset_ref: refs[0] }, { asset_ref: refs[0] }] }
+    assert.deepEqual(codeOf(await acme.put(url, twice)), [400, 'invalid_body'])
+    assert.deepEqual(listed((await acme.get(url)).body), reversed.slice(1))
+  })
+
+  test('are fifty at most', async () => {
+    const { id } = await makeProduct(acme, 'album')
+    const url = `${PRODUCTS}/${id}/images`
+    const images = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => ({ asset_ref: await upload(acme, 100 + n) })),
+    )
+    assert.equal((await acme.put(url, { images })).body.images.length, 50)
+    const more = await acme.post(url, { asset_ref: refs[0] })
+    assert.deepEqual(codeOf(more), [409, 'image_limit_reached'])
+    const all = [...images, { asset_ref: refs[0] }]
+    assert.deepEqual(codeOf(await acme.put(url, { images: all })), [400, 'invalid_body'])
+  })
+
+  test('are all there when they are added at once', async () => {
+    const { id } = await makeProduct(acme, 'crowded')
+    const url = `${PRODUCTS}/${id}/images`
+    await Promise.all(refs.map((asset_ref) => acme.post(url, { asset_ref })))
+    assert.deepEqual(listed((await acme.get(url)).body).toSorted(), refs.toSorted())
+  })
+})
+
+describe('the address of a picture', () => {
+  test('is null where there is no base, and ours where none is named', async (t) => {
+    for (const [env, base] of [
+      [{ ASSET_BASE_URL: '' }, null],
+      [{ PUBLIC_URL: 'https://shop.test' }, 'https://shop.test'],
+      [{}, 'self'],
+    ] as const) {
+      const other = await openTestApp(t, { env: { ...env } })
+      const shop = await openLiveStore(other, 'acme')
+      const { id } = await makeProduct(shop, 'x')
+      const asset_ref = await upload(shop, 1)
+      await shop.put(`${PRODUCTS}/${id}/image`, { asset_ref })
+      const { product } = (await other.anyone.get(publicUrl('acme', 'products/x'))).body
+      const path = `/stores/acme/assets/${asset_ref.split('/')[1]}`
+      const expected = base === null ? null : `${base === 'self' ? other.url : base}${path}`
+      assert.equal(product.image_url, expected)
+      assert.equal(product.images[0].url, expected)
+      assert.equal(product.image_asset_ref, asset_ref)
+    }
+  })
+})
