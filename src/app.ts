@@ -14,6 +14,8 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
+import * as marketingRoutes from './modules/marketing/routes.ts'
+import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
@@ -86,6 +88,8 @@ export async function buildApp(
       entitlementRoutes.merchantRoutes,
       siteRoutes.merchantRoutes(scanner, preview),
       domainRoutes.merchantRoutes(domainDeps),
+      marketingRoutes.merchantRoutes,
+      pricingRoutes.merchantRoutes,
     ]),
   )
   await app.register(

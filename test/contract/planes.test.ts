@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import type { RouteEntry } from '../../src/http/route.ts'
 import { SCOPES, satisfies } from '../../src/kernel/scopes.ts'
 import { type Answer, openTestApp, type TestApp } from '../harness/app.ts'
-import { FIXTURES, fillPath, plantCanary } from './fixtures.ts'
+import { BODIES, FIXTURES, fillPath, plantCanary } from './fixtures.ts'
 
 /** Made from the route table: a new route is tested here without a line being added. */
 
@@ -90,13 +90,14 @@ test("another store's ids answer like ids that do not exist, to the byte", async
     const fixture = FIXTURES[nameOf(route)]
     assert.ok(fixture, `${nameOf(route)} needs a line in test/contract/fixtures.ts`)
     const params = await fixture(acme, app)
-    const foreign = await globex.send(route.method, fillPath(route.url, params))
-    const random = await globex.send(route.method, fillPath(route.url))
-    const malformed = await globex.send(route.method, fillPath(route.url, { id: 'no-id' }))
+    const body = BODIES[nameOf(route)]
+    const foreign = await globex.send(route.method, fillPath(route.url, params), body)
+    const random = await globex.send(route.method, fillPath(route.url), body)
+    const malformed = await globex.send(route.method, fillPath(route.url, { id: 'no-id' }), body)
     assert.equal(foreign.status, 404, `${nameOf(route)}: ${foreign.text}`)
     assert.deepEqual(essence(foreign), essence(random), nameOf(route))
     assert.deepEqual(essence(malformed), essence(random), nameOf(route))
-    const own = await acme.send(route.method, fillPath(route.url, params))
+    const own = await acme.send(route.method, fillPath(route.url, params), body)
     assert.ok(own.status < 300, `${nameOf(route)} on the caller's own: ${own.text}`)
   }
 })
