@@ -103,6 +103,109 @@ grant delete, insert, select, update on collections to fd_app;
 grant select on collections to fd_operator;
 grant select on collections to fd_worker;
 
+create table coupon_codes (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  coupon_id uuid not null,
+  code text not null,
+  folded text not null,
+  single_use boolean not null,
+  order_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint coupon_codes_check CHECK (((order_id IS NULL) OR single_use)),
+  constraint coupon_codes_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
+  constraint coupon_codes_folded UNIQUE (tenant_ref, folded),
+  constraint coupon_codes_folded_check CHECK (((length(folded) >= 1) AND (length(folded) <= 256))),
+  constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+);
+alter table coupon_codes owner to fd_owner;
+alter table coupon_codes enable row level security;
+alter table coupon_codes force row level security;
+CREATE INDEX coupon_codes_of_coupon ON coupon_codes USING btree (tenant_ref, coupon_id, created_at, id);
+create policy operator on coupon_codes for select to fd_operator using true;
+create policy owner on coupon_codes for all to fd_owner using true with check true;
+create policy tenant on coupon_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupon_codes to fd_app;
+grant select on coupon_codes to fd_operator;
+grant select, update on coupon_codes to fd_worker;
+
+create table coupon_redemptions (
+  tenant_ref text not null,
+  order_id uuid not null,
+  coupon_id uuid not null,
+  code_id uuid,
+  customer_ref text not null,
+  state text not null default 'claimed'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint coupon_redemptions_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
+  constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
+  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+);
+alter table coupon_redemptions owner to fd_owner;
+alter table coupon_redemptions enable row level security;
+alter table coupon_redemptions force row level security;
+CREATE INDEX coupon_redemptions_newest ON coupon_redemptions USING btree (tenant_ref, coupon_id, created_at DESC, order_id DESC);
+CREATE INDEX coupon_redemptions_of_customer ON coupon_redemptions USING btree (tenant_ref, coupon_id, customer_ref) WHERE (state <> 'released'::text);
+create policy operator on coupon_redemptions for select to fd_operator using true;
+create policy owner on coupon_redemptions for all to fd_owner using true with check true;
+create policy tenant on coupon_redemptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupon_redemptions to fd_app;
+grant insert, select, update on coupon_redemptions to fd_worker;
+grant select on coupon_redemptions to fd_operator;
+
+create table coupons (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  code text not null,
+  type text not null,
+  percent_bps integer,
+  amount_cents bigint,
+  min_subtotal_cents bigint,
+  max_discount_cents bigint,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  usage_limit integer,
+  usage_limit_per_customer integer,
+  used_count integer not null default 0,
+  first_order_only boolean not null default false,
+  applies_to jsonb,
+  recurring boolean not null default false,
+  campaign_id uuid,
+  status text not null default 'active'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
+  constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
+  constraint coupons_check1 CHECK (((type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint coupons_check2 CHECK ((ends_at > starts_at)),
+  constraint coupons_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
+  constraint coupons_max_discount_cents_check CHECK ((max_discount_cents >= 0)),
+  constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
+  constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
+  constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupons_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text]))),
+  constraint coupons_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint coupons_type_check CHECK ((type = ANY (ARRAY['percent'::text, 'fixed'::text, 'free_shipping'::text]))),
+  constraint coupons_usage_limit_check CHECK ((usage_limit >= 1)),
+  constraint coupons_usage_limit_per_customer_check CHECK ((usage_limit_per_customer >= 1)),
+  constraint coupons_used_count_check CHECK ((used_count >= 0))
+);
+alter table coupons owner to fd_owner;
+alter table coupons enable row level security;
+alter table coupons force row level security;
+CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on coupons for select to fd_operator using true;
+create policy owner on coupons for all to fd_owner using true with check true;
+create policy tenant on coupons for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupons to fd_app;
+grant select on coupons to fd_operator;
+grant select, update on coupons to fd_worker;
+
 create table credentials (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -402,6 +505,73 @@ grant select (email) on owners to fd_operator;
 grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
+
+create table pricing_group_members (
+  tenant_ref text not null,
+  group_id uuid not null,
+  customer_ref text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint pricing_group_members_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint pricing_group_members_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
+  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref)
+);
+alter table pricing_group_members owner to fd_owner;
+alter table pricing_group_members enable row level security;
+alter table pricing_group_members force row level security;
+CREATE INDEX pricing_group_members_of_customer ON pricing_group_members USING btree (tenant_ref, customer_ref, group_id);
+create policy operator on pricing_group_members for select to fd_operator using true;
+create policy owner on pricing_group_members for all to fd_owner using true with check true;
+create policy tenant on pricing_group_members for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on pricing_group_members to fd_app;
+grant select on pricing_group_members to fd_operator;
+grant select on pricing_group_members to fd_worker;
+
+create table pricing_group_prices (
+  tenant_ref text not null,
+  group_id uuid not null,
+  variant_id uuid not null,
+  min_quantity integer not null,
+  price_cents bigint not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pricing_group_prices_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
+  constraint pricing_group_prices_min_quantity_check CHECK (((min_quantity >= 1) AND (min_quantity <= 10000))),
+  constraint pricing_group_prices_pkey PRIMARY KEY (tenant_ref, group_id, variant_id, min_quantity),
+  constraint pricing_group_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint pricing_group_prices_variant FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
+);
+alter table pricing_group_prices owner to fd_owner;
+alter table pricing_group_prices enable row level security;
+alter table pricing_group_prices force row level security;
+create policy operator on pricing_group_prices for select to fd_operator using true;
+create policy owner on pricing_group_prices for all to fd_owner using true with check true;
+create policy tenant on pricing_group_prices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on pricing_group_prices to fd_app;
+grant select on pricing_group_prices to fd_operator;
+grant select on pricing_group_prices to fd_worker;
+
+create table pricing_groups (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  adjustment_bps integer,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pricing_groups_adjustment_bps_check CHECK (((adjustment_bps >= 1) AND (adjustment_bps <= 10000))),
+  constraint pricing_groups_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint pricing_groups_pkey PRIMARY KEY (tenant_ref, id),
+  constraint pricing_groups_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table pricing_groups owner to fd_owner;
+alter table pricing_groups enable row level security;
+alter table pricing_groups force row level security;
+CREATE INDEX pricing_groups_newest ON pricing_groups USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on pricing_groups for select to fd_operator using true;
+create policy owner on pricing_groups for all to fd_owner using true with check true;
+create policy tenant on pricing_groups for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on pricing_groups to fd_app;
+grant select on pricing_groups to fd_operator;
+grant select on pricing_groups to fd_worker;
 
 create table product_images (
   tenant_ref text not null,

@@ -9,3 +9,4 @@ export {
   reprice,
   singleCurrency,
 } from './price.ts'
+export { httpTaxProvider, resolveTax, type Tax, type TaxProvider, type TaxQuestion } from './tax.ts'
