@@ -19,17 +19,19 @@ import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
+import * as fraudRoutes from './modules/fraud/routes.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
-import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
-import * as ledgerRoutes from './modules/ledger/routes.ts'
-import * as paymentRoutes from './modules/payments/routes.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
+import * as ledgerRoutes from './modules/ledger/routes.ts'
+import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
+import * as paymentRoutes from './modules/payments/routes.ts'
+import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -68,7 +70,6 @@ export async function buildApp(
     fetch: runtime.safeFetch,
     limits: runtime.limits,
   }
-  const catalogDeps = { assetBase: assetBaseOf(app, config) }
   const mediaDeps = openMedia(runtime)
   const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   dropAfterWrites(app, cache)
@@ -127,6 +128,8 @@ export async function buildApp(
       collectionRoutes.merchantRoutes,
       inventoryRoutes.merchantRoutes,
       mediaRoutes.merchantRoutes(mediaDeps),
+      marketingRoutes.merchantRoutes,
+      pricingRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -165,7 +168,6 @@ function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => st
   return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
 }
 
-function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {
 /** Half of the connections at most, and no queue longer than its last can wait for. */
 const searchGate = (config: Config) =>
   openGate({
@@ -174,7 +176,7 @@ const searchGate = (config: Config) =>
     waitingPerStore: 4 * config.DATABASE_POOL_MAX,
   })
 
-function openDomains({ config, limits }: Runtime): domainRoutes.DomainDeps {
+function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST
   return {
     limits,
@@ -189,6 +191,7 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
   idempotencyKey: key('idempotency fingerprint'),
   limits,
 })
+
 function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
   return {
     blobs,

@@ -148,6 +148,8 @@ export const SETTINGS = {
   ),
   NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
   NMI_SECURITY_KEY: { ...optional("NMI's key"), secret: true as const },
+  TAX_PROVIDER_URL: url(['http', 'https'], 'who works out the tax of policies that ask for it'),
+  TAX_PROVIDER_KEY: { ...optional('its key, sent as a bearer token'), secret: true as const },
   WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts, for drills'),
   WEBHOOK_TEST_TARGETS: list(
     'host:port',

@@ -2,19 +2,19 @@ import type { Logger } from 'pino'
 import { refreshAll } from './modules/catalog/search.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
-import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as fraud from './modules/fraud/jobs.ts'
+import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
+import * as inventory from './modules/inventory/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
+import * as media from './modules/media/jobs.ts'
+import { createSpool } from './modules/media/spool.ts'
+import { createComparison } from './modules/payments/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
-import * as inventory from './modules/inventory/jobs.ts'
-import { createComparison } from './modules/payments/jobs.ts'
-import * as media from './modules/media/jobs.ts'
-import { createSpool } from './modules/media/spool.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -34,10 +34,8 @@ const handlers: Record<string, Handler> = {
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker(runtime: Runtime): Worker {
-  const { workerDatabase: database, config, logger } = runtime
-  const { workerDatabase: database, config, logger, payments, clock } = runtime
+  const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const comparePayments = createComparison({ database, payments, clock })
-  const { workerDatabase: database, config, logger, blobs } = runtime
   const spool = createSpool(config.DATA_DIR)
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import type { Caller, TestApp } from '../harness/app.ts'
+import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { putVariant } from '../modules/inventory/setup.ts'
 
 /**
@@ -16,6 +17,10 @@ const PIXEL_HASH = createHash('sha256').update(Buffer.from(PIXEL, 'base64')).dig
 
 /** The generated tests call their own store so. */
 const ACME_IMAGE = { asset_ref: `asset:acme/${PIXEL_HASH}.png` }
+
+const VARIANT = '11111111-1111-4111-8111-111111111111'
+const COUPONS = '/v1/merchant/marketing/coupons'
+const GROUPS = '/v1/merchant/pricing-groups'
 
 export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/my/credentials/:id/revoke': async (merchant) => {
@@ -73,6 +78,30 @@ export const FIXTURES: Record<string, Fixture> = {
     await app.operator.post(`/v1/stores/acme/domains/${id}/activate`)
     return { id }
   },
+  'GET /v1/merchant/marketing/coupons/:id': makeCoupon,
+  'PATCH /v1/merchant/marketing/coupons/:id': makeCoupon,
+  'POST /v1/merchant/marketing/coupons/:id/pause': makeCoupon,
+  'POST /v1/merchant/marketing/coupons/:id/activate': makeCoupon,
+  'GET /v1/merchant/marketing/coupons/:id/redemptions': makeCoupon,
+  'POST /v1/merchant/marketing/coupons/:id/codes': makeCoupon,
+  'GET /v1/merchant/marketing/coupons/:id/codes': makeCoupon,
+  'GET /v1/merchant/pricing-groups/:id': makeGroup,
+  'PATCH /v1/merchant/pricing-groups/:id': makeGroup,
+  'DELETE /v1/merchant/pricing-groups/:id': makeGroup,
+  'POST /v1/merchant/pricing-groups/:id/members': makeGroup,
+  'GET /v1/merchant/pricing-groups/:id/members': makeGroup,
+  'DELETE /v1/merchant/pricing-groups/:id/members/:customer_ref': async (merchant, app) => {
+    const { id } = await makeGroup(merchant, app)
+    await merchant.post(`${GROUPS}/${id}/members`, { customer_ref: 'a canary' })
+    return { id, customer_ref: 'a canary' }
+  },
+  'PUT /v1/merchant/pricing-groups/:id/prices': makeGroup,
+  'GET /v1/merchant/pricing-groups/:id/prices': makeGroup,
+  'DELETE /v1/merchant/pricing-groups/:id/prices/:variant_id': async (merchant, app) => {
+    const { id } = await makeGroup(merchant, app)
+    await merchant.put(`${GROUPS}/${id}/prices`, { variant_id: VARIANT, price_cents: 1 })
+    return { id, variant_id: VARIANT }
+  },
   'DELETE /v1/merchant/webhooks/:id': registerWebhook,
   'POST /v1/merchant/webhooks/:id/test': registerWebhook,
   'POST /v1/merchant/webhooks/:id/rotate-secret': registerWebhook,
@@ -101,6 +130,23 @@ export const BODIES: Record<string, unknown> = {
     currency: 'USD',
     reason: 'a canary',
   },
+  'PUT /v1/merchant/inventory/:variant_id': { track_inventory: true },
+  'POST /v1/merchant/inventory/:variant_id/adjust': { delta: 1, reason: 'a canary' },
+  'PATCH /v1/merchant/inventory/locations/:id': { name: 'a canary' },
+  'PATCH /v1/merchant/catalog/products/:id': { name: 'a canary' },
+  'POST /v1/merchant/catalog/products/:id/variants': { sku: 'canary', price_cents: 1 },
+  'PATCH /v1/merchant/catalog/products/:id/variants/:variantId': { price_cents: 2 },
+  'PUT /v1/merchant/catalog/products/:id/image': ACME_IMAGE,
+  'POST /v1/merchant/catalog/products/:id/images': ACME_IMAGE,
+  'PUT /v1/merchant/catalog/products/:id/images': { images: [ACME_IMAGE] },
+  'PATCH /v1/merchant/catalog/collections/:id': { title: 'a canary' },
+  'PUT /v1/merchant/catalog/collections/:id/products': { product_ids: [] },
+  'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
+  'PATCH /v1/merchant/marketing/coupons/:id': {},
+  'POST /v1/merchant/marketing/coupons/:id/codes': { count: 1 },
+  'PATCH /v1/merchant/pricing-groups/:id': {},
+  'POST /v1/merchant/pricing-groups/:id/members': { customer_ref: 'a canary' },
+  'PUT /v1/merchant/pricing-groups/:id/prices': { variant_id: VARIANT, price_cents: 1 },
 }
 
 /** Routes whose name in the path is the caller's own word for something, so that any may be new. */
@@ -132,28 +178,10 @@ async function creditCustomer(merchant: Caller) {
   const made = await merchant.post(url, body, freshKey())
   assert.ok(made.body.account, made.text)
   return { customer_ref }
-/** What is sent to those of them that need a body. */
-export const BODIES: Record<string, unknown> = {
-  'PUT /v1/merchant/inventory/:variant_id': { track_inventory: true },
-  'POST /v1/merchant/inventory/:variant_id/adjust': { delta: 1, reason: 'a canary' },
-  'PATCH /v1/merchant/inventory/locations/:id': { name: 'a canary' },
 }
 
 async function newVariant(_merchant: Caller, app: TestApp) {
   return { variant_id: await putVariant(await app.database.openAdmin()) }
-}
-
-/** What is sent to those of them that need a body. */
-export const BODIES: Record<string, unknown> = {
-  'PATCH /v1/merchant/catalog/products/:id': { name: 'a canary' },
-  'POST /v1/merchant/catalog/products/:id/variants': { sku: 'canary', price_cents: 1 },
-  'PATCH /v1/merchant/catalog/products/:id/variants/:variantId': { price_cents: 2 },
-  'PUT /v1/merchant/catalog/products/:id/image': ACME_IMAGE,
-  'POST /v1/merchant/catalog/products/:id/images': ACME_IMAGE,
-  'PUT /v1/merchant/catalog/products/:id/images': { images: [ACME_IMAGE] },
-  'PATCH /v1/merchant/catalog/collections/:id': { title: 'a canary' },
-  'PUT /v1/merchant/catalog/collections/:id/products': { product_ids: [] },
-  'PATCH /v1/merchant/media/:sha256': { alt: 'a canary' },
 }
 
 const newAsset = (alt: string) => ({ content_type: 'image/png', data_base64: PIXEL, alt })
@@ -186,6 +214,25 @@ async function makeCollection(merchant: Caller) {
   const made = await merchant.post('/v1/merchant/catalog/collections', body)
   assert.ok(made.body.collection, made.text)
   return { id: made.body.collection.id as string }
+}
+
+async function makeCoupon(merchant: Caller) {
+  const body = { code: randomUUID(), type: 'fixed', amount_cents: 100 }
+  const made = await merchant.post(COUPONS, body)
+  assert.ok(made.body.coupon, made.text)
+  return { id: made.body.coupon.id as string }
+}
+
+/** Both stores have the feature, so that only the group is missing in the other. */
+async function makeGroup(merchant: Caller, app: TestApp) {
+  for (const tenant of ['acme', 'globex']) {
+    const url = `/v1/entitlements/tenants/${tenant}/features/pricing_groups`
+    await app.operator.put(url, { state: 'allow' })
+  }
+  await plantVariant(await app.store('acme'), VARIANT)
+  const made = await merchant.post(GROUPS, { name: 'a canary' })
+  assert.ok(made.body.pricing_group, made.text)
+  return { id: made.body.pricing_group.id as string }
 }
 
 async function requestFeature(merchant: Caller) {
@@ -241,6 +288,9 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['POST', '/v1/merchant/media', newAsset(canary)],
     ['POST', '/v1/merchant/catalog/products', { slug: canary, name: canary, description: canary }],
     ['POST', '/v1/merchant/catalog/collections', { slug: canary, title: canary }],
+    ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'pricing_groups' }],
+    ['POST', GROUPS, { name: canary }],
+    ['POST', COUPONS, { code: canary, type: 'free_shipping' }],
     ['PUT', '/v1/my/store/manifest', { manifest: { brand: { name: canary } } }],
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],

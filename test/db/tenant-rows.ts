@@ -42,6 +42,20 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                    select $1, id, 'shelf', 'held', 1, 0 from variant)
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
+  coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
+                       select $1, gen_random_uuid(), id, 'a canary'
+                         from coupons where tenant_ref = $1 limit 1`,
+  pricing_group_members: `insert into pricing_group_members (tenant_ref, group_id, customer_ref)
+                          select $1, id, 'a canary'
+                            from pricing_groups where tenant_ref = $1 limit 1`,
+  pricing_group_prices: `with p as (insert into products (tenant_ref, slug, name)
+                                    values ($1, 'priced', 'Priced') returning id),
+                              v as (insert into variants (tenant_ref, product_id, sku, price_cents, currency)
+                                    select $1, id, 'priced', 1, 'USD' from p returning id)
+                         insert into pricing_group_prices
+                                (tenant_ref, group_id, variant_id, min_quantity, price_cents)
+                         select $1, g.id, v.id, 1, 1
+                           from pricing_groups g, v where g.tenant_ref = $1 limit 1`,
   idempotency_keys: `insert into idempotency_keys (tenant_ref, operation, key, fingerprint, lease_until)
                      values ($1, 'checkout', 'k', sha256('x'), now())`,
   ledger_holds: `insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id)

@@ -38,3 +38,88 @@ const kept = {
 
 export const Coupon = Shared('Coupon', Type.Object(kept))
 export type Coupon = Static<typeof Coupon>
+
+/** A coupon as a checkout finds it. `exhausted` also when the one use of the code is taken. */
+export const CheckoutCoupon = Type.Object({
+  ...kept,
+  code_id: Nullable(Id),
+  customer_used: Type.Integer(),
+})
+export type CheckoutCoupon = Static<typeof CheckoutCoupon>
+
+/** A limit on what no store needs more of, so that a coupon stays quick to hold against an order. */
+const APPLIES_TO_MAX = 500
+
+/** Any script, but nothing that cannot be seen or typed. */
+const Code = Type.String({ pattern: '^[^\\s\\p{C}]+$', minLength: 1, maxLength: 64 })
+
+/** As much as an order may come to. */
+const Amount = Type.Integer({ minimum: 0, maximum: 100_000_000_000 })
+
+/** The largest number of uses that PostgreSQL's integer counts. */
+const Uses = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+
+const terms = {
+  percent_bps: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 10_000 }))),
+  amount_cents: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 100_000_000_000 }))),
+  min_subtotal_cents: Type.Optional(Nullable(Amount)),
+  max_discount_cents: Type.Optional(Nullable(Amount)),
+  starts_at: Type.Optional(Nullable(Timestamp)),
+  ends_at: Type.Optional(Nullable(Timestamp)),
+  usage_limit: Type.Optional(Nullable(Uses)),
+  usage_limit_per_customer: Type.Optional(Nullable(Uses)),
+  first_order_only: Type.Optional(Type.Boolean()),
+  applies_to: Type.Optional(
+    Nullable(
+      Type.Object({
+        product_ids: Type.Optional(Type.Array(Id, { maxItems: APPLIES_TO_MAX })),
+        collection_slugs: Type.Optional(
+          Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: APPLIES_TO_MAX }),
+        ),
+      }),
+    ),
+  ),
+  recurring: Type.Optional(Type.Boolean()),
+}
+
+export const NewCoupon = Type.Object({
+  code: Code,
+  type: kept.type,
+  status: Type.Optional(Type.Enum(['draft', 'active'])),
+  ...terms,
+})
+export type NewCoupon = Static<typeof NewCoupon>
+
+/** Code and type stay: customers and orders know the coupon by them. */
+export const CouponPatch = Type.Object(terms)
+export type CouponPatch = Static<typeof CouponPatch>
+
+/** What the merchant sets, all of it: what a coupon is written from. */
+export type CouponTerms = Omit<
+  Coupon,
+  'id' | 'code' | 'used_count' | 'campaign_id' | 'status' | 'created_at' | 'updated_at'
+>
+
+export const CODES_MAX = 1_000
+
+export const NewCodes = Type.Object({
+  count: Type.Integer({ minimum: 1, maximum: CODES_MAX }),
+  prefix: Type.Optional(Type.String({ pattern: '^[^\\s\\p{C}]*$', maxLength: 40 })),
+})
+export type NewCodes = Static<typeof NewCodes>
+
+/** A code for one use, and the order that has it. */
+export const CouponCode = Type.Object({
+  code: Type.String(),
+  order_id: Nullable(Id),
+  created_at: Timestamp,
+})
+
+export const Redemption = Type.Object({
+  order_id: Id,
+  code: Type.String(),
+  customer_ref: Type.String(),
+  state: Type.Enum(['claimed', 'confirmed', 'released']),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Nullable } from '../../kernel/schema.ts'
+import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** How an order is shipped and what that costs, as the storefront's server sends it. */
 export const ShippingPolicy = Type.Object({
@@ -24,3 +24,68 @@ export type TaxPolicy = Static<typeof TaxPolicy>
 /** A price of one of the customer's groups, from so many units on. */
 export const GroupPrice = Type.Object({ price_cents: Cents, min_quantity: Type.Integer() })
 export type GroupPrice = Static<typeof GroupPrice>
+
+/** How a storefront knows a customer: any text, any script. */
+export const CUSTOMER_REF_LENGTH_MAX = 200
+const CustomerRef = Type.String({ minLength: 1, maxLength: CUSTOMER_REF_LENGTH_MAX })
+
+const GroupName = Type.String({ minLength: 1, maxLength: 200 })
+const Adjustment = Type.Integer({
+  minimum: 1,
+  maximum: 10_000,
+  description: 'So much off the list price of everything, in hundredths of a percent.',
+})
+
+export const PricingGroup = Shared(
+  'PricingGroup',
+  Type.Object({
+    id: Id,
+    name: Type.String(),
+    adjustment_bps: Nullable(Adjustment),
+    member_count: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type PricingGroup = Static<typeof PricingGroup>
+
+export const NewGroup = Type.Object({
+  name: GroupName,
+  adjustment_bps: Type.Optional(Nullable(Adjustment)),
+})
+export type NewGroup = Static<typeof NewGroup>
+
+export const GroupPatch = Type.Object({
+  name: Type.Optional(GroupName),
+  adjustment_bps: Type.Optional(Nullable(Adjustment)),
+})
+export type GroupPatch = Static<typeof GroupPatch>
+
+export const NewMember = Type.Object({ customer_ref: CustomerRef })
+
+export const Member = Type.Object({ customer_ref: Type.String(), created_at: Timestamp })
+export type Member = Static<typeof Member>
+
+export const NewPrice = Type.Object({
+  variant_id: Type.String(),
+  price_cents: Type.Integer({ minimum: 0, maximum: 100_000_000_000 }),
+  min_quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
+})
+export type NewPrice = Static<typeof NewPrice>
+
+export const VariantPrice = Type.Object({
+  variant_id: Id,
+  price_cents: Cents,
+  min_quantity: Type.Integer(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type VariantPrice = Static<typeof VariantPrice>
+
+/** One of a customer's groups, with one of the prices it has for what is bought, if any. */
+export const GroupTerms = Type.Object({
+  adjustment_bps: Nullable(Type.Integer()),
+  variant_id: Nullable(Id),
+  price_cents: Nullable(Cents),
+  min_quantity: Nullable(Type.Integer()),
+})

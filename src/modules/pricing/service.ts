@@ -1,4 +1,5 @@
 export { COUPON_REASONS, type CouponReason } from './coupon.ts'
+export { type GroupPrices, groupPrices, pricesOf } from './groups.ts'
 export {
   LINE_QUANTITY_MAX,
   lineShare,
@@ -8,3 +9,4 @@ export {
   reprice,
   singleCurrency,
 } from './price.ts'
+export { httpTaxProvider, resolveTax, type Tax, type TaxProvider, type TaxQuestion } from './tax.ts'

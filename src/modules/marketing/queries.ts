@@ -1,0 +1,252 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id, Nullable } from '../../kernel/schema.ts'
+import {
+  CheckoutCoupon,
+  Coupon,
+  CouponCode,
+  type CouponStatus,
+  type CouponTerms,
+  Redemption,
+} from './schema.ts'
+
+/** What was active is over once its time or its uses are. */
+const status = sql`
+  case when coupons.status <> 'active' then coupons.status
+       when ends_at <= now() then 'expired'
+       when used_count >= usage_limit then 'exhausted'
+       else 'active'
+  end`
+
+const terms = sql`type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents,
+                  starts_at, ends_at, usage_limit, usage_limit_per_customer, first_order_only,
+                  applies_to, recurring`
+
+const columns = sql`coupons.id, coupons.code, ${terms}, used_count, campaign_id,
+                    ${status} as status, coupons.created_at, coupons.updated_at`
+
+const valuesOf = (of: CouponTerms) => sql`
+  ${of.type}, ${of.percent_bps}, ${of.amount_cents}, ${of.min_subtotal_cents},
+  ${of.max_discount_cents}, ${of.starts_at}, ${of.ends_at}, ${of.usage_limit},
+  ${of.usage_limit_per_customer}, ${of.first_order_only},
+  ${of.applies_to === null ? null : JSON.stringify(of.applies_to)}, ${of.recurring}`
+
+export const insertCoupon = (
+  tx: Tx,
+  coupon: CouponTerms & { code: string; status: 'draft' | 'active' },
+) =>
+  tx.one(
+    Coupon,
+    sql`
+    insert into coupons (tenant_ref, code, status, ${terms})
+    values (${tx.tenant}, ${coupon.code}, ${coupon.status}, ${valuesOf(coupon)})
+    returning ${columns}`,
+  )
+
+export const updateTerms = (tx: Tx, id: string, coupon: CouponTerms) =>
+  tx.one(
+    Coupon,
+    sql`
+    update coupons set (${terms}) = row(${valuesOf(coupon)}), updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+export const updateStatus = (tx: Tx, id: string, to: 'active' | 'paused') =>
+  tx.one(
+    Coupon,
+    sql`
+    update coupons set status = ${to}, updated_at = now()
+     where tenant_ref = ${tx.tenant} and id = ${id}
+    returning ${columns}`,
+  )
+
+export const findCoupon = (db: Db, id: string) =>
+  db.maybe(
+    Coupon,
+    sql`select ${columns} from coupons where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const lockCoupon = (tx: Tx, id: string) =>
+  tx.maybe(
+    Coupon,
+    sql`select ${columns} from coupons where tenant_ref = ${tx.tenant} and id = ${id} for update`,
+  )
+
+const matching = (db: Db, wanted: CouponStatus | undefined) => sql`
+  from coupons
+ where tenant_ref = ${db.tenant} and (${wanted ?? null}::text is null or ${status} = ${wanted ?? null})`
+
+export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page) =>
+  db.many(
+    Coupon,
+    sql`
+    select ${columns} ${matching(db, wanted)}
+     order by coupons.created_at desc, coupons.id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+const Total = Type.Object({ total: Type.Integer() })
+
+export const countCoupons = (db: Db, wanted: CouponStatus | undefined) =>
+  db.one(Total, sql`select count(*) as total ${matching(db, wanted)}`)
+
+/** The coupon behind a code, and how often the customer has used it. */
+export const findByCode = (db: Db, folded: string, customer_ref: string) =>
+  db.maybe(
+    CheckoutCoupon,
+    sql`
+    select coupons.id, c.code, ${terms}, used_count, campaign_id,
+           case when ${status} = 'active' and c.order_id is not null then 'exhausted'
+                else ${status}
+           end as status,
+           coupons.created_at, coupons.updated_at,
+           case when c.single_use then c.id end as code_id,
+           (select count(*)
+              from coupon_redemptions r
+             where r.tenant_ref = ${db.tenant} and r.coupon_id = coupons.id
+               and r.customer_ref = ${customer_ref} and r.state <> 'released') as customer_used
+      from coupon_codes c
+      join coupons on coupons.tenant_ref = c.tenant_ref and coupons.id = c.coupon_id
+     where c.tenant_ref = ${db.tenant} and c.folded = ${folded}`,
+  )
+
+/** The coupon that an order has used, unless it was given back. */
+export const findOfOrder = (db: Db, order_id: string) =>
+  db.maybe(
+    Coupon,
+    sql`
+    select ${columns}
+      from coupon_redemptions r
+      join coupons on coupons.tenant_ref = r.tenant_ref and coupons.id = r.coupon_id
+     where r.tenant_ref = ${db.tenant} and r.order_id = ${order_id} and r.state <> 'released'`,
+  )
+
+export interface NewCode {
+  code: string
+  folded: string
+}
+
+export const insertMainCode = (tx: Tx, coupon_id: string, { code, folded }: NewCode) =>
+  tx.run(sql`
+    insert into coupon_codes (tenant_ref, coupon_id, code, folded, single_use)
+    values (${tx.tenant}, ${coupon_id}, ${code}, ${folded}, false)`)
+
+/** Leaves out those that are taken, and answers the ones that are new. */
+export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly NewCode[]) =>
+  tx.many(
+    Type.Object({ code: Type.String() }),
+    sql`
+    insert into coupon_codes (tenant_ref, coupon_id, code, folded, single_use)
+    select ${tx.tenant}, ${coupon_id}, code, folded, true
+      from unnest(${codes.map(({ code }) => code)}::text[],
+                  ${codes.map(({ folded }) => folded)}::text[]) as made (code, folded)
+        on conflict (tenant_ref, folded) do nothing
+    returning code`,
+  )
+
+export const listCodes = (db: Db, coupon_id: string, page: Page) =>
+  db.many(
+    CouponCode,
+    sql`
+    select code, order_id, created_at
+      from coupon_codes
+     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id} and single_use
+     order by created_at, id
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countCodes = (db: Db, coupon_id: string) =>
+  db.one(
+    Total,
+    sql`
+    select count(*) as total
+      from coupon_codes
+     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id} and single_use`,
+  )
+
+export const listRedemptions = (db: Db, coupon_id: string, page: Page) =>
+  db.many(
+    Redemption,
+    sql`
+    select r.order_id, coalesce(c.code, coupons.code) as code, r.customer_ref, r.state,
+           r.created_at, r.updated_at
+      from coupon_redemptions r
+      join coupons on coupons.tenant_ref = r.tenant_ref and coupons.id = r.coupon_id
+      left join coupon_codes c on c.tenant_ref = r.tenant_ref and c.id = r.code_id
+     where r.tenant_ref = ${db.tenant} and r.coupon_id = ${coupon_id}
+     order by r.created_at desc, r.order_id desc
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countRedemptions = (db: Db, coupon_id: string) =>
+  db.one(
+    Total,
+    sql`
+    select count(*) as total
+      from coupon_redemptions
+     where tenant_ref = ${db.tenant} and coupon_id = ${coupon_id}`,
+  )
+
+/**
+ * Takes one use, if there is one. The row stays locked until the transaction ends, so that whoever
+ * counts a customer's uses after this counts those of everyone who came before.
+ */
+export const takeUse = (tx: Tx, coupon_id: string) =>
+  tx.run(sql`
+    update coupons set used_count = used_count + 1
+     where tenant_ref = ${tx.tenant} and id = ${coupon_id}
+       and (usage_limit is null or used_count < usage_limit)`)
+
+export const giveUse = (tx: Tx, coupon_id: string) =>
+  tx.run(sql`
+    update coupons set used_count = used_count - 1
+     where tenant_ref = ${tx.tenant} and id = ${coupon_id}`)
+
+export const takeCode = (tx: Tx, { coupon_id, code_id, order_id }: Use) =>
+  tx.run(sql`
+    update coupon_codes set order_id = ${order_id}
+     where tenant_ref = ${tx.tenant} and id = ${code_id} and coupon_id = ${coupon_id}
+       and single_use and order_id is null`)
+
+export const giveCode = (tx: Tx, code_id: string, order_id: string) =>
+  tx.run(sql`
+    update coupon_codes set order_id = null
+     where tenant_ref = ${tx.tenant} and id = ${code_id} and order_id = ${order_id}`)
+
+export interface Use {
+  coupon_id: string
+  code_id: string | null
+  order_id: string
+  customer_ref: string
+}
+
+/** Writes the use down, unless the customer has had all of theirs. */
+export const insertRedemption = (tx: Tx, use: Use) =>
+  tx.run(sql`
+    insert into coupon_redemptions (tenant_ref, order_id, coupon_id, code_id, customer_ref)
+    select tenant_ref, ${use.order_id}::uuid, id, ${use.code_id}::uuid, ${use.customer_ref}::text
+      from coupons
+     where tenant_ref = ${tx.tenant} and id = ${use.coupon_id}
+       and (usage_limit_per_customer is null
+            or usage_limit_per_customer > (
+                 select count(*)
+                   from coupon_redemptions r
+                  where r.tenant_ref = ${tx.tenant} and r.coupon_id = ${use.coupon_id}
+                    and r.customer_ref = ${use.customer_ref} and r.state <> 'released'))`)
+
+export const confirmRedemption = (tx: Tx, order_id: string) =>
+  tx.run(sql`
+    update coupon_redemptions set state = 'confirmed', updated_at = now()
+     where tenant_ref = ${tx.tenant} and order_id = ${order_id} and state = 'claimed'`)
+
+export const releaseRedemption = (tx: Tx, order_id: string) =>
+  tx.maybe(
+    Type.Object({ coupon_id: Id, code_id: Nullable(Id) }),
+    sql`
+    update coupon_redemptions set state = 'released', updated_at = now()
+     where tenant_ref = ${tx.tenant} and order_id = ${order_id} and state <> 'released'
+    returning coupon_id, code_id`,
+  )

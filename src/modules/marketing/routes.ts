@@ -1,0 +1,155 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import {
+  COUPON_STATUSES,
+  Coupon,
+  CouponCode,
+  CouponPatch,
+  CouponStatus,
+  NewCodes,
+  NewCoupon,
+  Redemption,
+} from './schema.ts'
+import * as marketing from './service.ts'
+
+const OneCoupon = Type.Object({ coupon: ref(Coupon) })
+const scope = 'manage:own_marketing' as const
+const one = { scope, failures: ['coupon_not_found'] as const }
+
+const SWITCHES = [
+  ['pause', marketing.pause, 'Take a coupon out of use. Claims that stand are kept.'],
+  ['activate', marketing.activate, 'Put a draft or a paused coupon into use.'],
+] as const
+
+export const merchantRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/marketing/coupons',
+    {
+      config: { scope, failures: ['code_exists'] },
+      schema: {
+        operationId: 'createCoupon',
+        tags: ['merchant-ops'],
+        summary: 'Make a coupon. It is active at once, unless its status is draft.',
+        body: NewCoupon,
+        response: { 201: OneCoupon },
+      },
+    },
+    async ({ db, actor, body }, reply) =>
+      reply.code(201).send({ coupon: await marketing.create(db, actor, body) }),
+  )
+
+  app.get(
+    '/v1/merchant/marketing/coupons',
+    {
+      config: { scope, query: { status: CouponStatus, ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listCoupons',
+        tags: ['merchant-ops'],
+        summary: "The store's coupons, newest first.",
+        response: { 200: PageOf('coupons', ref(Coupon)) },
+      },
+    },
+    ({ db, query }) =>
+      marketing.list(db, readOneOf(query, 'status', COUPON_STATUSES), readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/marketing/coupons/:id',
+    {
+      config: one,
+      schema: {
+        operationId: 'readCoupon',
+        tags: ['merchant-ops'],
+        summary: 'One coupon.',
+        params: Params('id'),
+        response: { 200: OneCoupon },
+      },
+    },
+    async ({ db, params }) => ({ coupon: await marketing.get(db, params.id) }),
+  )
+
+  app.patch(
+    '/v1/merchant/marketing/coupons/:id',
+    {
+      config: one,
+      schema: {
+        operationId: 'changeCoupon',
+        tags: ['merchant-ops'],
+        summary: "Change a coupon's terms. Its code and its type stay.",
+        params: Params('id'),
+        body: CouponPatch,
+        response: { 200: OneCoupon },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      coupon: await marketing.change(db, actor, params.id, body),
+    }),
+  )
+
+  for (const [verb, act, summary] of SWITCHES) {
+    app.post(
+      `/v1/merchant/marketing/coupons/:id/${verb}`,
+      {
+        config: one,
+        schema: {
+          operationId: `${verb}Coupon`,
+          tags: ['merchant-ops'],
+          summary,
+          params: Params('id'),
+          response: { 200: OneCoupon },
+        },
+      },
+      async ({ db, actor, params }) => ({ coupon: await act(db, actor, params.id) }),
+    )
+  }
+
+  app.get(
+    '/v1/merchant/marketing/coupons/:id/redemptions',
+    {
+      config: { ...one, query: PAGE_QUERY },
+      schema: {
+        operationId: 'listRedemptions',
+        tags: ['merchant-ops'],
+        summary: 'The orders that have used a coupon, newest first.',
+        params: Params('id'),
+        response: { 200: PageOf('redemptions', Redemption) },
+      },
+    },
+    ({ db, params, query }) => marketing.listRedemptions(db, params.id, readPage(query)),
+  )
+
+  app.post(
+    '/v1/merchant/marketing/coupons/:id/codes',
+    {
+      config: one,
+      schema: {
+        operationId: 'makeCouponCodes',
+        tags: ['merchant-ops'],
+        summary: 'Make codes for one use each, at most 1,000 at a time.',
+        params: Params('id'),
+        body: NewCodes,
+        response: { 201: Type.Object({ codes: Type.Array(Type.String()) }) },
+      },
+    },
+    async ({ db, actor, params, body }, reply) =>
+      reply.code(201).send(await marketing.makeCodes(db, actor, params.id, body)),
+  )
+
+  app.get(
+    '/v1/merchant/marketing/coupons/:id/codes',
+    {
+      config: { ...one, query: PAGE_QUERY },
+      schema: {
+        operationId: 'listCouponCodes',
+        tags: ['merchant-ops'],
+        summary: 'The codes for one use, oldest first, and the order that has each.',
+        params: Params('id'),
+        response: { 200: PageOf('codes', CouponCode) },
+      },
+    },
+    ({ db, params, query }) => marketing.listCodes(db, params.id, readPage(query)),
+  )
+}

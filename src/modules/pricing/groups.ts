@@ -1,0 +1,206 @@
+import { refusing } from '../../db/constraints.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { bpsOf } from '../../kernel/money.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as audit from '../../platform/audit.ts'
+import * as entitlements from '../entitlements/service.ts'
+import * as queries from './queries.ts'
+import {
+  CUSTOMER_REF_LENGTH_MAX,
+  type GroupPatch,
+  type GroupPrice,
+  type Member,
+  type NewGroup,
+  type NewPrice,
+  type PricingGroup,
+} from './schema.ts'
+
+export const FEATURE = 'pricing_groups'
+
+export function createGroup(db: TenantDb, actor: audit.Actor, wanted: NewGroup) {
+  return write(db, 'create group', async (tx) => {
+    const after = await queries.insertGroup(tx, wanted)
+    await announce(tx, actor, 'created', after.id, { after })
+    return after
+  })
+}
+
+export function changeGroup(db: TenantDb, actor: audit.Actor, id: string, patch: GroupPatch) {
+  return write(db, 'change group', async (tx) => {
+    const before = await lockGroup(tx, id)
+    const { name = before.name, adjustment_bps = before.adjustment_bps } = patch
+    const after = await queries.updateGroup(tx, { ...before, name, adjustment_bps })
+    await announce(tx, actor, 'changed', id, { before, after })
+    return after
+  })
+}
+
+/** Its members and its prices go with it. */
+export function removeGroup(db: TenantDb, actor: audit.Actor, id: string): Promise<PricingGroup> {
+  return write(db, 'remove group', async (tx) => {
+    const before = await lockGroup(tx, id)
+    await queries.deleteGroup(tx, id)
+    await announce(tx, actor, 'removed', id, { before })
+    return before
+  })
+}
+
+export const getGroup = async (db: Db, id: string): Promise<PricingGroup> =>
+  found(isUuid(id) ? await queries.findGroup(db, id) : null)
+
+const lockGroup = async (tx: Tx, id: string): Promise<PricingGroup> =>
+  found(isUuid(id) ? await queries.lockGroup(tx, id) : null)
+
+function found(group: PricingGroup | null): PricingGroup {
+  if (group === null) throw new ApiError('pricing_group_not_found')
+  return group
+}
+
+export async function listGroups(db: Db, page: Page) {
+  const [pricing_groups, { total }] = await Promise.all([
+    queries.listGroups(db, page),
+    queries.countGroups(db),
+  ])
+  return { pricing_groups, total, ...page }
+}
+
+/** Repeating it is harmless. The trail names no customer, since nothing is ever taken from it. */
+export function addMember(db: TenantDb, actor: audit.Actor, id: string, customer_ref: string) {
+  return write(db, 'add member', async (tx): Promise<{ member: Member; created: boolean }> => {
+    await getGroup(tx, id)
+    const made = await refusing(queries.insertMember(tx, id, customer_ref), {
+      pricing_group_members_group: 'pricing_group_not_found',
+    })
+    if (made !== null) {
+      await announce(tx, actor, 'member_added', id)
+      return { member: made, created: true }
+    }
+    const before = await queries.findMember(tx, id, customer_ref)
+    if (before === null) throw new Error('the member left under our hands')
+    return { member: before, created: false }
+  })
+}
+
+export function removeMember(db: TenantDb, actor: audit.Actor, id: string, customer_ref: string) {
+  return write(db, 'remove member', async (tx) => {
+    await getGroup(tx, id)
+    const removed = isRef(customer_ref) ? await queries.deleteMember(tx, id, customer_ref) : 0
+    if (removed === 0) throw new ApiError('member_not_found')
+    await announce(tx, actor, 'member_removed', id)
+    return getGroup(tx, id)
+  })
+}
+
+/** Whether a path segment can be a customer at all, so that PostgreSQL is not asked about garbage. */
+const isRef = (text: string): boolean =>
+  text !== '' && [...text].length <= CUSTOMER_REF_LENGTH_MAX && !text.includes('\0')
+
+export async function listMembers(db: Db, id: string, page: Page) {
+  const { member_count } = await getGroup(db, id)
+  const members = await queries.listMembers(db, id, page)
+  return { members, total: member_count, ...page }
+}
+
+/** Sets the group's price of a variant from a quantity on. */
+export function setPrice(db: TenantDb, actor: audit.Actor, id: string, wanted: NewPrice) {
+  const { variant_id, price_cents, min_quantity = 1 } = wanted
+  return write(db, 'set price', async (tx) => {
+    await getGroup(tx, id)
+    if (!isUuid(variant_id)) throw new ApiError('variant_not_found')
+    const price = { group_id: id, variant_id, min_quantity, price_cents }
+    const after = await refusing(queries.putPrice(tx, price), {
+      pricing_group_prices_group: 'pricing_group_not_found',
+      pricing_group_prices_variant: 'variant_not_found',
+    })
+    await announce(tx, actor, 'price_set', id, { after })
+    return after
+  })
+}
+
+/** Takes away the price from one quantity on, or without one all that the variant has. */
+export function removePrices(
+  db: TenantDb,
+  actor: audit.Actor,
+  key: { group_id: string; variant_id: string; min_quantity: number | null },
+) {
+  return write(db, 'remove prices', async (tx) => {
+    const group = await getGroup(tx, key.group_id)
+    const removed = isUuid(key.variant_id) ? await queries.deletePrices(tx, key) : 0
+    if (removed === 0) throw new ApiError('price_not_found')
+    const { variant_id, min_quantity } = key
+    await announce(tx, actor, 'prices_removed', group.id, { before: { variant_id, min_quantity } })
+    return { removed }
+  })
+}
+
+export async function listPrices(db: Db, id: string, page: Page) {
+  await getGroup(db, id)
+  const [prices, { total }] = await Promise.all([
+    queries.listPrices(db, id, page),
+    queries.countPrices(db, id),
+  ])
+  return { prices, total, ...page }
+}
+
+/** What a customer's groups say to what is bought. */
+export interface GroupPrices {
+  /** The largest of their discounts off everything. */
+  adjustment_bps: number
+  byVariant: ReadonlyMap<string, readonly GroupPrice[]>
+}
+
+/**
+ * Asks for all groups of a customer at once. A guest is in none. Whoever prices an order asks for the
+ * feature as well: a store that has switched it off keeps its groups.
+ */
+export async function groupPrices(
+  db: Db,
+  customer_ref: string,
+  variant_ids: readonly string[],
+): Promise<GroupPrices> {
+  const byVariant = new Map<string, GroupPrice[]>()
+  let adjustment_bps = 0
+  const known = variant_ids.filter(isUuid)
+  const terms = isRef(customer_ref) ? await queries.listTerms(db, customer_ref, known) : []
+  for (const row of terms) {
+    adjustment_bps = Math.max(adjustment_bps, row.adjustment_bps ?? 0)
+    if (row.variant_id === null || row.price_cents === null || row.min_quantity === null) continue
+    const { price_cents, min_quantity } = row
+    const prices = byVariant.get(row.variant_id) ?? []
+    byVariant.set(row.variant_id, [...prices, { price_cents, min_quantity }])
+  }
+  return { adjustment_bps, byVariant }
+}
+
+/** All prices that a customer's groups give a variant: what the price function takes. */
+export function pricesOf(
+  groups: GroupPrices,
+  variant: { variant_id: string; price_cents: number },
+): GroupPrice[] {
+  const { variant_id, price_cents } = variant
+  const adjusted = price_cents - bpsOf(price_cents, groups.adjustment_bps)
+  const off = groups.adjustment_bps > 0 ? [{ price_cents: adjusted, min_quantity: 1 }] : []
+  return [...(groups.byVariant.get(variant_id) ?? []), ...off]
+}
+
+function write<T>(db: TenantDb, name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction(`pricing: ${name}`, async (tx) => {
+    await entitlements.requireFeature(tx, FEATURE)
+    return work(tx)
+  })
+}
+
+const announce = (
+  tx: Tx,
+  actor: audit.Actor,
+  verb: string,
+  id: string,
+  change: { before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
+) =>
+  audit.record(tx, actor, {
+    action: `pricing_group.${verb}`,
+    entity: `pricing_group:${id}`,
+    ...change,
+  })

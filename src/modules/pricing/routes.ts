@@ -1,0 +1,229 @@
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readText } from '../../kernel/query.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import * as groups from './groups.ts'
+import {
+  GroupPatch,
+  Member,
+  NewGroup,
+  NewMember,
+  NewPrice,
+  PricingGroup,
+  VariantPrice,
+} from './schema.ts'
+
+const OneGroup = Type.Object({ pricing_group: ref(PricingGroup) })
+const OneMember = Type.Object({ member: Member })
+
+const reads = 'read:own_catalog' as const
+const writes = 'manage:own_catalog' as const
+const OFF = 'feature_not_enabled' as const
+const NONE = 'pricing_group_not_found' as const
+
+export const merchantRoutes: Routes = async (app) => {
+  await app.register(groupRoutes)
+  await app.register(memberRoutes)
+  await app.register(priceRoutes)
+}
+
+const groupRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/pricing-groups',
+    {
+      config: { scope: writes, failures: [OFF] },
+      schema: {
+        operationId: 'createPricingGroup',
+        tags: ['merchant-ops'],
+        summary: 'Make a group of customers with prices of their own.',
+        body: NewGroup,
+        response: { 201: OneGroup },
+      },
+    },
+    async ({ db, actor, body }, reply) =>
+      reply.code(201).send({ pricing_group: await groups.createGroup(db, actor, body) }),
+  )
+
+  app.get(
+    '/v1/merchant/pricing-groups',
+    {
+      config: { scope: reads, query: PAGE_QUERY },
+      schema: {
+        operationId: 'listPricingGroups',
+        tags: ['merchant-ops'],
+        summary: "The store's pricing groups, newest first.",
+        response: { 200: PageOf('pricing_groups', ref(PricingGroup)) },
+      },
+    },
+    ({ db, query }) => groups.listGroups(db, readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/pricing-groups/:id',
+    {
+      config: { scope: reads, failures: [NONE] },
+      schema: {
+        operationId: 'readPricingGroup',
+        tags: ['merchant-ops'],
+        summary: 'One pricing group.',
+        params: Params('id'),
+        response: { 200: OneGroup },
+      },
+    },
+    async ({ db, params }) => ({ pricing_group: await groups.getGroup(db, params.id) }),
+  )
+
+  app.patch(
+    '/v1/merchant/pricing-groups/:id',
+    {
+      config: { scope: writes, failures: [OFF, NONE] },
+      schema: {
+        operationId: 'changePricingGroup',
+        tags: ['merchant-ops'],
+        summary: "Change a group's name or its discount off everything.",
+        params: Params('id'),
+        body: GroupPatch,
+        response: { 200: OneGroup },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      pricing_group: await groups.changeGroup(db, actor, params.id, body),
+    }),
+  )
+
+  app.delete(
+    '/v1/merchant/pricing-groups/:id',
+    {
+      config: { scope: writes, failures: [OFF, NONE] },
+      schema: {
+        operationId: 'removePricingGroup',
+        tags: ['merchant-ops'],
+        summary: 'Remove a group, with its members and its prices.',
+        params: Params('id'),
+        response: { 200: OneGroup },
+      },
+    },
+    async ({ db, actor, params }) => ({
+      pricing_group: await groups.removeGroup(db, actor, params.id),
+    }),
+  )
+}
+
+const memberRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/pricing-groups/:id/members',
+    {
+      config: { scope: writes, failures: [OFF, NONE] },
+      schema: {
+        operationId: 'addPricingGroupMember',
+        tags: ['merchant-ops'],
+        summary: 'Put a customer into a group. 200 for who is in it already.',
+        params: Params('id'),
+        body: NewMember,
+        response: { 200: OneMember, 201: OneMember },
+      },
+    },
+    async ({ db, actor, params, body }, reply) => {
+      const { member, created } = await groups.addMember(db, actor, params.id, body.customer_ref)
+      return reply.code(created ? 201 : 200).send({ member })
+    },
+  )
+
+  app.get(
+    '/v1/merchant/pricing-groups/:id/members',
+    {
+      config: { scope: reads, failures: [NONE], query: PAGE_QUERY },
+      schema: {
+        operationId: 'listPricingGroupMembers',
+        tags: ['merchant-ops'],
+        summary: 'The customers of a group, by customer_ref.',
+        params: Params('id'),
+        response: { 200: PageOf('members', Member) },
+      },
+    },
+    ({ db, params, query }) => groups.listMembers(db, params.id, readPage(query)),
+  )
+
+  app.delete(
+    '/v1/merchant/pricing-groups/:id/members/:customer_ref',
+    {
+      config: { scope: writes, failures: [OFF, NONE, 'member_not_found'] },
+      schema: {
+        operationId: 'removePricingGroupMember',
+        tags: ['merchant-ops'],
+        summary: 'Take a customer out of a group.',
+        params: Params('id', 'customer_ref'),
+        response: { 200: OneGroup },
+      },
+    },
+    async ({ db, actor, params }) => ({
+      pricing_group: await groups.removeMember(db, actor, params.id, params.customer_ref),
+    }),
+  )
+}
+
+const priceRoutes: Routes = async (app) => {
+  app.put(
+    '/v1/merchant/pricing-groups/:id/prices',
+    {
+      config: { scope: writes, failures: [OFF, NONE, 'variant_not_found'] },
+      schema: {
+        operationId: 'setPricingGroupPrice',
+        tags: ['merchant-ops'],
+        summary: "Set a group's price of a variant, from a quantity on.",
+        params: Params('id'),
+        body: NewPrice,
+        response: { 200: Type.Object({ price: VariantPrice }) },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      price: await groups.setPrice(db, actor, params.id, body),
+    }),
+  )
+
+  app.get(
+    '/v1/merchant/pricing-groups/:id/prices',
+    {
+      config: { scope: reads, failures: [NONE], query: PAGE_QUERY },
+      schema: {
+        operationId: 'listPricingGroupPrices',
+        tags: ['merchant-ops'],
+        summary: 'The prices of a group, by variant and quantity.',
+        params: Params('id'),
+        response: { 200: PageOf('prices', VariantPrice) },
+      },
+    },
+    ({ db, params, query }) => groups.listPrices(db, params.id, readPage(query)),
+  )
+
+  app.delete(
+    '/v1/merchant/pricing-groups/:id/prices/:variant_id',
+    {
+      config: {
+        scope: writes,
+        failures: [OFF, NONE, 'price_not_found'],
+        query: { min_quantity: Type.Integer({ minimum: 1 }) },
+      },
+      schema: {
+        operationId: 'removePricingGroupPrices',
+        tags: ['merchant-ops'],
+        summary: "Remove a variant's price from `min_quantity` on, or without it all of them.",
+        params: Params('id', 'variant_id'),
+        response: { 200: Type.Object({ removed: Type.Integer() }) },
+      },
+    },
+    ({ db, actor, params, query }) =>
+      groups.removePrices(db, actor, {
+        group_id: params.id,
+        variant_id: params.variant_id,
+        min_quantity: readQuantity(query),
+      }),
+  )
+}
+
+/** Something that is no quantity names no price, which is better than taking all of them away. */
+function readQuantity(query: unknown): number | null {
+  const text = readText(query, 'min_quantity')
+  return text === undefined ? null : clamp(text, { min: 0, max: 1_000_000, otherwise: 0 })
+}

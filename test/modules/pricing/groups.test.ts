@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { groupPrices, pricesOf } from '../../../src/modules/pricing/service.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { assertRefused, type Refusal } from '../../harness/refusals.ts'
+import { makeVariant } from '../../harness/variants.ts'
+
+const URL = '/v1/merchant/pricing-groups'
+const FEATURE = '/v1/merchant/entitlements'
+const feature = { feature_key: 'pricing_groups' }
+
+test('pricing groups', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const db = await app.store('acme')
+  await acme.post(`${FEATURE}/enable`, feature)
+
+  const makeGroup = async (body: Record<string, unknown> = {}) => {
+    const answer = await acme.post(URL, { name: 'Trade', ...body })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body.pricing_group
+  }
+  const join = (id: string, customer_ref: string) =>
+    acme.post(`${URL}/${id}/members`, { customer_ref })
+  const setPrice = async (id: string, body: Record<string, unknown>) => {
+    const answer = await acme.put(`${URL}/${id}/prices`, body)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body.price
+  }
+  const encode = encodeURIComponent
+
+  await t.test(
+    'are made, changed, listed newest first, and removed with all they have',
+    async () => {
+      const store = await app.merchant('lister')
+      await store.post(`${FEATURE}/enable`, feature)
+      const { body } = await store.post(URL, { name: 'Trade' })
+      const { id, created_at, updated_at, ...rest } = body.pricing_group
+      assert.deepEqual(rest, { name: 'Trade', adjustment_bps: null, member_count: 0 })
+      const second = (await store.post(URL, { name: 'Staff', adjustment_bps: 2_500 })).body
+      const changed = (await store.patch(`${URL}/${id}`, { adjustment_bps: 100 })).body
+        .pricing_group
+      assert.deepEqual([changed.name, changed.adjustment_bps], ['Trade', 100])
+      const renamed = (await store.patch(`${URL}/${id}`, { name: 'Wholesale' })).body.pricing_group
+      assert.deepEqual([renamed.name, renamed.adjustment_bps], ['Wholesale', 100])
+      const cleared = (await store.patch(`${URL}/${id}`, { adjustment_bps: null })).body
+      assert.equal(cleared.pricing_group.adjustment_bps, null)
+      const { total, pricing_groups } = (await store.get(URL)).body
+      assert.deepEqual([total, pricing_groups[0]], [2, second.pricing_group])
+      await store.post(`${URL}/${id}/members`, { customer_ref: 'ana' })
+      assert.equal((await store.send('DELETE', `${URL}/${id}`)).status, 200)
+      assert.equal((await store.get(`${URL}/${id}`)).status, 404)
+      assert.equal((await store.send('DELETE', `${URL}/${id}`)).status, 404)
+      assert.equal((await store.get(URL)).body.total, 1)
+    },
+  )
+
+  await t.test('have members by customer_ref in any script, each once', async () => {
+    const { id } = await makeGroup()
+    const refs = ['ana', 'Ана / ?#%', '客'.repeat(200), 'a@b.example']
+    for (const ref of refs) {
+      const answer = await join(id, ref)
+      assert.deepEqual([answer.status, answer.body.member.customer_ref], [201, ref])
+    }
+    const again = await join(id, 'ana')
+    assert.deepEqual([again.status, again.body.member.customer_ref], [200, 'ana'])
+    const { members, total } = (await acme.get(`${URL}/${id}/members?limit=2`)).body
+    assert.deepEqual([members.length, total], [2, 4])
+    for (const ref of refs.slice(1)) {
+      const { body } = await acme.send('DELETE', `${URL}/${id}/members/${encode(ref)}`)
+      assert.equal(body.pricing_group?.id, id, ref)
+    }
+    assert.equal((await acme.get(`${URL}/${id}`)).body.pricing_group.member_count, 1)
+    for (const ref of ['nobody', 'Ана / ?#%', 'x'.repeat(201)]) {
+      const { status, body } = await acme.send('DELETE', `${URL}/${id}/members/${encode(ref)}`)
+      assert.deepEqual([status, body.error.code], [404, 'member_not_found'], ref)
+    }
+    const { body } = await app.operator.get('/v1/stores/acme/audit?limit=100')
+    assert.ok(!JSON.stringify(body).includes('Ана'), 'the trail names no customer')
+  })
+
+  await t.test('have a price of a variant for each quantity', async () => {
+    const { id } = await makeGroup()
+    const variant_id = await makeVariant(db, randomUUID())
+    const made = await setPrice(id, { variant_id, price_cents: 900 })
+    assert.deepEqual([made.min_quantity, made.price_cents], [1, 900])
+    await setPrice(id, { variant_id, price_cents: 800 })
+    await setPrice(id, { variant_id, price_cents: 700, min_quantity: 10 })
+    await setPrice(id, { variant_id, price_cents: 600, min_quantity: 100 })
+    const list = async () =>
+      (await acme.get(`${URL}/${id}/prices`)).body.prices.map(
+        (each: { min_quantity: number; price_cents: number }) => [
+          each.min_quantity,
+          each.price_cents,
+        ],
+      )
+    assert.deepEqual(await list(), [
+      [1, 800],
+      [10, 700],
+      [100, 600],
+    ])
+    const remove = (query: string) =>
+      acme.send('DELETE', `${URL}/${id}/prices/${variant_id}${query}`)
+    assert.deepEqual((await remove('?min_quantity=10')).body, { removed: 1 })
+    for (const query of ['?min_quantity=10', '?min_quantity=all', '?min_quantity=-1']) {
+      assert.equal((await remove(query)).body.error.code, 'price_not_found', query)
+    }
+    assert.deepEqual((await remove('')).body, { removed: 2 })
+    assert.deepEqual(await list(), [])
+  })
+
+  await t.test('are refused what makes no sense', async () => {
+    const { id } = await makeGroup()
+    const variant_id = await makeVariant(db, randomUUID())
+    const foreign = await makeVariant(await app.store('other'), randomUUID())
+    const groups: Refusal[] = [
+      ['no name', {}, 'invalid_body', 'name'],
+      ['an empty name', { name: '' }, 'invalid_body', 'name'],
+      ['a long name', { name: 'x'.repeat(201) }, 'invalid_body', 'name'],
+      ['more than all', { name: 'x', adjustment_bps: 10_001 }, 'invalid_body', 'adjustment_bps'],
+      ['dearer', { name: 'x', adjustment_bps: -1 }, 'invalid_body', 'adjustment_bps'],
+    ]
+    await assertRefused(groups, (body) => acme.post(URL, body))
+    const members: Refusal[] = [
+      ['nobody', {}, 'invalid_body', 'customer_ref'],
+      ['an empty one', { customer_ref: '' }, 'invalid_body', 'customer_ref'],
+      ['a long one', { customer_ref: 'x'.repeat(201) }, 'invalid_body', 'customer_ref'],
+      ['U+0000', { customer_ref: 'a\0' }, 'invalid_body'],
+    ]
+    await assertRefused(members, (body) => acme.post(`${URL}/${id}/members`, body))
+    const prices: Refusal[] = [
+      ['no variant', { price_cents: 1 }, 'invalid_body', 'variant_id'],
+      ['no price', { variant_id }, 'invalid_body', 'price_cents'],
+      ['less than nothing', { variant_id, price_cents: -1 }, 'invalid_body', 'price_cents'],
+      ['too much', { variant_id, price_cents: 10 ** 11 + 1 }, 'invalid_body', 'price_cents'],
+      [
+        'from none on',
+        { variant_id, price_cents: 1, min_quantity: 0 },
+        'invalid_body',
+        'min_quantity',
+      ],
+      ['a made-up variant', { variant_id: randomUUID(), price_cents: 1 }, 'variant_not_found'],
+      ['no id', { variant_id: 'nothing', price_cents: 1 }, 'variant_not_found'],
+      ["another store's", { variant_id: foreign, price_cents: 1 }, 'variant_not_found'],
+    ]
+    await assertRefused(prices, (body) => acme.put(`${URL}/${id}/prices`, body))
+  })
+
+  await t.test('are written only by a store that has them, and read by every store', async () => {
+    const plain = await app.merchant('plain')
+    const id = randomUUID()
+    const writes: [string, string, unknown][] = [
+      ['POST', URL, { name: 'x' }],
+      ['PATCH', `${URL}/${id}`, { name: 'x' }],
+      ['DELETE', `${URL}/${id}`, undefined],
+      ['POST', `${URL}/${id}/members`, { customer_ref: 'x' }],
+      ['DELETE', `${URL}/${id}/members/x`, undefined],
+      ['PUT', `${URL}/${id}/prices`, { variant_id: id, price_cents: 1 }],
+      ['DELETE', `${URL}/${id}/prices/${id}`, undefined],
+    ]
+    for (const [method, url, body] of writes) {
+      const answer = await plain.send(method, url, body)
+      const { error, feature_key } = answer.body
+      assert.deepEqual(
+        [answer.status, error.code, feature_key],
+        [403, 'feature_not_enabled', 'pricing_groups'],
+        `${method} ${url}`,
+      )
+    }
+    assert.deepEqual((await plain.get(URL)).body.pricing_groups, [])
+    const reader = await app.merchant('acme', 'read:own_catalog')
+    assert.equal((await reader.get(URL)).status, 200)
+  })
+
+  await t.test('give a customer all prices of all their groups, and nobody else', async () => {
+    const [one, two, off] = [
+      await makeGroup(),
+      await makeGroup({ adjustment_bps: 500 }),
+      await makeGroup({ adjustment_bps: 1_250 }),
+    ]
+    const a = await makeVariant(db, randomUUID())
+    const b = await makeVariant(db, randomUUID())
+    const c = await makeVariant(db, randomUUID())
+    await setPrice(one.id, { variant_id: a, price_cents: 900 })
+    await setPrice(one.id, { variant_id: a, price_cents: 700, min_quantity: 10 })
+    await setPrice(two.id, { variant_id: a, price_cents: 950 })
+    await setPrice(two.id, { variant_id: c, price_cents: 1 })
+    for (const { id } of [one, two, off]) await join(id, 'Ана')
+    await join(one.id, 'ben')
+
+    const mine = await groupPrices(db, 'Ана', [a, b, 'no id'])
+    const sorted = (id: string, price_cents = 999) =>
+      pricesOf(mine, { variant_id: id, price_cents })
+        .map((each) => [each.price_cents, each.min_quantity])
+        .sort(([x = 0], [y = 0]) => x - y)
+    assert.deepEqual(sorted(a), [
+      [700, 10],
+      [874, 1],
+      [900, 1],
+      [950, 1],
+    ])
+    assert.deepEqual(sorted(b, 1_000), [[875, 1]])
+    assert.deepEqual([...mine.byVariant.keys()], [a], 'only what was asked for')
+
+    const ben = await groupPrices(db, 'ben', [a, b])
+    assert.deepEqual(pricesOf(ben, { variant_id: b, price_cents: 1_000 }), [])
+    assert.equal(pricesOf(ben, { variant_id: a, price_cents: 1_000 }).length, 2)
+    for (const ref of ['', 'nobody', 'x'.repeat(500), '\0']) {
+      const none = await groupPrices(db, ref, [a])
+      assert.deepEqual([none.adjustment_bps, none.byVariant.size], [0, 0], ref)
+    }
+    assert.equal((await groupPrices(await app.store('other'), 'Ана', [a])).byVariant.size, 0)
+  })
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { ApiError } from '../../../src/errors.ts'
+import { httpTaxProvider, resolveTax, type TaxQuestion } from '../../../src/modules/pricing/tax.ts'
+
+const question: TaxQuestion = {
+  currency: 'USD',
+  lines: [
+    { variant_id: 'a', quantity: 2, amount_cents: 900 },
+    { variant_id: 'b', quantity: 1, amount_cents: 100 },
+  ],
+  shipping_cents: 50,
+  ship_to: { country: 'US', postal_code: '10001' },
+}
+const policy = { provider: 'acme_tax', rate_bps: 0 }
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A provider at a loopback address that answers as it is told. */
+async function startProvider(t: TestContext, handler: Handler): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/quote`
+}
+
+const failsWith = (code: string) => (error: unknown) =>
+  error instanceof ApiError && error.code === code
+
+describe('the tax policy', () => {
+  test('asks nobody unless it names a provider', async () => {
+    const asked = () => assert.fail('nobody is to be asked')
+    assert.deepEqual(await resolveTax(asked, null, question), { tax: null })
+    for (const provider of [null, 'null']) {
+      const none = { provider, rate_bps: 825 }
+      assert.deepEqual(await resolveTax(asked, none, question), { tax: null })
+    }
+    const flat = { provider: 'flat_rate', rate_bps: 825 }
+    assert.deepEqual(await resolveTax(asked, flat, question), { tax: { rate_bps: 825 } })
+  })
+
+  test('is refused where it names one and none is set up', async () => {
+    await assert.rejects(resolveTax(null, policy, question), failsWith('tax_provider_unavailable'))
+  })
+})
+
+describe('a tax provider', () => {
+  test('is asked with its key, and its answer taken', async (t) => {
+    let seen: unknown
+    const url = await startProvider(t, async (request, response) => {
+      const chunks = await Array.fromAsync(request)
+      const { method, headers } = request
+      seen = { method, authorization: headers.authorization, body: JSON.parse(chunks.join('')) }
+      response.end('{"tax_cents": 83, "note": "ignored"}')
+    })
+    const answer = await resolveTax(httpTaxProvider({ url, key: 'k' }), policy, question)
+    assert.deepEqual(answer, { tax: null, tax_override: 83 })
+    const body = { provider: 'acme_tax', ...question }
+    assert.deepEqual(seen, { method: 'POST', authorization: 'Bearer k', body })
+  })
+
+  test('may tax the shipping too, and nothing beyond', async (t) => {
+    const url = await startProvider(t, (_, response) => response.end('{"tax_cents":1050}'))
+    assert.equal(await httpTaxProvider({ url })('acme_tax', question), 1_050)
+  })
+
+  const hostile = [
+    '{"tax_cents":1051}',
+    '{"tax_cents":-1}',
+    '{"tax_cents":0.5}',
+    '{"tax_cents":"5"}',
+    '{"tax_cents":null}',
+    '{"tax_cents":1e400}',
+    '{"tax":5}',
+    '[5]',
+    'null',
+    'not json',
+    '',
+    `{"tax_cents":5,"x":"${'x'.repeat(70_000)}"}`,
+  ]
+  test('is believed nothing else', async (t) => {
+    let text = ''
+    const url = await startProvider(t, (_, response) => response.end(text))
+    for (text of hostile) {
+      const asked = httpTaxProvider({ url })('acme_tax', question)
+      await assert.rejects(asked, failsWith('service_unavailable'), text.slice(0, 40))
+    }
+  })
+
+  test('is not followed elsewhere, nor believed when it says that it failed', async (t) => {
+    let status = 0
+    const url = await startProvider(t, (request, response) => {
+      const location = request.url === '/quote' ? '/elsewhere' : '/quote'
+      response.writeHead(status, { location }).end('{"tax_cents":5}')
+    })
+    for (status of [201, 302, 307, 400, 500]) {
+      const asked = httpTaxProvider({ url })('acme_tax', question)
+      await assert.rejects(asked, failsWith('service_unavailable'), String(status))
+    }
+  })
+
+  test('has its time, and no more, whether it is silent or drips', async (t) => {
+    const silent = await startProvider(t, () => {})
+    const dripping = await startProvider(t, (_, response) => {
+      response.write('{"tax_')
+      const drip = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(drip))
+    })
+    for (const url of [silent, dripping, 'http://127.0.0.1:9/']) {
+      const asked = httpTaxProvider({ url, timeoutMs: 200 })('acme_tax', question)
+      await assert.rejects(asked, failsWith('service_unavailable'), url)
+    }
+  })
+})
