@@ -1,5 +1,11 @@
 -- The migrated database, written from its catalogs. The migrations are what is run.
 
+create extension btree_gin;
+
+create extension pg_trgm;
+
+create extension unaccent;
+
 create role fd_app login;
 alter role fd_app set TimeZone=UTC;
 alter role fd_app set idle_in_transaction_session_timeout=15s;
@@ -23,9 +29,109 @@ alter role fd_worker set TimeZone=UTC;
 alter role fd_worker set idle_in_transaction_session_timeout=30s;
 alter role fd_worker set statement_timeout=30s;
 
+create sequence fraud_ban_hits_id_seq as bigint start 1 increment 1;
+alter sequence fraud_ban_hits_id_seq owner to fd_owner;
+
+create sequence inventory_movements_seq_seq as bigint start 1 increment 1;
+alter sequence inventory_movements_seq_seq owner to fd_owner;
+
+create sequence order_timeline_id_seq as bigint start 1 increment 1;
+alter sequence order_timeline_id_seq owner to fd_owner;
+
 create sequence store_numbers as bigint start 1 increment 1;
 alter sequence store_numbers owner to fd_owner;
 grant usage on sequence store_numbers to fd_app;
+
+create table asset_forms (
+  tenant_ref text not null,
+  sha256 text not null,
+  width integer not null,
+  form_sha256 text not null,
+  bytes integer not null,
+  created_at timestamp with time zone not null default now(),
+  constraint asset_forms_bytes_check CHECK ((bytes > 0)),
+  constraint asset_forms_form_sha256_check CHECK ((form_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint asset_forms_pkey PRIMARY KEY (tenant_ref, sha256, width),
+  constraint asset_forms_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint asset_forms_tenant_ref_sha256_fkey FOREIGN KEY (tenant_ref, sha256) REFERENCES assets(tenant_ref, sha256) ON DELETE CASCADE,
+  constraint asset_forms_width_check CHECK ((width > 0))
+);
+alter table asset_forms owner to fd_owner;
+alter table asset_forms enable row level security;
+alter table asset_forms force row level security;
+create policy operator on asset_forms for select to fd_operator using true;
+create policy owner on asset_forms for all to fd_owner using true with check true;
+create policy tenant on asset_forms for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on asset_forms to fd_app;
+grant select on asset_forms to fd_operator;
+grant select on asset_forms to fd_worker;
+
+create table asset_refs (
+  tenant_ref text not null,
+  sha256 text not null,
+  owner_kind text not null,
+  owner_id text not null,
+  constraint asset_refs_owner_id_check CHECK (((length(owner_id) >= 1) AND (length(owner_id) <= 100))),
+  constraint asset_refs_owner_kind_check CHECK ((owner_kind = ANY (ARRAY['product'::text, 'site'::text]))),
+  constraint asset_refs_pkey PRIMARY KEY (tenant_ref, sha256, owner_kind, owner_id),
+  constraint asset_refs_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint asset_refs_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table asset_refs owner to fd_owner;
+alter table asset_refs enable row level security;
+alter table asset_refs force row level security;
+CREATE INDEX asset_refs_of_owner ON asset_refs USING btree (tenant_ref, owner_kind, owner_id);
+create policy operator on asset_refs for select to fd_operator using true;
+create policy owner on asset_refs for all to fd_owner using true with check true;
+create policy tenant on asset_refs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on asset_refs to fd_app;
+grant select on asset_refs to fd_operator;
+grant select on asset_refs to fd_worker;
+
+create table assets (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  sha256 text not null,
+  extension text not null,
+  content_type text not null,
+  bytes integer not null,
+  width integer,
+  height integer,
+  alt text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  stored_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  collect_at timestamp with time zone,
+  collecting_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint assets_alt_check CHECK ((length(alt) <= 1000)),
+  constraint assets_bytes_check CHECK ((bytes > 0)),
+  constraint assets_check CHECK (((collect_at IS NOT NULL) = ((stored_at IS NULL) OR (deleted_at IS NOT NULL)))),
+  constraint assets_check1 CHECK (((collecting_at IS NULL) OR (collect_at IS NOT NULL))),
+  constraint assets_content_type_check CHECK (((content_type ~~ 'image/%'::text) AND (length(content_type) <= 40))),
+  constraint assets_extension_check CHECK ((extension = ANY (ARRAY['png'::text, 'jpg'::text, 'webp'::text, 'gif'::text, 'avif'::text, 'svg'::text]))),
+  constraint assets_height_check CHECK ((height > 0)),
+  constraint assets_pkey PRIMARY KEY (tenant_ref, sha256),
+  constraint assets_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint assets_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint assets_tenant_ref_id_key UNIQUE (tenant_ref, id),
+  constraint assets_width_check CHECK ((width > 0))
+);
+alter table assets owner to fd_owner;
+alter table assets enable row level security;
+alter table assets force row level security;
+CREATE INDEX assets_due ON assets USING btree (collect_at) WHERE (collect_at IS NOT NULL);
+CREATE INDEX assets_due_of_tenant ON assets USING btree (tenant_ref, collect_at) WHERE (collect_at IS NOT NULL);
+CREATE INDEX assets_newest ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+create policy due on assets for select to fd_worker using true;
+create policy operator on assets for select to fd_operator using true;
+create policy owner on assets for all to fd_owner using true with check true;
+create policy tenant on assets for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on assets to fd_worker;
+grant insert, select, update on assets to fd_app;
+grant select on assets to fd_operator;
 
 create table audit_log (
   tenant_ref text not null,
@@ -57,6 +163,45 @@ grant insert, select on audit_log to fd_app;
 grant insert, select on audit_log to fd_worker;
 grant select on audit_log to fd_operator;
 
+create table charges (
+  tenant_ref text not null,
+  charge_id uuid not null,
+  order_id uuid not null,
+  tender text not null,
+  status text not null,
+  amount_cents bigint not null,
+  captured_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  currency text not null,
+  gateway text,
+  txn_id text,
+  vault_id text,
+  card_brand text,
+  card_last4 text,
+  card_fingerprint text,
+  gift_card_id uuid,
+  gift_card_last4 text,
+  authorized_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint charges_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint charges_check CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
+  constraint charges_check1 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
+  constraint charges_pkey PRIMARY KEY (tenant_ref, charge_id),
+  constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
+  constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
+);
+alter table charges owner to fd_owner;
+alter table charges enable row level security;
+alter table charges force row level security;
+CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
+create policy operator on charges for select to fd_operator using true;
+create policy owner on charges for all to fd_owner using true with check true;
+create policy tenant on charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on charges to fd_app;
+grant insert, select, update on charges to fd_worker;
+grant select on charges to fd_operator;
+
 create table collection_products (
   tenant_ref text not null,
   collection_id uuid not null,
@@ -64,6 +209,7 @@ create table collection_products (
   "position" integer not null,
   constraint collection_products_pkey PRIMARY KEY (tenant_ref, collection_id, product_id),
   constraint collection_products_tenant_ref_collection_id_fkey FOREIGN KEY (tenant_ref, collection_id) REFERENCES collections(tenant_ref, id) ON DELETE CASCADE,
+  constraint collection_products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint collection_products_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table collection_products owner to fd_owner;
@@ -73,6 +219,8 @@ CREATE INDEX collection_products_of_product ON collection_products USING btree (
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
 create policy tenant on collection_products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_delete AFTER DELETE ON collection_products REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
+CREATE TRIGGER search_insert AFTER INSERT ON collection_products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
 grant delete, insert, select, update on collection_products to fd_app;
 grant select on collection_products to fd_operator;
 grant select on collection_products to fd_worker;
@@ -86,7 +234,7 @@ create table collections (
   "position" integer not null default 0,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
-  constraint collections_description_check CHECK ((length(description) <= 100000)),
+  constraint collections_description_check CHECK ((length(description) <= 20000)),
   constraint collections_pkey PRIMARY KEY (tenant_ref, id),
   constraint collections_slug UNIQUE (tenant_ref, slug),
   constraint collections_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
@@ -98,10 +246,118 @@ alter table collections enable row level security;
 alter table collections force row level security;
 create policy operator on collections for select to fd_operator using true;
 create policy owner on collections for all to fd_owner using true with check true;
+create policy search on collections for select to fd_search using true;
 create policy tenant on collections for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select, update on collections to fd_app;
 grant select on collections to fd_operator;
 grant select on collections to fd_worker;
+grant select (id) on collections to fd_search;
+grant select (slug) on collections to fd_search;
+grant select (tenant_ref) on collections to fd_search;
+grant select (title) on collections to fd_search;
+
+create table coupon_codes (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  coupon_id uuid not null,
+  code text not null,
+  folded text not null,
+  single_use boolean not null,
+  order_id uuid,
+  created_at timestamp with time zone not null default now(),
+  constraint coupon_codes_check CHECK (((order_id IS NULL) OR single_use)),
+  constraint coupon_codes_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
+  constraint coupon_codes_folded UNIQUE (tenant_ref, folded),
+  constraint coupon_codes_folded_check CHECK (((length(folded) >= 1) AND (length(folded) <= 256))),
+  constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+);
+alter table coupon_codes owner to fd_owner;
+alter table coupon_codes enable row level security;
+alter table coupon_codes force row level security;
+CREATE INDEX coupon_codes_of_coupon ON coupon_codes USING btree (tenant_ref, coupon_id, created_at, id);
+create policy operator on coupon_codes for select to fd_operator using true;
+create policy owner on coupon_codes for all to fd_owner using true with check true;
+create policy tenant on coupon_codes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupon_codes to fd_app;
+grant select on coupon_codes to fd_operator;
+grant select, update on coupon_codes to fd_worker;
+
+create table coupon_redemptions (
+  tenant_ref text not null,
+  order_id uuid not null,
+  coupon_id uuid not null,
+  code_id uuid,
+  customer_ref text not null,
+  state text not null default 'claimed'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint coupon_redemptions_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
+  constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
+  constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
+  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+);
+alter table coupon_redemptions owner to fd_owner;
+alter table coupon_redemptions enable row level security;
+alter table coupon_redemptions force row level security;
+CREATE INDEX coupon_redemptions_newest ON coupon_redemptions USING btree (tenant_ref, coupon_id, created_at DESC, order_id DESC);
+CREATE INDEX coupon_redemptions_of_customer ON coupon_redemptions USING btree (tenant_ref, coupon_id, customer_ref) WHERE (state <> 'released'::text);
+create policy operator on coupon_redemptions for select to fd_operator using true;
+create policy owner on coupon_redemptions for all to fd_owner using true with check true;
+create policy tenant on coupon_redemptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupon_redemptions to fd_app;
+grant insert, select, update on coupon_redemptions to fd_worker;
+grant select on coupon_redemptions to fd_operator;
+
+create table coupons (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  code text not null,
+  type text not null,
+  percent_bps integer,
+  amount_cents bigint,
+  min_subtotal_cents bigint,
+  max_discount_cents bigint,
+  starts_at timestamp with time zone,
+  ends_at timestamp with time zone,
+  usage_limit integer,
+  usage_limit_per_customer integer,
+  used_count integer not null default 0,
+  first_order_only boolean not null default false,
+  applies_to jsonb,
+  recurring boolean not null default false,
+  campaign_id uuid,
+  status text not null default 'active'::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
+  constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
+  constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
+  constraint coupons_check1 CHECK (((type = 'fixed'::text) = (amount_cents IS NOT NULL))),
+  constraint coupons_check2 CHECK ((ends_at > starts_at)),
+  constraint coupons_code_check CHECK (((length(code) >= 1) AND (length(code) <= 64))),
+  constraint coupons_max_discount_cents_check CHECK ((max_discount_cents >= 0)),
+  constraint coupons_min_subtotal_cents_check CHECK ((min_subtotal_cents >= 0)),
+  constraint coupons_percent_bps_check CHECK (((percent_bps >= 1) AND (percent_bps <= 10000))),
+  constraint coupons_pkey PRIMARY KEY (tenant_ref, id),
+  constraint coupons_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text]))),
+  constraint coupons_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint coupons_type_check CHECK ((type = ANY (ARRAY['percent'::text, 'fixed'::text, 'free_shipping'::text]))),
+  constraint coupons_usage_limit_check CHECK ((usage_limit >= 1)),
+  constraint coupons_usage_limit_per_customer_check CHECK ((usage_limit_per_customer >= 1)),
+  constraint coupons_used_count_check CHECK ((used_count >= 0))
+);
+alter table coupons owner to fd_owner;
+alter table coupons enable row level security;
+alter table coupons force row level security;
+CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on coupons for select to fd_operator using true;
+create policy owner on coupons for all to fd_owner using true with check true;
+create policy tenant on coupons for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on coupons to fd_app;
+grant select on coupons to fd_operator;
+grant select, update on coupons to fd_worker;
 
 create table credentials (
   tenant_ref text not null,
@@ -135,6 +391,41 @@ grant insert, select, update on credentials to fd_app;
 grant select on credentials to fd_gate;
 grant select on credentials to fd_operator;
 grant select on credentials to fd_worker;
+
+create table customers (
+  tenant_ref text not null,
+  ref_hash bytea not null,
+  customer_ref text,
+  person_id uuid,
+  email text,
+  email_folded text,
+  name text,
+  tags text[] not null default '{}'::text[],
+  first_seen_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  erased_at timestamp with time zone,
+  constraint customers_check CHECK (((erased_at IS NULL) = (customer_ref IS NOT NULL))),
+  constraint customers_check1 CHECK (((erased_at IS NULL) OR ((person_id IS NULL) AND (email IS NULL) AND (email_folded IS NULL) AND (name IS NULL) AND (tags = '{}'::text[])))),
+  constraint customers_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint customers_email_check CHECK ((length(email) <= 320)),
+  constraint customers_email_folded_check CHECK ((length(email_folded) <= 320)),
+  constraint customers_name_check CHECK ((length(name) <= 300)),
+  constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
+  constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32)),
+  constraint customers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table customers owner to fd_owner;
+alter table customers enable row level security;
+alter table customers force row level security;
+CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
+CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, customer_ref) WHERE (erased_at IS NULL);
+CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
+create policy operator on customers for select to fd_operator using true;
+create policy owner on customers for all to fd_owner using true with check true;
+create policy tenant on customers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on customers to fd_app;
+grant insert, select, update on customers to fd_worker;
+grant select on customers to fd_operator;
 
 create table domains (
   tenant_ref text not null,
@@ -258,6 +549,87 @@ create policy tenant on entitlements for all to fd_app, fd_worker using (tenant_
 grant delete, insert, select, update on entitlements to fd_app;
 grant select on entitlements to fd_operator;
 grant select on entitlements to fd_worker;
+
+create table fraud_ban_hits (
+  tenant_ref text not null,
+  id bigint not null generated by default as identity,
+  ban_id uuid not null,
+  constraint fraud_ban_hits_pkey PRIMARY KEY (tenant_ref, id),
+  constraint fraud_ban_hits_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table fraud_ban_hits owner to fd_owner;
+alter table fraud_ban_hits enable row level security;
+alter table fraud_ban_hits force row level security;
+CREATE INDEX fraud_ban_hits_of_ban ON fraud_ban_hits USING btree (tenant_ref, ban_id);
+create policy due on fraud_ban_hits for select to fd_worker using true;
+create policy operator on fraud_ban_hits for select to fd_operator using true;
+create policy owner on fraud_ban_hits for all to fd_owner using true with check true;
+create policy tenant on fraud_ban_hits for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on fraud_ban_hits to fd_worker;
+grant insert, select on fraud_ban_hits to fd_app;
+grant select on fraud_ban_hits to fd_operator;
+
+create table fraud_bans (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  kind text not null,
+  value text not null,
+  action text not null,
+  reason text,
+  expires_at timestamp with time zone,
+  created_by text not null,
+  created_at timestamp with time zone not null default now(),
+  hits bigint not null default 0,
+  lifted_at timestamp with time zone,
+  lifted_by text,
+  constraint fraud_bans_action_check CHECK ((action = ANY (ARRAY['block'::text, 'review'::text]))),
+  constraint fraud_bans_check CHECK (((lifted_at IS NULL) = (lifted_by IS NULL))),
+  constraint fraud_bans_hits_check CHECK ((hits >= 0)),
+  constraint fraud_bans_kind_check CHECK ((kind = ANY (ARRAY['email'::text, 'email_domain'::text, 'ip'::text, 'cidr'::text, 'customer_ref'::text, 'card_fingerprint'::text, 'card_bin'::text, 'address'::text]))),
+  constraint fraud_bans_pkey PRIMARY KEY (tenant_ref, id),
+  constraint fraud_bans_reason_check CHECK ((length(reason) <= 500)),
+  constraint fraud_bans_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint fraud_bans_value_check CHECK (((length(value) >= 1) AND (length(value) <= 500)))
+);
+alter table fraud_bans owner to fd_owner;
+alter table fraud_bans enable row level security;
+alter table fraud_bans force row level security;
+CREATE INDEX fraud_bans_newest ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE UNIQUE INDEX fraud_bans_standing ON fraud_bans USING btree (tenant_ref, kind, value) WHERE (lifted_at IS NULL);
+create policy operator on fraud_bans for select to fd_operator using true;
+create policy owner on fraud_bans for all to fd_owner using true with check true;
+create policy tenant on fraud_bans for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on fraud_bans to fd_app;
+grant select on fraud_bans to fd_operator;
+grant select, update on fraud_bans to fd_worker;
+
+create table fraud_decisions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  order_id uuid,
+  decision text not null,
+  score integer not null,
+  signals jsonb not null,
+  ban_ids uuid[] not null default '{}'::uuid[],
+  created_at timestamp with time zone not null default now(),
+  constraint fraud_decisions_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'review'::text, 'rejected'::text]))),
+  constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint fraud_decisions_score_check CHECK ((score >= 0)),
+  constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text)),
+  constraint fraud_decisions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table fraud_decisions owner to fd_owner;
+alter table fraud_decisions enable row level security;
+alter table fraud_decisions force row level security;
+CREATE INDEX fraud_decisions_newest ON fraud_decisions USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX fraud_decisions_of_order ON fraud_decisions USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+create policy operator on fraud_decisions for select to fd_operator using true;
+create policy owner on fraud_decisions for all to fd_owner using true with check true;
+create policy tenant on fraud_decisions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on fraud_decisions to fd_app;
+grant insert, select on fraud_decisions to fd_worker;
+grant select on fraud_decisions to fd_operator;
 
 create table gift_card_transactions (
   tenant_ref text not null,
@@ -386,6 +758,192 @@ create policy tenant on idempotency_keys for all to fd_app, fd_worker using (ten
 grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
+
+create table inventory_discrepancies (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  location_id text not null,
+  counter text not null,
+  kept bigint not null,
+  counted bigint not null,
+  first_seen_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone not null default now(),
+  constraint inventory_discrepancies_counter_check CHECK ((counter = ANY (ARRAY['on_hand'::text, 'allocated'::text, 'reserved'::text, 'held'::text]))),
+  constraint inventory_discrepancies_pkey PRIMARY KEY (tenant_ref, variant_id, location_id, counter),
+  constraint inventory_discrepancies_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_discrepancies_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_discrepancies owner to fd_owner;
+alter table inventory_discrepancies enable row level security;
+alter table inventory_discrepancies force row level security;
+create policy operator on inventory_discrepancies for select to fd_operator using true;
+create policy owner on inventory_discrepancies for all to fd_owner using true with check true;
+create policy tenant on inventory_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_discrepancies to fd_worker;
+grant select on inventory_discrepancies to fd_app;
+grant select on inventory_discrepancies to fd_operator;
+
+create table inventory_levels (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  location_id text not null,
+  on_hand bigint not null default 0,
+  allocated bigint not null default 0,
+  reserved bigint not null default 0,
+  incoming bigint not null default 0,
+  updated_at timestamp with time zone not null default now(),
+  constraint inventory_levels_allocated_check CHECK ((allocated >= 0)),
+  constraint inventory_levels_incoming_check CHECK ((incoming >= 0)),
+  constraint inventory_levels_on_hand_check CHECK (((on_hand >= '-1000000000'::integer) AND (on_hand <= 1000000000))),
+  constraint inventory_levels_pkey PRIMARY KEY (tenant_ref, variant_id, location_id),
+  constraint inventory_levels_reserved_check CHECK ((reserved >= 0)),
+  constraint inventory_levels_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_levels_tenant_ref_location_id_fkey FOREIGN KEY (tenant_ref, location_id) REFERENCES inventory_locations(tenant_ref, id),
+  constraint inventory_levels_tenant_ref_variant_id_fkey FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
+);
+alter table inventory_levels owner to fd_owner;
+alter table inventory_levels enable row level security;
+alter table inventory_levels force row level security;
+CREATE INDEX inventory_levels_of_location ON inventory_levels USING btree (tenant_ref, location_id);
+create policy due on inventory_levels for select to fd_worker using true;
+create policy operator on inventory_levels for select to fd_operator using true;
+create policy owner on inventory_levels for all to fd_owner using true with check true;
+create policy tenant on inventory_levels for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_levels to fd_app;
+grant select on inventory_levels to fd_operator;
+grant select, update on inventory_levels to fd_worker;
+
+create table inventory_locations (
+  tenant_ref text not null,
+  id text not null,
+  name text not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  archived_at timestamp with time zone,
+  constraint inventory_locations_check CHECK (((id <> 'default'::text) OR (archived_at IS NULL))),
+  constraint inventory_locations_id_check CHECK ((id ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text)),
+  constraint inventory_locations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint inventory_locations_pkey PRIMARY KEY (tenant_ref, id),
+  constraint inventory_locations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table inventory_locations owner to fd_owner;
+alter table inventory_locations enable row level security;
+alter table inventory_locations force row level security;
+create policy operator on inventory_locations for select to fd_operator using true;
+create policy owner on inventory_locations for all to fd_owner using true with check true;
+create policy tenant on inventory_locations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_locations to fd_app;
+grant select on inventory_locations to fd_operator;
+grant select on inventory_locations to fd_worker;
+
+create table inventory_movements (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  seq bigint not null generated by default as identity,
+  variant_id uuid not null,
+  location_id text not null,
+  kind text not null,
+  quantity bigint not null,
+  on_hand_after bigint not null,
+  allocated_after bigint not null,
+  order_id uuid,
+  fulfillment_id uuid,
+  return_id uuid,
+  purchase_order_id uuid,
+  actor text not null,
+  reason text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint inventory_movements_check CHECK (((kind <> ALL (ARRAY['received'::text, 'allocated'::text])) OR (quantity > 0))),
+  constraint inventory_movements_check1 CHECK (((kind <> ALL (ARRAY['shipped'::text, 'released'::text])) OR (quantity < 0))),
+  constraint inventory_movements_kind_check CHECK ((kind = ANY (ARRAY['received'::text, 'allocated'::text, 'shipped'::text, 'released'::text, 'adjusted'::text]))),
+  constraint inventory_movements_pkey PRIMARY KEY (tenant_ref, id),
+  constraint inventory_movements_quantity_check CHECK ((quantity <> 0)),
+  constraint inventory_movements_reason_check CHECK ((length(reason) <= 500)),
+  constraint inventory_movements_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_movements_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_movements owner to fd_owner;
+alter table inventory_movements enable row level security;
+alter table inventory_movements force row level security;
+CREATE INDEX inventory_movements_newest ON inventory_movements USING btree (tenant_ref, seq DESC);
+CREATE INDEX inventory_movements_of_variant ON inventory_movements USING btree (tenant_ref, variant_id, location_id, seq DESC);
+create policy operator on inventory_movements for select to fd_operator using true;
+create policy owner on inventory_movements for all to fd_owner using true with check true;
+create policy tenant on inventory_movements for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON inventory_movements FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on inventory_movements to fd_app;
+grant insert, select on inventory_movements to fd_worker;
+grant select on inventory_movements to fd_operator;
+
+create table inventory_order_changes (
+  tenant_ref text not null,
+  order_id uuid not null,
+  change_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint inventory_order_changes_pkey PRIMARY KEY (tenant_ref, order_id, change_id),
+  constraint inventory_order_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table inventory_order_changes owner to fd_owner;
+alter table inventory_order_changes enable row level security;
+alter table inventory_order_changes force row level security;
+create policy operator on inventory_order_changes for select to fd_operator using true;
+create policy owner on inventory_order_changes for all to fd_owner using true with check true;
+create policy tenant on inventory_order_changes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON inventory_order_changes FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on inventory_order_changes to fd_app;
+grant insert, select on inventory_order_changes to fd_worker;
+grant select on inventory_order_changes to fd_operator;
+
+create table inventory_reservations (
+  tenant_ref text not null,
+  order_id uuid not null,
+  variant_id uuid not null,
+  location_id text not null,
+  reserved bigint not null default 0,
+  allocated bigint not null default 0,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  released_at timestamp with time zone,
+  constraint inventory_reservations_allocated_check CHECK ((allocated >= 0)),
+  constraint inventory_reservations_check CHECK (((released_at IS NULL) OR ((reserved = 0) AND (allocated = 0)))),
+  constraint inventory_reservations_pkey PRIMARY KEY (tenant_ref, order_id, variant_id, location_id),
+  constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
+  constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_reservations owner to fd_owner;
+alter table inventory_reservations enable row level security;
+alter table inventory_reservations force row level security;
+CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id) WHERE ((reserved > 0) OR (allocated > 0));
+create policy operator on inventory_reservations for select to fd_operator using true;
+create policy owner on inventory_reservations for all to fd_owner using true with check true;
+create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_reservations to fd_app;
+grant insert, select, update on inventory_reservations to fd_worker;
+grant select on inventory_reservations to fd_operator;
+
+create table inventory_settings (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  track_inventory boolean not null default false,
+  allow_backorder boolean not null default false,
+  low_stock_threshold bigint,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint inventory_settings_low_stock_threshold_check CHECK (((low_stock_threshold >= 0) AND (low_stock_threshold <= 1000000000))),
+  constraint inventory_settings_pkey PRIMARY KEY (tenant_ref, variant_id),
+  constraint inventory_settings_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_settings_tenant_ref_variant_id_fkey FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
+);
+alter table inventory_settings owner to fd_owner;
+alter table inventory_settings enable row level security;
+alter table inventory_settings force row level security;
+create policy operator on inventory_settings for select to fd_operator using true;
+create policy owner on inventory_settings for all to fd_owner using true with check true;
+create policy tenant on inventory_settings for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_settings to fd_app;
+grant select on inventory_settings to fd_operator;
+grant select on inventory_settings to fd_worker;
 
 create table ledger_entries (
   tenant_ref text not null,
@@ -553,6 +1111,192 @@ grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
 
+create table order_counters (
+  tenant_ref text not null,
+  last_number bigint not null default 1000,
+  constraint order_counters_pkey PRIMARY KEY (tenant_ref),
+  constraint order_counters_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table order_counters owner to fd_owner;
+alter table order_counters enable row level security;
+alter table order_counters force row level security;
+create policy operator on order_counters for select to fd_operator using true;
+create policy owner on order_counters for all to fd_owner using true with check true;
+create policy tenant on order_counters for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on order_counters to fd_app;
+grant insert, select, update on order_counters to fd_worker;
+grant select on order_counters to fd_operator;
+
+create table order_items (
+  tenant_ref text not null,
+  id uuid not null,
+  order_id uuid not null,
+  product_id uuid not null,
+  variant_id uuid not null,
+  product_name text not null,
+  sku text not null,
+  label text,
+  quantity integer not null,
+  original_quantity integer not null,
+  unit_price_cents bigint not null,
+  list_price_cents bigint not null,
+  line_total_cents bigint not null,
+  discount_cents bigint not null default 0,
+  tax_cents bigint not null default 0,
+  shipping_cents bigint not null default 0,
+  is_subscription boolean not null default false,
+  refunded_quantity integer not null default 0,
+  shipped_quantity integer not null default 0,
+  delivered_quantity integer not null default 0,
+  "position" integer not null,
+  constraint order_items_check CHECK ((line_total_cents = (unit_price_cents * quantity))),
+  constraint order_items_check1 CHECK (((discount_cents >= 0) AND (discount_cents <= line_total_cents))),
+  constraint order_items_check2 CHECK (((refunded_quantity >= 0) AND (refunded_quantity <= quantity))),
+  constraint order_items_check3 CHECK (((delivered_quantity >= 0) AND (delivered_quantity <= shipped_quantity))),
+  constraint order_items_list_price_cents_check CHECK ((list_price_cents >= 0)),
+  constraint order_items_original_quantity_check CHECK ((original_quantity > 0)),
+  constraint order_items_pkey PRIMARY KEY (tenant_ref, id),
+  constraint order_items_quantity_check CHECK ((quantity >= 0)),
+  constraint order_items_shipped_quantity_check CHECK ((shipped_quantity >= 0)),
+  constraint order_items_shipping_cents_check CHECK ((shipping_cents >= 0)),
+  constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
+  constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
+);
+alter table order_items owner to fd_owner;
+alter table order_items enable row level security;
+alter table order_items force row level security;
+CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku);
+CREATE INDEX order_items_of_order ON order_items USING btree (tenant_ref, order_id, "position");
+create policy operator on order_items for select to fd_operator using true;
+create policy owner on order_items for all to fd_owner using true with check true;
+create policy tenant on order_items for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on order_items to fd_app;
+grant insert, select, update on order_items to fd_worker;
+grant select on order_items to fd_operator;
+
+create table order_notes (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  order_id uuid not null,
+  note text not null,
+  actor text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint order_notes_note_check CHECK (((length(note) >= 1) AND (length(note) <= 5000))),
+  constraint order_notes_pkey PRIMARY KEY (tenant_ref, id),
+  constraint order_notes_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
+);
+alter table order_notes owner to fd_owner;
+alter table order_notes enable row level security;
+alter table order_notes force row level security;
+CREATE INDEX order_notes_of_order ON order_notes USING btree (tenant_ref, order_id, created_at);
+create policy operator on order_notes for select to fd_operator using true;
+create policy owner on order_notes for all to fd_owner using true with check true;
+create policy tenant on order_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on order_notes to fd_app;
+grant select on order_notes to fd_operator;
+grant select on order_notes to fd_worker;
+
+create table order_timeline (
+  tenant_ref text not null,
+  id bigint not null generated always as identity,
+  order_id uuid not null,
+  type text not null,
+  actor text not null,
+  at timestamp with time zone not null default clock_timestamp(),
+  data jsonb not null default '{}'::jsonb,
+  constraint order_timeline_actor_check CHECK ((length(actor) <= 200)),
+  constraint order_timeline_pkey PRIMARY KEY (tenant_ref, id),
+  constraint order_timeline_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
+  constraint order_timeline_type_check CHECK ((length(type) <= 60))
+);
+alter table order_timeline owner to fd_owner;
+alter table order_timeline enable row level security;
+alter table order_timeline force row level security;
+CREATE INDEX order_timeline_of_order ON order_timeline USING btree (tenant_ref, order_id, id);
+create policy operator on order_timeline for select to fd_operator using true;
+create policy owner on order_timeline for all to fd_owner using true with check true;
+create policy tenant on order_timeline for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on order_timeline to fd_app;
+grant insert, select on order_timeline to fd_worker;
+grant select on order_timeline to fd_operator;
+
+create table orders (
+  tenant_ref text not null,
+  id uuid not null,
+  order_number bigint not null,
+  customer_ref text not null,
+  person_id uuid,
+  status text not null,
+  payment_status text not null,
+  fulfillment_status text not null,
+  coupon_code text,
+  subtotal_cents bigint not null,
+  discount_cents bigint not null,
+  shipping_cents bigint not null,
+  tax_cents bigint not null,
+  total_cents bigint not null,
+  currency text not null,
+  idempotency_key text not null,
+  ship_to jsonb,
+  email text,
+  ip text,
+  referral_code text,
+  source text not null default 'checkout'::text,
+  pricing jsonb not null,
+  is_test boolean not null default false,
+  captured_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  payment text not null default 'pending'::text,
+  payment_failure text,
+  disputed_at timestamp with time zone,
+  placed_at timestamp with time zone,
+  processing_at timestamp with time zone,
+  cancelled_at timestamp with time zone,
+  cancel_reason text,
+  hold_reason text,
+  hold_at timestamp with time zone,
+  hold_by text,
+  operation_lease_until timestamp with time zone,
+  operation_lease_token uuid,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
+  constraint orders_check CHECK (((discount_cents >= 0) AND (discount_cents <= subtotal_cents))),
+  constraint orders_check1 CHECK ((total_cents = (((subtotal_cents - discount_cents) + shipping_cents) + tax_cents))),
+  constraint orders_check2 CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents))),
+  constraint orders_check3 CHECK ((((payment_failure IS NOT NULL) = (payment = 'failed'::text)) AND (length(payment_failure) <= 60))),
+  constraint orders_check4 CHECK (((hold_at IS NULL) = (hold_reason IS NULL))),
+  constraint orders_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint orders_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint orders_fulfillment_status_check CHECK ((fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))),
+  constraint orders_key UNIQUE (tenant_ref, idempotency_key),
+  constraint orders_number UNIQUE (tenant_ref, order_number),
+  constraint orders_payment_check CHECK ((payment = ANY (ARRAY['none'::text, 'pending'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))),
+  constraint orders_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text]))),
+  constraint orders_pkey PRIMARY KEY (tenant_ref, id),
+  constraint orders_shipping_cents_check CHECK ((shipping_cents >= 0)),
+  constraint orders_source_check CHECK ((source = ANY (ARRAY['checkout'::text, 'subscription_renewal'::text, 'operator'::text]))),
+  constraint orders_status_check CHECK ((status = ANY (ARRAY['pending_payment'::text, 'placed'::text, 'processing'::text, 'on_hold'::text, 'shipped'::text, 'partially_shipped'::text, 'delivered'::text, 'cancelled'::text, 'refunded'::text, 'partially_refunded'::text, 'payment_failed'::text]))),
+  constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
+  constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
+  constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table orders owner to fd_owner;
+alter table orders enable row level security;
+alter table orders force row level security;
+CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
+create policy operator on orders for select to fd_operator using true;
+create policy owner on orders for all to fd_owner using true with check true;
+create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on orders to fd_app;
+grant insert, select, update on orders to fd_worker;
+grant select on orders to fd_operator;
+
 create table outbox (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -621,6 +1365,212 @@ grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
 
+create table payment_accounts (
+  tenant_ref text not null,
+  gateway text not null,
+  in_use boolean not null default true,
+  credentials bytea,
+  hint text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint payment_accounts_check CHECK (((hint IS NULL) OR (credentials IS NOT NULL))),
+  constraint payment_accounts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_accounts_hint_check CHECK ((length(hint) = 4)),
+  constraint payment_accounts_pkey PRIMARY KEY (tenant_ref, gateway),
+  constraint payment_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_accounts owner to fd_owner;
+alter table payment_accounts enable row level security;
+alter table payment_accounts force row level security;
+CREATE UNIQUE INDEX payment_accounts_in_use ON payment_accounts USING btree (tenant_ref) WHERE in_use;
+create policy due on payment_accounts for select to fd_worker using true;
+create policy operator on payment_accounts for select to fd_operator using true;
+create policy owner on payment_accounts for all to fd_owner using true with check true;
+create policy tenant on payment_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_accounts to fd_app;
+grant select on payment_accounts to fd_operator;
+grant select on payment_accounts to fd_worker;
+
+create table payment_attempts (
+  tenant_ref text not null,
+  id uuid not null,
+  order_id uuid not null,
+  kind text not null,
+  gateway text not null,
+  amount_cents bigint not null,
+  currency text not null,
+  charge_id uuid,
+  parent_txn_id text,
+  state text not null default 'begun'::text,
+  txn_id text,
+  auth_code text,
+  avs text,
+  cvv text,
+  code text,
+  reason text,
+  fraud_signal boolean not null default false,
+  vault_id text,
+  card jsonb,
+  checks integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  closed_at timestamp with time zone,
+  next_check_at timestamp with time zone default (now() + '00:00:10'::interval),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
+  constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),
+  constraint payment_attempts_check2 CHECK (((next_check_at IS NULL) OR (state = ANY (ARRAY['begun'::text, 'unknown'::text, 'not_found'::text])))),
+  constraint payment_attempts_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint payment_attempts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_attempts_kind_check CHECK ((kind = ANY (ARRAY['checkout'::text, 'edit'::text, 'refund'::text, 'release'::text, 'void'::text, 'renewal'::text]))),
+  constraint payment_attempts_parent_txn_id_check CHECK (((length(parent_txn_id) >= 1) AND (length(parent_txn_id) <= 100))),
+  constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
+  constraint payment_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
+);
+alter table payment_attempts owner to fd_owner;
+alter table payment_attempts enable row level security;
+alter table payment_attempts force row level security;
+CREATE INDEX payment_attempts_due ON payment_attempts USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_due_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_of_day ON payment_attempts USING btree (tenant_ref, created_at);
+CREATE INDEX payment_attempts_of_order ON payment_attempts USING btree (tenant_ref, order_id, created_at);
+CREATE INDEX payment_attempts_of_parent ON payment_attempts USING btree (tenant_ref, parent_txn_id) WHERE (parent_txn_id IS NOT NULL);
+CREATE INDEX payment_attempts_recent ON payment_attempts USING btree (created_at);
+create policy due on payment_attempts for select to fd_worker using true;
+create policy operator on payment_attempts for select to fd_operator using true;
+create policy owner on payment_attempts for all to fd_owner using true with check true;
+create policy tenant on payment_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_attempts to fd_app;
+grant insert, select, update on payment_attempts to fd_worker;
+grant select on payment_attempts to fd_operator;
+
+create table payment_days (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  day date not null,
+  due_at timestamp with time zone,
+  compared_at timestamp with time zone,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  constraint payment_days_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_days_tenant_ref_day_key UNIQUE (tenant_ref, day),
+  constraint payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_days owner to fd_owner;
+alter table payment_days enable row level security;
+alter table payment_days force row level security;
+CREATE INDEX payment_days_due ON payment_days USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX payment_days_due_of_tenant ON payment_days USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+create policy due on payment_days for select to fd_worker using true;
+create policy operator on payment_days for select to fd_operator using true;
+create policy owner on payment_days for all to fd_owner using true with check true;
+create policy tenant on payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_days to fd_worker;
+grant select on payment_days to fd_app;
+grant select on payment_days to fd_operator;
+
+create table payment_discrepancies (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  day date not null,
+  gateway text not null,
+  problem text not null,
+  ref text not null,
+  txn_id text,
+  order_id uuid,
+  our_cents bigint,
+  gateway_cents bigint,
+  created_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  resolved_at timestamp with time zone,
+  constraint payment_discrepancies_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
+  constraint payment_discrepancies_pkey PRIMARY KEY (tenant_ref, id),
+  constraint payment_discrepancies_problem_check CHECK ((problem = ANY (ARRAY['missing_here'::text, 'missing_there'::text, 'amount_differs'::text]))),
+  constraint payment_discrepancies_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 100))),
+  constraint payment_discrepancies_tenant_ref_day_gateway_problem_ref_key UNIQUE (tenant_ref, day, gateway, problem, ref),
+  constraint payment_discrepancies_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table payment_discrepancies owner to fd_owner;
+alter table payment_discrepancies enable row level security;
+alter table payment_discrepancies force row level security;
+CREATE INDEX payment_discrepancies_newest ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on payment_discrepancies for select to fd_operator using true;
+create policy owner on payment_discrepancies for all to fd_owner using true with check true;
+create policy tenant on payment_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on payment_discrepancies to fd_worker;
+grant select on payment_discrepancies to fd_app;
+grant select on payment_discrepancies to fd_operator;
+
+create table pricing_group_members (
+  tenant_ref text not null,
+  group_id uuid not null,
+  customer_ref text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint pricing_group_members_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint pricing_group_members_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
+  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref)
+);
+alter table pricing_group_members owner to fd_owner;
+alter table pricing_group_members enable row level security;
+alter table pricing_group_members force row level security;
+CREATE INDEX pricing_group_members_of_customer ON pricing_group_members USING btree (tenant_ref, customer_ref, group_id);
+create policy operator on pricing_group_members for select to fd_operator using true;
+create policy owner on pricing_group_members for all to fd_owner using true with check true;
+create policy tenant on pricing_group_members for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on pricing_group_members to fd_app;
+grant select on pricing_group_members to fd_operator;
+grant select on pricing_group_members to fd_worker;
+
+create table pricing_group_prices (
+  tenant_ref text not null,
+  group_id uuid not null,
+  variant_id uuid not null,
+  min_quantity integer not null,
+  price_cents bigint not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pricing_group_prices_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
+  constraint pricing_group_prices_min_quantity_check CHECK (((min_quantity >= 1) AND (min_quantity <= 10000))),
+  constraint pricing_group_prices_pkey PRIMARY KEY (tenant_ref, group_id, variant_id, min_quantity),
+  constraint pricing_group_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint pricing_group_prices_variant FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
+);
+alter table pricing_group_prices owner to fd_owner;
+alter table pricing_group_prices enable row level security;
+alter table pricing_group_prices force row level security;
+create policy operator on pricing_group_prices for select to fd_operator using true;
+create policy owner on pricing_group_prices for all to fd_owner using true with check true;
+create policy tenant on pricing_group_prices for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on pricing_group_prices to fd_app;
+grant select on pricing_group_prices to fd_operator;
+grant select on pricing_group_prices to fd_worker;
+
+create table pricing_groups (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  name text not null,
+  adjustment_bps integer,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint pricing_groups_adjustment_bps_check CHECK (((adjustment_bps >= 1) AND (adjustment_bps <= 10000))),
+  constraint pricing_groups_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint pricing_groups_pkey PRIMARY KEY (tenant_ref, id),
+  constraint pricing_groups_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table pricing_groups owner to fd_owner;
+alter table pricing_groups enable row level security;
+alter table pricing_groups force row level security;
+CREATE INDEX pricing_groups_newest ON pricing_groups USING btree (tenant_ref, created_at DESC, id DESC);
+create policy operator on pricing_groups for select to fd_operator using true;
+create policy owner on pricing_groups for all to fd_owner using true with check true;
+create policy tenant on pricing_groups for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on pricing_groups to fd_app;
+grant select on pricing_groups to fd_operator;
+grant select on pricing_groups to fd_worker;
+
 create table product_images (
   tenant_ref text not null,
   product_id uuid not null,
@@ -630,6 +1580,7 @@ create table product_images (
   constraint product_images_alt_check CHECK ((length(alt) <= 1000)),
   constraint product_images_asset_ref_check CHECK ((length(asset_ref) <= 200)),
   constraint product_images_pkey PRIMARY KEY (tenant_ref, product_id, asset_ref),
+  constraint product_images_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_images_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table product_images owner to fd_owner;
@@ -641,6 +1592,33 @@ create policy tenant on product_images for all to fd_app, fd_worker using (tenan
 grant delete, insert, select, update on product_images to fd_app;
 grant select on product_images to fd_operator;
 grant select on product_images to fd_worker;
+
+create table product_search (
+  tenant_ref text not null,
+  product_id uuid not null,
+  created_at timestamp with time zone not null,
+  price_cents bigint,
+  collections uuid[] not null default '{}'::uuid[],
+  names text not null default ''::text,
+  head tsvector not null default ''::tsvector,
+  words tsvector not null default ''::tsvector,
+  constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
+  constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
+) with (fillfactor=85);
+alter table product_search owner to fd_owner;
+alter table product_search enable row level security;
+alter table product_search force row level security;
+CREATE INDEX product_search_names ON product_search USING gin (tenant_ref, names gin_trgm_ops);
+CREATE INDEX product_search_words ON product_search USING gin (tenant_ref, words);
+create policy operator on product_search for select to fd_operator using true;
+create policy owner on product_search for all to fd_owner using true with check true;
+create policy search on product_search for select to fd_search using true;
+create policy tenant on product_search for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on product_search to fd_app;
+grant select on product_search to fd_operator;
+grant select on product_search to fd_search;
+grant select, update on product_search to fd_worker;
 
 create table products (
   tenant_ref text not null,
@@ -654,11 +1632,12 @@ create table products (
   subscription_interval_count integer,
   subscription_price_cents bigint,
   metadata jsonb not null default '{}'::jsonb,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
   constraint products_check CHECK ((is_subscription = (subscription_interval IS NOT NULL))),
   constraint products_check1 CHECK ((is_subscription = (subscription_interval_count IS NOT NULL))),
-  constraint products_description_check CHECK ((length(description) <= 100000)),
+  constraint products_check2 CHECK ((is_subscription OR (subscription_price_cents IS NULL))),
+  constraint products_description_check CHECK ((length(description) <= 20000)),
   constraint products_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint products_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
   constraint products_pkey PRIMARY KEY (tenant_ref, id),
@@ -667,18 +1646,103 @@ create table products (
   constraint products_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text]))),
   constraint products_subscription_interval_check CHECK ((subscription_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
-  constraint products_subscription_price_cents_check CHECK ((subscription_price_cents >= 0)),
+  constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
+CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
 create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
+CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
 grant select on products to fd_operator;
 grant select on products to fd_worker;
+
+create table refund_items (
+  tenant_ref text not null,
+  refund_id uuid not null,
+  order_item_id uuid not null,
+  quantity integer not null,
+  amount_cents bigint not null,
+  constraint refund_items_pkey PRIMARY KEY (tenant_ref, refund_id, order_item_id),
+  constraint refund_items_quantity_check CHECK ((quantity > 0)),
+  constraint refund_items_tenant_ref_order_item_id_fkey FOREIGN KEY (tenant_ref, order_item_id) REFERENCES order_items(tenant_ref, id),
+  constraint refund_items_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id)
+);
+alter table refund_items owner to fd_owner;
+alter table refund_items enable row level security;
+alter table refund_items force row level security;
+create policy operator on refund_items for select to fd_operator using true;
+create policy owner on refund_items for all to fd_owner using true with check true;
+create policy tenant on refund_items for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on refund_items to fd_app;
+grant insert, select on refund_items to fd_worker;
+grant select on refund_items to fd_operator;
+
+create table refund_tenders (
+  tenant_ref text not null,
+  refund_id uuid not null,
+  charge_id uuid not null,
+  tender text not null,
+  amount_cents bigint not null,
+  status text not null,
+  attempt_id uuid,
+  constraint refund_tenders_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint refund_tenders_pkey PRIMARY KEY (tenant_ref, refund_id, charge_id),
+  constraint refund_tenders_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint refund_tenders_tenant_ref_charge_id_fkey FOREIGN KEY (tenant_ref, charge_id) REFERENCES charges(tenant_ref, charge_id),
+  constraint refund_tenders_tenant_ref_refund_id_fkey FOREIGN KEY (tenant_ref, refund_id) REFERENCES refunds(tenant_ref, refund_id),
+  constraint refund_tenders_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
+);
+alter table refund_tenders owner to fd_owner;
+alter table refund_tenders enable row level security;
+alter table refund_tenders force row level security;
+create policy operator on refund_tenders for select to fd_operator using true;
+create policy owner on refund_tenders for all to fd_owner using true with check true;
+create policy tenant on refund_tenders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on refund_tenders to fd_app;
+grant insert, select, update on refund_tenders to fd_worker;
+grant select on refund_tenders to fd_operator;
+
+create table refunds (
+  tenant_ref text not null,
+  refund_id uuid not null,
+  order_id uuid not null,
+  kind text not null default 'refund'::text,
+  status text not null,
+  method text not null default 'original'::text,
+  amount_cents bigint not null,
+  product_cents bigint not null default 0,
+  tax_cents bigint not null default 0,
+  shipping_cents bigint not null default 0,
+  currency text not null,
+  reason text,
+  actor text not null,
+  created_at timestamp with time zone not null default now(),
+  settled_at timestamp with time zone,
+  constraint refunds_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint refunds_check CHECK ((amount_cents = ((product_cents + tax_cents) + shipping_cents))),
+  constraint refunds_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'adjustment'::text]))),
+  constraint refunds_method_check CHECK ((method = ANY (ARRAY['original'::text, 'store_credit'::text]))),
+  constraint refunds_pkey PRIMARY KEY (tenant_ref, refund_id),
+  constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
+  constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint refunds_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
+);
+alter table refunds owner to fd_owner;
+alter table refunds enable row level security;
+alter table refunds force row level security;
+CREATE INDEX refunds_of_order ON refunds USING btree (tenant_ref, order_id, created_at);
+create policy operator on refunds for select to fd_operator using true;
+create policy owner on refunds for all to fd_owner using true with check true;
+create policy tenant on refunds for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on refunds to fd_app;
+grant insert, select, update on refunds to fd_worker;
+grant select on refunds to fd_operator;
 
 create table schema_migrations (
   version integer not null,
@@ -691,6 +1755,96 @@ alter table schema_migrations owner to fd_owner;
 grant select on schema_migrations to fd_app;
 grant select on schema_migrations to fd_operator;
 grant select on schema_migrations to fd_worker;
+
+create table sim_charges (
+  tenant_ref text not null,
+  txn_id uuid not null default gen_random_uuid(),
+  ref uuid not null,
+  amount_cents bigint not null,
+  currency text not null,
+  outcome text not null,
+  code text not null,
+  auth_code text,
+  avs text,
+  cvv text,
+  card jsonb not null,
+  fingerprint text not null,
+  vault_id uuid,
+  captured_cents bigint not null default 0,
+  refunded_cents bigint not null default 0,
+  captured_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  dispute_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint sim_captures_within CHECK (((captured_cents >= 0) AND (captured_cents <= amount_cents))),
+  constraint sim_charges_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint sim_charges_check CHECK (((outcome = 'approved'::text) OR ((captured_cents = 0) AND (voided_at IS NULL)))),
+  constraint sim_charges_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint sim_charges_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
+  constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
+  constraint sim_charges_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
+  constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
+);
+alter table sim_charges owner to fd_owner;
+alter table sim_charges enable row level security;
+alter table sim_charges force row level security;
+CREATE INDEX sim_charges_newest ON sim_charges USING btree (tenant_ref, created_at DESC, txn_id DESC);
+create policy operator on sim_charges for select to fd_operator using true;
+create policy owner on sim_charges for all to fd_owner using true with check true;
+create policy tenant on sim_charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on sim_charges to fd_app;
+grant insert, select, update on sim_charges to fd_worker;
+grant select on sim_charges to fd_operator;
+
+create table sim_journal (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  txn_id uuid not null,
+  ref uuid not null,
+  kind text not null,
+  amount_cents bigint not null,
+  outcome text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint sim_journal_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint sim_journal_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
+  constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
+  constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
+  constraint sim_journal_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind),
+  constraint sim_journal_tenant_ref_txn_id_fkey FOREIGN KEY (tenant_ref, txn_id) REFERENCES sim_charges(tenant_ref, txn_id)
+);
+alter table sim_journal owner to fd_owner;
+alter table sim_journal enable row level security;
+alter table sim_journal force row level security;
+CREATE INDEX sim_journal_of_charge ON sim_journal USING btree (tenant_ref, txn_id, created_at);
+create policy operator on sim_journal for select to fd_operator using true;
+create policy owner on sim_journal for all to fd_owner using true with check true;
+create policy tenant on sim_journal for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON sim_journal FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on sim_journal to fd_app;
+grant insert, select on sim_journal to fd_worker;
+grant select on sim_journal to fd_operator;
+
+create table sim_vault (
+  tenant_ref text not null,
+  vault_id uuid not null,
+  card jsonb not null,
+  fingerprint text not null,
+  behaviour text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint sim_vault_pkey PRIMARY KEY (tenant_ref, vault_id),
+  constraint sim_vault_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table sim_vault owner to fd_owner;
+alter table sim_vault enable row level security;
+alter table sim_vault force row level security;
+create policy operator on sim_vault for select to fd_operator using true;
+create policy owner on sim_vault for all to fd_owner using true with check true;
+create policy tenant on sim_vault for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on sim_vault to fd_app;
+grant insert, select on sim_vault to fd_worker;
+grant select on sim_vault to fd_operator;
 
 create table site_versions (
   tenant_ref text not null,
@@ -844,11 +1998,63 @@ CREATE INDEX stores_by_owner ON stores USING btree (owner_email) WHERE (owner_em
 create policy gate on stores for select to fd_gate using true;
 create policy operator on stores for select to fd_operator using true;
 create policy owner on stores for all to fd_owner using true with check true;
+create policy search on stores for select to fd_search using true;
 create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
 grant select on stores to fd_operator;
 grant select, update on stores to fd_worker;
+grant select (language) on stores to fd_search;
+grant select (status) on stores to fd_search;
+grant select (store_number) on stores to fd_search;
+grant select (tenant_ref) on stores to fd_search;
+
+create table subscriptions (
+  tenant_ref text not null,
+  id uuid not null,
+  customer_ref text not null,
+  person_id uuid,
+  product_id uuid not null,
+  variant_id uuid not null,
+  quantity integer not null,
+  "interval" text not null,
+  interval_count integer not null,
+  unit_price_cents bigint not null,
+  currency text not null,
+  status text not null default 'active'::text,
+  origin_order_id uuid not null,
+  cycle integer not null default 1,
+  anchor_day integer not null,
+  current_period_start timestamp with time zone not null,
+  next_charge_at timestamp with time zone,
+  vault_id text,
+  initial_txn_id text,
+  card_brand text,
+  card_last4 text,
+  ship_to jsonb,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint subscriptions_anchor_day_check CHECK (((anchor_day >= 1) AND (anchor_day <= 31))),
+  constraint subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
+  constraint subscriptions_interval_count_check CHECK (((interval_count >= 1) AND (interval_count <= 1000))),
+  constraint subscriptions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint subscriptions_quantity_check CHECK ((quantity > 0)),
+  constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
+  constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint subscriptions_unit_price_cents_check CHECK ((unit_price_cents >= 0))
+);
+alter table subscriptions owner to fd_owner;
+alter table subscriptions enable row level security;
+alter table subscriptions force row level security;
+CREATE INDEX subscriptions_of_customer ON subscriptions USING btree (tenant_ref, customer_ref);
+CREATE INDEX subscriptions_of_order ON subscriptions USING btree (tenant_ref, origin_order_id);
+create policy operator on subscriptions for select to fd_operator using true;
+create policy owner on subscriptions for all to fd_owner using true with check true;
+create policy tenant on subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on subscriptions to fd_app;
+grant insert, select, update on subscriptions to fd_worker;
+grant select on subscriptions to fd_operator;
 
 create table variants (
   tenant_ref text not null,
@@ -870,6 +2076,7 @@ create table variants (
   constraint variants_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
   constraint variants_sku UNIQUE (tenant_ref, sku),
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
+  constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table variants owner to fd_owner;
@@ -879,9 +2086,174 @@ CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id
 create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
+CREATE TRIGGER search_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
+CREATE TRIGGER search_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variant_changes();
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
+
+create table webhook_attempts (
+  tenant_ref text not null,
+  delivery_id uuid not null,
+  attempt integer not null,
+  at timestamp with time zone not null,
+  status_code integer,
+  latency_ms integer,
+  error text,
+  constraint webhook_attempts_attempt_check CHECK ((attempt > 0)),
+  constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
+  constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
+  constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt),
+  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id),
+  constraint webhook_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_attempts owner to fd_owner;
+alter table webhook_attempts enable row level security;
+alter table webhook_attempts force row level security;
+create policy operator on webhook_attempts for select to fd_operator using true;
+create policy owner on webhook_attempts for all to fd_owner using true with check true;
+create policy tenant on webhook_attempts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON webhook_attempts FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on webhook_attempts to fd_app;
+grant insert, select on webhook_attempts to fd_worker;
+grant select on webhook_attempts to fd_operator;
+
+create table webhook_deliveries (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  subscription_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  endpoint_url text not null,
+  status text not null default 'pending'::text,
+  attempt_count integer not null default 0,
+  ladder_from integer not null default 0,
+  next_retry_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  last_status_code integer,
+  last_attempt_error text,
+  created_at timestamp with time zone not null default now(),
+  delivered_at timestamp with time zone,
+  dead_lettered_at timestamp with time zone,
+  constraint webhook_deliveries_check CHECK ((attempt_count >= ladder_from)),
+  constraint webhook_deliveries_check1 CHECK (((status = 'pending'::text) = (next_retry_at IS NOT NULL))),
+  constraint webhook_deliveries_check2 CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
+  constraint webhook_deliveries_check3 CHECK (((status = 'dead_lettered'::text) = (dead_lettered_at IS NOT NULL))),
+  constraint webhook_deliveries_check4 CHECK (((lease_token IS NULL) OR (status = 'pending'::text))),
+  constraint webhook_deliveries_ladder_from_check CHECK ((ladder_from >= 0)),
+  constraint webhook_deliveries_last_attempt_error_check CHECK ((length(last_attempt_error) <= 500)),
+  constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
+  constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
+  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
+  constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_deliveries owner to fd_owner;
+alter table webhook_deliveries enable row level security;
+alter table webhook_deliveries force row level security;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (tenant_ref, subscription_id) WHERE (lease_token IS NOT NULL);
+CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
+create policy due on webhook_deliveries for select to fd_worker using true;
+create policy operator on webhook_deliveries for select to fd_operator using true;
+create policy owner on webhook_deliveries for all to fd_owner using true with check true;
+create policy tenant on webhook_deliveries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_deliveries to fd_app;
+grant insert, select, update on webhook_deliveries to fd_worker;
+grant select on webhook_deliveries to fd_operator;
+
+create table webhook_events (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  type text not null,
+  data text,
+  payload bytea,
+  sequence bigint,
+  order_id uuid,
+  customer_ref text,
+  emitted_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone,
+  erase_requested_at timestamp with time zone,
+  erased_at timestamp with time zone,
+  constraint webhook_events_check CHECK (((payload IS NULL) = (created_at IS NULL))),
+  constraint webhook_events_check1 CHECK (((data IS NULL) = (payload IS NOT NULL))),
+  constraint webhook_events_check2 CHECK (((sequence IS NOT NULL) = ((payload IS NOT NULL) AND (type <> 'platform.test.v1'::text)))),
+  constraint webhook_events_check3 CHECK (((erased_at IS NULL) OR ((payload IS NOT NULL) AND (erase_requested_at IS NOT NULL)))),
+  constraint webhook_events_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_events_sequence_check CHECK ((sequence > 0)),
+  constraint webhook_events_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint webhook_events_tenant_ref_sequence_key UNIQUE (tenant_ref, sequence),
+  constraint webhook_events_type_check CHECK ((length(type) <= 100))
+);
+alter table webhook_events owner to fd_owner;
+alter table webhook_events enable row level security;
+alter table webhook_events force row level security;
+CREATE INDEX webhook_events_of_customer ON webhook_events USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX webhook_events_to_erase ON webhook_events USING btree (tenant_ref, id) WHERE ((erase_requested_at IS NOT NULL) AND (erased_at IS NULL));
+CREATE INDEX webhook_events_unsealed ON webhook_events USING btree (tenant_ref, emitted_at, id) WHERE (payload IS NULL);
+create policy due on webhook_events for select to fd_worker using true;
+create policy operator on webhook_events for select to fd_operator using true;
+create policy owner on webhook_events for all to fd_owner using true with check true;
+create policy tenant on webhook_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_events to fd_app;
+grant insert, select, update on webhook_events to fd_worker;
+grant select on webhook_events to fd_operator;
+
+create table webhook_feeds (
+  tenant_ref text not null,
+  sealed_to bigint not null default 0,
+  constraint webhook_feeds_pkey PRIMARY KEY (tenant_ref),
+  constraint webhook_feeds_sealed_to_check CHECK ((sealed_to >= 0)),
+  constraint webhook_feeds_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table webhook_feeds owner to fd_owner;
+alter table webhook_feeds enable row level security;
+alter table webhook_feeds force row level security;
+create policy operator on webhook_feeds for select to fd_operator using true;
+create policy owner on webhook_feeds for all to fd_owner using true with check true;
+create policy tenant on webhook_feeds for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_feeds to fd_worker;
+grant select on webhook_feeds to fd_app;
+grant select on webhook_feeds to fd_operator;
+
+create table webhook_subscriptions (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  url text not null,
+  description text,
+  events text[] not null,
+  secret_sealed bytea,
+  previous_sealed bytea,
+  previous_until timestamp with time zone,
+  active boolean not null default true,
+  consecutive_failures integer not null default 0,
+  auto_paused_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  constraint webhook_subscriptions_check CHECK (((deleted_at IS NULL) = (secret_sealed IS NOT NULL))),
+  constraint webhook_subscriptions_check1 CHECK (((deleted_at IS NULL) OR ((NOT active) AND (previous_sealed IS NULL)))),
+  constraint webhook_subscriptions_check2 CHECK (((previous_sealed IS NULL) = (previous_until IS NULL))),
+  constraint webhook_subscriptions_consecutive_failures_check CHECK ((consecutive_failures >= 0)),
+  constraint webhook_subscriptions_description_check CHECK ((length(description) <= 500)),
+  constraint webhook_subscriptions_events_check CHECK ((cardinality(events) > 0)),
+  constraint webhook_subscriptions_pkey PRIMARY KEY (tenant_ref, id),
+  constraint webhook_subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint webhook_subscriptions_url_check CHECK ((length(url) <= 2048))
+);
+alter table webhook_subscriptions owner to fd_owner;
+alter table webhook_subscriptions enable row level security;
+alter table webhook_subscriptions force row level security;
+CREATE INDEX webhook_subscriptions_kept ON webhook_subscriptions USING btree (tenant_ref, created_at, id) WHERE (deleted_at IS NULL);
+create policy operator on webhook_subscriptions for select to fd_operator using true;
+create policy owner on webhook_subscriptions for all to fd_owner using true with check true;
+create policy tenant on webhook_subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on webhook_subscriptions to fd_app;
+grant select on webhook_subscriptions to fd_operator;
+grant select, update on webhook_subscriptions to fd_worker;
 
 create function fd_check_journal()
 returns trigger
@@ -996,6 +2368,342 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'FD002';
 end $$;
 alter routine fd_refuse_change() owner to fd_owner;
+
+create function fd_search_config(language text)
+returns regconfig
+language sql stable as
+$$
+  select coalesce((
+    select c.oid::regconfig
+      from (values ('ar', 'arabic'), ('ca', 'catalan'), ('da', 'danish'), ('de', 'german'),
+                   ('el', 'greek'), ('en', 'english'), ('es', 'spanish'), ('et', 'estonian'),
+                   ('eu', 'basque'), ('fi', 'finnish'), ('fr', 'french'), ('ga', 'irish'),
+                   ('hi', 'hindi'), ('hu', 'hungarian'), ('hy', 'armenian'), ('id', 'indonesian'),
+                   ('it', 'italian'), ('lt', 'lithuanian'), ('nb', 'norwegian'), ('ne', 'nepali'),
+                   ('nl', 'dutch'), ('nn', 'norwegian'), ('no', 'norwegian'),
+                   ('pt', 'portuguese'), ('ro', 'romanian'), ('ru', 'russian'), ('sr', 'serbian'),
+                   ('sv', 'swedish'), ('ta', 'tamil'), ('tr', 'turkish'), ('yi', 'yiddish')
+           ) as known (tag, name)
+      join pg_ts_config c on c.cfgname = known.name and c.cfgnamespace = 'pg_catalog'::regnamespace
+     where known.tag = lower(split_part(language, '-', 1))
+  ), 'simple'::regconfig)
+$$;
+alter routine fd_search_config(text) owner to fd_owner;
+grant execute on routine fd_search_config(text) to fd_app;
+grant execute on routine fd_search_config(text) to fd_search;
+grant execute on routine fd_search_config(text) to fd_worker;
+
+create function fd_search_fold(given text)
+returns text
+language sql stable as
+$$
+  select btrim(lower(
+    case when octet_length(given) = length(given)
+         then regexp_replace(given, '[^A-Za-z0-9]+', ' ', 'g')
+         else public.unaccent('public.unaccent', regexp_replace(regexp_replace(
+                normalize(given, nfkc), '[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f\ufeff]+', '', 'g'),
+                '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9\u00ab-\u00b4\u00b6-\u00b9'
+                '\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2100-\u2bff\u3000-\u3004\u3008-\u3020'
+                '\ufff0-\uffff]+', ' ', 'g')) end))
+$$;
+alter routine fd_search_fold(text) owner to fd_owner;
+grant execute on routine fd_search_fold(text) to fd_app;
+grant execute on routine fd_search_fold(text) to fd_search;
+grant execute on routine fd_search_fold(text) to fd_worker;
+
+create function fd_search_note_collections()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform from product_search s
+    where (s.tenant_ref, s.product_id) in (select tenant_ref, product_id from changed)
+    order by s.tenant_ref, s.product_id for update;
+  update product_search s
+     set collections = array(
+           select c.collection_id from collection_products c
+            where c.tenant_ref = s.tenant_ref and c.product_id = s.product_id
+            order by c.collection_id)
+   where (s.tenant_ref, s.product_id) in (select tenant_ref, product_id from changed);
+  return null;
+end $$;
+alter routine fd_search_note_collections() owner to fd_owner;
+
+create function fd_search_note_language()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(new.tenant_ref || '/search language', 0));
+  insert into outbox (tenant_ref, type, payload)
+  values (new.tenant_ref, 'store.language_changed.v1', jsonb_build_object('language', new.language));
+  return null;
+end $$;
+alter routine fd_search_note_language() owner to fd_owner;
+
+create function fd_search_note_products()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into product_search (tenant_ref, product_id, created_at)
+  select tenant_ref, id, created_at from changed;
+  perform fd_search_refresh(tenant_ref, array_agg(id)) from changed group by tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_products() owner to fd_owner;
+
+create function fd_search_note_texts()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(n.id))
+     from changed n join before o on o.tenant_ref = n.tenant_ref and o.id = n.id
+    where (n.name, n.description, n.status) is distinct from (o.name, o.description, o.status)
+    group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_texts() owner to fd_owner;
+
+create function fd_search_note_variant_changes()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(distinct n.product_id))
+     from changed n join before o on o.tenant_ref = n.tenant_ref and o.id = n.id
+    where (n.sku, n.price_cents, n.archived_at) is distinct from (o.sku, o.price_cents, o.archived_at)
+    group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_variant_changes() owner to fd_owner;
+
+create function fd_search_note_variants()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(tenant_ref, array_agg(distinct product_id))
+     from changed group by tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_variants() owner to fd_owner;
+
+create function fd_search_products(wanted text, price_min bigint, price_max bigint, collection text, sort text, page_limit integer, page_offset integer)
+returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json)
+language plpgsql stable security definer set pg_trgm.word_similarity_threshold=0.5 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
+$$
+declare
+  store  record;
+  folded text := fd_search_fold(wanted);
+  asked  tsquery;
+  inside text := case when length(folded) >= 3 then '%' || folded || '%' end;
+  chosen uuid;
+  edges  bigint[] := '{100,250,500,1000,2500,5000,10000,25000,50000,100000,250000,500000,1000000,
+                       2500000,5000000,10000000,25000000,50000000,100000000}';
+begin
+  select s.tenant_ref, s.store_number, s.language into store
+    from stores s where s.tenant_ref = fd_tenant() and s.status = 'live';
+  if not found then
+    return;
+  end if;
+  if folded = '' then
+    return query select '{}'::uuid[], 0, '[]'::json, '[]'::json;
+    return;
+  end if;
+  asked := fd_search_query(store.store_number, fd_search_config(store.language), folded);
+  select c.id into chosen
+    from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
+  return query
+  with found as materialized (
+    select s.product_id, s.created_at, s.price_cents, s.collections,
+           case sort when 'relevance' then -ts_rank(s.head, asked)::float8
+                     when 'price_asc' then s.price_cents
+                     when 'price_desc' then -s.price_cents end as place
+      from product_search s
+     where s.tenant_ref = store.tenant_ref and s.words @@ asked
+  ),
+  -- Nothing has these words: what looks like them, or has them inside of a longer one.
+  alike as materialized (
+    select s.product_id, s.created_at, s.price_cents, s.collections,
+           case sort when 'relevance' then -word_similarity(folded, s.names)::float8
+                     when 'price_asc' then s.price_cents
+                     when 'price_desc' then -s.price_cents end as place
+      from product_search s
+     where not exists (select from found)
+       and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
+  ),
+  hits as (
+    select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
+                and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
+           -- An unknown collection holds nothing.
+           collection is null or coalesce(chosen = any (h.collections), false) as collected
+      from (select * from found union all select * from alike) as h
+  ),
+  page as (
+    select h.product_id, h.place, h.created_at
+      from hits h
+     where h.priced and h.collected
+     order by h.place, h.created_at desc, h.product_id
+     limit page_limit offset page_offset
+  ),
+  buckets as (
+    select width_bucket(h.price_cents, edges) as n, count(*) as count
+      from hits h
+     where h.collected and h.price_cents is not null
+     group by 1
+  ),
+  counted as (
+    select member.id, count(*) as count
+      from hits h cross join unnest(h.collections) as member (id)
+     where h.priced
+     group by 1
+     order by 2 desc, 1
+     limit 100
+  )
+  select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
+         (select count(*)::integer from hits h where h.priced and h.collected),
+         (select coalesce(json_agg(json_build_object(
+                   'min_cents', case b.n when 0 then 0 else edges[b.n] end,
+                   'max_cents', edges[b.n + 1] - 1, 'count', b.count) order by b.n), '[]')
+            from buckets b),
+         (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
+                                                     'count', n.count)
+                                   order by n.count desc, c.slug), '[]')
+            from counted n
+            join collections c on c.tenant_ref = store.tenant_ref and c.id = n.id);
+end $$;
+alter routine fd_search_products(text,bigint,bigint,text,text,integer,integer) owner to fd_search;
+grant execute on routine fd_search_products(text,bigint,bigint,text,text,integer,integer) to fd_app;
+
+create function fd_search_query(store bigint, config regconfig, folded text)
+returns tsquery
+language sql stable as
+$$
+  with given as (
+    select typed, typed[cardinality(typed)] as last
+      from (select (string_to_array(folded, ' '))[:16] as typed) as cut
+  ),
+  firsts as (
+    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as needed
+      from given, unnest(to_tsvector(config, array_to_string(typed[:cardinality(typed) - 1], ' ')))
+     where octet_length(lexeme) <= 200
+  ),
+  lasts as (
+    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as stem
+      from given, unnest(to_tsvector(config, last))
+     where octet_length(lexeme) <= 200
+  ),
+  parts as (
+    select needed,
+           -- A last word that says nothing ("the") counts only where it stands alone.
+           case when stem is not null or needed is null
+                then concat_ws(' | ', stem, format('''%s/%s'':*', store, left(last, 50))) end as ending,
+           -- A SKU may be written with other signs between its parts, or none.
+           case when cardinality(typed) between 2 and 6
+                then format('''%s/%s'':*', store, left(array_to_string(typed, ''), 50)) end as sku
+      from given, firsts, lasts
+  )
+  select concat_ws(' | ', concat_ws(' & ', '(' || needed || ')', '(' || ending || ')'), sku)::tsquery
+    from parts
+$$;
+alter routine fd_search_query(bigint,regconfig,text) owner to fd_owner;
+grant execute on routine fd_search_query(bigint,regconfig,text) to fd_search;
+
+create function fd_search_refresh(target text, ids uuid[])
+returns void
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  number  bigint;
+  stemmer regconfig;
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended(target || '/search language', 0));
+  select store_number, fd_search_config(language) into number, stemmer
+    from stores where tenant_ref = target;
+  perform from product_search s join unnest(ids) as one on s.product_id = one
+    where s.tenant_ref = target
+    order by s.product_id for update of s;
+  update product_search s
+     set price_cents = v.price_cents, names = made.names, head = made.head,
+         words = strip(made.head || fd_search_scope(number, to_tsvector(stemmer, made.description)))
+    from unnest(ids) as one
+    join products p on p.tenant_ref = target and p.id = one
+   cross join lateral (
+     -- Nobody looks for the last of a thousand variants, and a row has its limits.
+     select min(v.price_cents) as price_cents,
+            case when p.status = 'active'
+                 then (array_agg(fd_search_fold(v.sku) order by v.position, v.id))[:500] end as skus
+       from variants v
+      where v.tenant_ref = target and v.product_id = p.id and v.archived_at is null
+   ) as v
+   cross join lateral (
+     select case when p.status = 'active' then fd_search_fold(p.name) else '' end as name,
+            -- A vector is smaller than a mebibyte.
+            case when p.status = 'active'
+                 then left(fd_search_fold(coalesce(p.description, '')), 200000)
+                 else '' end as description
+     offset 0
+   ) as folded
+   cross join lateral (
+     select folded.description,
+            btrim(left(concat_ws(' ', folded.name, array_to_string(v.skus, ' ')), 10000)) as names,
+            -- As it is written too, for whoever has typed only the beginning of a word.
+            fd_search_scope(number, to_tsvector(stemmer, folded.name)
+                                    || to_tsvector('simple', folded.name)
+                                    || fd_search_skus(v.skus)) as head
+     offset 0
+   ) as made
+   where s.tenant_ref = target and s.product_id = p.id;
+end $$;
+alter routine fd_search_refresh(text,uuid[]) owner to fd_owner;
+grant execute on routine fd_search_refresh(text,uuid[]) to fd_app;
+grant execute on routine fd_search_refresh(text,uuid[]) to fd_worker;
+
+create function fd_search_refresh_next(target text, after uuid, bite integer)
+returns uuid
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  ids uuid[];
+begin
+  select array_agg(n.product_id order by n.product_id) into ids
+    from (select product_id from product_search
+           where tenant_ref = target and product_id > after
+           order by product_id limit bite) as n;
+  perform fd_search_refresh(target, ids);
+  return ids[cardinality(ids)];
+end $$;
+alter routine fd_search_refresh_next(text,uuid,integer) owner to fd_owner;
+grant execute on routine fd_search_refresh_next(text,uuid,integer) to fd_worker;
+
+create function fd_search_scope(store bigint, vector tsvector)
+returns tsvector
+language sql immutable as
+$$
+  select coalesce(string_agg(concat('''', store, '/', w.lexeme, '''',
+                                    ':' || array_to_string(w.positions, ',')), ' '), '')::tsvector
+    from unnest(vector) as w
+   -- PostgreSQL has a limit for a word, and nobody types one as long as this.
+   where octet_length(w.lexeme) <= 200
+$$;
+alter routine fd_search_scope(bigint,tsvector) owner to fd_owner;
+grant execute on routine fd_search_scope(bigint,tsvector) to fd_app;
+grant execute on routine fd_search_scope(bigint,tsvector) to fd_worker;
+
+create function fd_search_skus(folded text[])
+returns tsvector
+language sql immutable as
+$$
+  select array_to_tsvector(coalesce(array_agg(distinct part), '{}'))
+    from unnest(folded) as sku,
+         unnest(string_to_array(sku, ' ') || replace(sku, ' ', '')) as part
+   where part <> ''
+$$;
+alter routine fd_search_skus(text[]) owner to fd_owner;
+grant execute on routine fd_search_skus(text[]) to fd_app;
+grant execute on routine fd_search_skus(text[]) to fd_worker;
 
 create function fd_tenant()
 returns text
