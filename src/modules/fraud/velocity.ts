@@ -1,10 +1,10 @@
 import { sha256 } from '../../kernel/tokens.ts'
 import { callerOf, type Limits } from '../../platform/limits.ts'
-import { listValues } from './normalise.ts'
-import type { BanKind, Facts } from './schema.ts'
+import { normalise } from './normalise.ts'
+import type { Facts } from './schema.ts'
 
 /** What is counted. Without a fact there is no bucket: those who lack it are not one shopper. */
-const COUNTED: readonly BanKind[] = ['customer_ref', 'ip', 'card_fingerprint', 'email']
+const COUNTED = ['customer_ref', 'ip', 'card_fingerprint', 'email'] as const
 
 /**
  * An attempt counts before it is made; one that fails counts three times in all. Whoever tries out
@@ -17,12 +17,12 @@ const FAILURE_EXTRA = 2
  * store holds none; an IPv6 address counts as its network.
  */
 export function velocityBuckets(tenant: string, facts: Facts): string[] {
-  return listValues(facts)
-    .filter(({ kind }) => COUNTED.includes(kind))
-    .map(({ kind, value }) => {
-      const counted = kind === 'ip' ? callerOf(value) : value
-      return `checkout:${tenant}:${kind}:${sha256(counted).toString('hex')}`
-    })
+  return COUNTED.flatMap((kind) => {
+    const value = normalise(kind, facts[kind] ?? '')
+    if (value === null) return []
+    const counted = kind === 'ip' ? callerOf(value) : value
+    return [`checkout:${tenant}:${kind}:${sha256(counted).toString('hex')}`]
+  })
 }
 
 type Spender = Pick<Limits, 'spend'>

@@ -37,7 +37,7 @@ test('a bucket counts each fact that is there, of one store, and names nobody', 
 test('the gate', async (t) => {
   const database = await openTestDatabase(t)
   const superuser = await openSuperuser(t, database)
-  const store = openPostgresStore({ url: database.roleUrl('fd_app'), deadlineMs: 2_000 })
+  const store = openPostgresStore({ url: database.roleUrl('fd_app'), deadlineMs: 10_000 })
   t.after(() => store.close())
   const limits = createLimits({ store, perMinute: { my: 100, failed: 100 } })
   const pass = (facts: Facts, limit = 5) => passVelocity(limits, 'acme', facts, limit)
