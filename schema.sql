@@ -1,5 +1,11 @@
 -- The migrated database, written from its catalogs. The migrations are what is run.
 
+create extension btree_gin;
+
+create extension pg_trgm;
+
+create extension unaccent;
+
 create role fd_app login;
 alter role fd_app set TimeZone=UTC;
 alter role fd_app set idle_in_transaction_session_timeout=15s;
@@ -155,6 +161,7 @@ create table collection_products (
   "position" integer not null,
   constraint collection_products_pkey PRIMARY KEY (tenant_ref, collection_id, product_id),
   constraint collection_products_tenant_ref_collection_id_fkey FOREIGN KEY (tenant_ref, collection_id) REFERENCES collections(tenant_ref, id) ON DELETE CASCADE,
+  constraint collection_products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint collection_products_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table collection_products owner to fd_owner;
@@ -164,6 +171,8 @@ CREATE INDEX collection_products_of_product ON collection_products USING btree (
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
 create policy tenant on collection_products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_delete AFTER DELETE ON collection_products REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
+CREATE TRIGGER search_insert AFTER INSERT ON collection_products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_collections();
 grant delete, insert, select, update on collection_products to fd_app;
 grant select on collection_products to fd_operator;
 grant select on collection_products to fd_worker;
@@ -177,7 +186,7 @@ create table collections (
   "position" integer not null default 0,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
-  constraint collections_description_check CHECK ((length(description) <= 100000)),
+  constraint collections_description_check CHECK ((length(description) <= 20000)),
   constraint collections_pkey PRIMARY KEY (tenant_ref, id),
   constraint collections_slug UNIQUE (tenant_ref, slug),
   constraint collections_slug_check CHECK (((length(slug) >= 1) AND (length(slug) <= 200))),
@@ -189,10 +198,15 @@ alter table collections enable row level security;
 alter table collections force row level security;
 create policy operator on collections for select to fd_operator using true;
 create policy owner on collections for all to fd_owner using true with check true;
+create policy search on collections for select to fd_search using true;
 create policy tenant on collections for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select, update on collections to fd_app;
 grant select on collections to fd_operator;
 grant select on collections to fd_worker;
+grant select (id) on collections to fd_search;
+grant select (slug) on collections to fd_search;
+grant select (tenant_ref) on collections to fd_search;
+grant select (title) on collections to fd_search;
 
 create table credentials (
   tenant_ref text not null,
@@ -503,6 +517,7 @@ create table product_images (
   constraint product_images_alt_check CHECK ((length(alt) <= 1000)),
   constraint product_images_asset_ref_check CHECK ((length(asset_ref) <= 200)),
   constraint product_images_pkey PRIMARY KEY (tenant_ref, product_id, asset_ref),
+  constraint product_images_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_images_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table product_images owner to fd_owner;
@@ -514,6 +529,33 @@ create policy tenant on product_images for all to fd_app, fd_worker using (tenan
 grant delete, insert, select, update on product_images to fd_app;
 grant select on product_images to fd_operator;
 grant select on product_images to fd_worker;
+
+create table product_search (
+  tenant_ref text not null,
+  product_id uuid not null,
+  created_at timestamp with time zone not null,
+  price_cents bigint,
+  collections uuid[] not null default '{}'::uuid[],
+  names text not null default ''::text,
+  head tsvector not null default ''::tsvector,
+  words tsvector not null default ''::tsvector,
+  constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
+  constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
+) with (fillfactor=85);
+alter table product_search owner to fd_owner;
+alter table product_search enable row level security;
+alter table product_search force row level security;
+CREATE INDEX product_search_names ON product_search USING gin (tenant_ref, names gin_trgm_ops);
+CREATE INDEX product_search_words ON product_search USING gin (tenant_ref, words);
+create policy operator on product_search for select to fd_operator using true;
+create policy owner on product_search for all to fd_owner using true with check true;
+create policy search on product_search for select to fd_search using true;
+create policy tenant on product_search for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on product_search to fd_app;
+grant select on product_search to fd_operator;
+grant select on product_search to fd_search;
+grant select, update on product_search to fd_worker;
 
 create table products (
   tenant_ref text not null,
@@ -527,11 +569,12 @@ create table products (
   subscription_interval_count integer,
   subscription_price_cents bigint,
   metadata jsonb not null default '{}'::jsonb,
-  created_at timestamp with time zone not null default now(),
-  updated_at timestamp with time zone not null default now(),
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
   constraint products_check CHECK ((is_subscription = (subscription_interval IS NOT NULL))),
   constraint products_check1 CHECK ((is_subscription = (subscription_interval_count IS NOT NULL))),
-  constraint products_description_check CHECK ((length(description) <= 100000)),
+  constraint products_check2 CHECK ((is_subscription OR (subscription_price_cents IS NULL))),
+  constraint products_description_check CHECK ((length(description) <= 20000)),
   constraint products_metadata_check CHECK ((jsonb_typeof(metadata) = 'object'::text)),
   constraint products_name_check CHECK (((length(name) >= 1) AND (length(name) <= 300))),
   constraint products_pkey PRIMARY KEY (tenant_ref, id),
@@ -540,15 +583,18 @@ create table products (
   constraint products_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text]))),
   constraint products_subscription_interval_check CHECK ((subscription_interval = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'year'::text]))),
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
-  constraint products_subscription_price_cents_check CHECK ((subscription_price_cents >= 0)),
+  constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
+CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
 create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
+CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
 grant select on products to fd_operator;
 grant select on products to fd_worker;
@@ -625,11 +671,17 @@ CREATE INDEX stores_by_owner ON stores USING btree (owner_email) WHERE (owner_em
 create policy gate on stores for select to fd_gate using true;
 create policy operator on stores for select to fd_operator using true;
 create policy owner on stores for all to fd_owner using true with check true;
+create policy search on stores for select to fd_search using true;
 create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
 grant select on stores to fd_operator;
 grant select, update on stores to fd_worker;
+grant select (language) on stores to fd_search;
+grant select (status) on stores to fd_search;
+grant select (store_number) on stores to fd_search;
+grant select (tenant_ref) on stores to fd_search;
 
 create table variants (
   tenant_ref text not null,
@@ -651,6 +703,7 @@ create table variants (
   constraint variants_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
   constraint variants_sku UNIQUE (tenant_ref, sku),
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
+  constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
 );
 alter table variants owner to fd_owner;
@@ -660,6 +713,9 @@ CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id
 create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
+CREATE TRIGGER search_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
+CREATE TRIGGER search_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variant_changes();
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
@@ -751,6 +807,350 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'FD002';
 end $$;
 alter routine fd_refuse_change() owner to fd_owner;
+
+create function fd_search_config(language text)
+returns regconfig
+language sql stable as
+$$
+  select coalesce((
+    select c.oid::regconfig
+      from (values ('ar', 'arabic'), ('ca', 'catalan'), ('da', 'danish'), ('de', 'german'),
+                   ('el', 'greek'), ('en', 'english'), ('es', 'spanish'), ('et', 'estonian'),
+                   ('eu', 'basque'), ('fi', 'finnish'), ('fr', 'french'), ('ga', 'irish'),
+                   ('hi', 'hindi'), ('hu', 'hungarian'), ('hy', 'armenian'), ('id', 'indonesian'),
+                   ('it', 'italian'), ('lt', 'lithuanian'), ('nb', 'norwegian'), ('ne', 'nepali'),
+                   ('nl', 'dutch'), ('nn', 'norwegian'), ('no', 'norwegian'),
+                   ('pt', 'portuguese'), ('ro', 'romanian'), ('ru', 'russian'), ('sr', 'serbian'),
+                   ('sv', 'swedish'), ('ta', 'tamil'), ('tr', 'turkish'), ('yi', 'yiddish')
+           ) as known (tag, name)
+      join pg_ts_config c on c.cfgname = known.name and c.cfgnamespace = 'pg_catalog'::regnamespace
+     where known.tag = lower(split_part(language, '-', 1))
+  ), 'simple'::regconfig)
+$$;
+alter routine fd_search_config(text) owner to fd_owner;
+grant execute on routine fd_search_config(text) to fd_app;
+grant execute on routine fd_search_config(text) to fd_search;
+grant execute on routine fd_search_config(text) to fd_worker;
+
+create function fd_search_fold(given text)
+returns text
+language sql stable as
+$$
+  select btrim(lower(
+    case when octet_length(given) = length(given)
+         then regexp_replace(given, '[^A-Za-z0-9]+', ' ', 'g')
+         else public.unaccent('public.unaccent', regexp_replace(regexp_replace(
+                normalize(given, nfkc), '[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f\ufeff]+', '', 'g'),
+                '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9\u00ab-\u00b4\u00b6-\u00b9'
+                '\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2100-\u2bff\u3000-\u3004\u3008-\u3020'
+                '\ufff0-\uffff]+', ' ', 'g')) end))
+$$;
+alter routine fd_search_fold(text) owner to fd_owner;
+grant execute on routine fd_search_fold(text) to fd_app;
+grant execute on routine fd_search_fold(text) to fd_search;
+grant execute on routine fd_search_fold(text) to fd_worker;
+
+create function fd_search_note_collections()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform from product_search s
+    where (s.tenant_ref, s.product_id) in (select tenant_ref, product_id from changed)
+    order by s.tenant_ref, s.product_id for update;
+  update product_search s
+     set collections = array(
+           select c.collection_id from collection_products c
+            where c.tenant_ref = s.tenant_ref and c.product_id = s.product_id
+            order by c.collection_id)
+   where (s.tenant_ref, s.product_id) in (select tenant_ref, product_id from changed);
+  return null;
+end $$;
+alter routine fd_search_note_collections() owner to fd_owner;
+
+create function fd_search_note_language()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(new.tenant_ref || '/search language', 0));
+  insert into outbox (tenant_ref, type, payload)
+  values (new.tenant_ref, 'store.language_changed.v1', jsonb_build_object('language', new.language));
+  return null;
+end $$;
+alter routine fd_search_note_language() owner to fd_owner;
+
+create function fd_search_note_products()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into product_search (tenant_ref, product_id, created_at)
+  select tenant_ref, id, created_at from changed;
+  perform fd_search_refresh(tenant_ref, array_agg(id)) from changed group by tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_products() owner to fd_owner;
+
+create function fd_search_note_texts()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(n.id))
+     from changed n join before o on o.tenant_ref = n.tenant_ref and o.id = n.id
+    where (n.name, n.description, n.status) is distinct from (o.name, o.description, o.status)
+    group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_texts() owner to fd_owner;
+
+create function fd_search_note_variant_changes()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(n.tenant_ref, array_agg(distinct n.product_id))
+     from changed n join before o on o.tenant_ref = n.tenant_ref and o.id = n.id
+    where (n.sku, n.price_cents, n.archived_at) is distinct from (o.sku, o.price_cents, o.archived_at)
+    group by n.tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_variant_changes() owner to fd_owner;
+
+create function fd_search_note_variants()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  perform fd_search_refresh(tenant_ref, array_agg(distinct product_id))
+     from changed group by tenant_ref;
+  return null;
+end $$;
+alter routine fd_search_note_variants() owner to fd_owner;
+
+create function fd_search_products(wanted text, price_min bigint, price_max bigint, collection text, sort text, page_limit integer, page_offset integer)
+returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json)
+language plpgsql stable security definer set pg_trgm.word_similarity_threshold=0.5 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
+$$
+declare
+  store  record;
+  folded text := fd_search_fold(wanted);
+  asked  tsquery;
+  inside text := case when length(folded) >= 3 then '%' || folded || '%' end;
+  chosen uuid;
+  edges  bigint[] := '{100,250,500,1000,2500,5000,10000,25000,50000,100000,250000,500000,1000000,
+                       2500000,5000000,10000000,25000000,50000000,100000000}';
+begin
+  select s.tenant_ref, s.store_number, s.language into store
+    from stores s where s.tenant_ref = fd_tenant() and s.status = 'live';
+  if not found then
+    return;
+  end if;
+  if folded = '' then
+    return query select '{}'::uuid[], 0, '[]'::json, '[]'::json;
+    return;
+  end if;
+  asked := fd_search_query(store.store_number, fd_search_config(store.language), folded);
+  select c.id into chosen
+    from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
+  return query
+  with found as materialized (
+    select s.product_id, s.created_at, s.price_cents, s.collections,
+           case sort when 'relevance' then -ts_rank(s.head, asked)::float8
+                     when 'price_asc' then s.price_cents
+                     when 'price_desc' then -s.price_cents end as place
+      from product_search s
+     where s.tenant_ref = store.tenant_ref and s.words @@ asked
+  ),
+  -- Nothing has these words: what looks like them, or has them inside of a longer one. Likeness is
+  -- dear to work out, so no more than a thousand are shown.
+  alike as materialized (
+    select s.product_id, s.created_at, s.price_cents, s.collections,
+           case sort when 'relevance' then -word_similarity(folded, s.names)::float8
+                     when 'price_asc' then s.price_cents
+                     when 'price_desc' then -s.price_cents end as place
+      from product_search s
+     where not exists (select from found)
+       and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
+     limit 1000
+  ),
+  hits as not materialized (
+    select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
+                and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
+           -- An unknown collection holds nothing.
+           collection is null or coalesce(chosen = any (h.collections), false) as collected
+      from (select * from found union all select * from alike) as h
+  ),
+  page as (
+    select h.product_id, h.place, h.created_at
+      from hits h
+     where h.priced and h.collected
+     order by h.place, h.created_at desc, h.product_id
+     limit page_limit offset page_offset
+  ),
+  -- Everything is counted in one go over the matches; what follows adds up a few groups.
+  groups as materialized (
+    select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
+           count(*) as count
+      from hits h
+     group by 1, 2, 3, 4
+  ),
+  buckets as (
+    select g.bucket, sum(g.count) as count
+      from groups g
+     where g.collected and g.bucket is not null
+     group by g.bucket
+  ),
+  counted as (
+    select m.id, sum(m.count) as count
+      from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
+     group by m.id
+     order by count desc, m.id
+     limit 100
+  )
+  select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
+         (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected),
+         (select coalesce(json_agg(json_build_object(
+                   'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
+                   'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
+            from buckets b),
+         (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
+                                                     'count', n.count)
+                                   order by n.count desc, c.slug), '[]')
+            from counted n
+            join collections c on c.tenant_ref = store.tenant_ref and c.id = n.id);
+end $$;
+alter routine fd_search_products(text,bigint,bigint,text,text,integer,integer) owner to fd_search;
+grant execute on routine fd_search_products(text,bigint,bigint,text,text,integer,integer) to fd_app;
+
+create function fd_search_query(store bigint, config regconfig, folded text)
+returns tsquery
+language sql stable as
+$$
+  with given as (
+    select typed, typed[cardinality(typed)] as last
+      from (select (string_to_array(folded, ' '))[:16] as typed) as cut
+  ),
+  firsts as (
+    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as needed
+      from given, unnest(to_tsvector(config, array_to_string(typed[:cardinality(typed) - 1], ' ')))
+     where octet_length(lexeme) <= 200
+  ),
+  lasts as (
+    select string_agg(format('''%s/%s''', store, lexeme), ' & ') as stem
+      from given, unnest(to_tsvector(config, last))
+     where octet_length(lexeme) <= 200
+  ),
+  parts as (
+    select needed,
+           -- A last word that says nothing ("the") counts only where it stands alone.
+           case when stem is not null or needed is null
+                then concat_ws(' | ', stem, format('''%s/%s'':*', store, left(last, 50))) end as ending,
+           -- A SKU may be written with other signs between its parts, or none.
+           case when cardinality(typed) between 2 and 6
+                then format('''%s/%s'':*', store, left(array_to_string(typed, ''), 50)) end as sku
+      from given, firsts, lasts
+  )
+  select concat_ws(' | ', concat_ws(' & ', '(' || needed || ')', '(' || ending || ')'), sku)::tsquery
+    from parts
+$$;
+alter routine fd_search_query(bigint,regconfig,text) owner to fd_owner;
+grant execute on routine fd_search_query(bigint,regconfig,text) to fd_search;
+
+create function fd_search_refresh(target text, ids uuid[])
+returns void
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  number  bigint;
+  stemmer regconfig;
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended(target || '/search language', 0));
+  select store_number, fd_search_config(language) into number, stemmer
+    from stores where tenant_ref = target;
+  perform from product_search s join unnest(ids) as one on s.product_id = one
+    where s.tenant_ref = target
+    order by s.product_id for update of s;
+  update product_search s
+     set price_cents = v.price_cents, names = made.names, head = made.head,
+         words = strip(made.head || fd_search_scope(number, to_tsvector(stemmer, made.description)))
+    from unnest(ids) as one
+    join products p on p.tenant_ref = target and p.id = one
+   cross join lateral (
+     -- Nobody looks for the last of a thousand variants, and a row has its limits.
+     select min(v.price_cents) as price_cents,
+            case when p.status = 'active'
+                 then (array_agg(fd_search_fold(v.sku) order by v.position, v.id))[:500] end as skus
+       from variants v
+      where v.tenant_ref = target and v.product_id = p.id and v.archived_at is null
+   ) as v
+   cross join lateral (
+     select case when p.status = 'active' then fd_search_fold(p.name) else '' end as name,
+            -- A vector is smaller than a mebibyte.
+            case when p.status = 'active'
+                 then left(fd_search_fold(coalesce(p.description, '')), 200000)
+                 else '' end as description
+     offset 0
+   ) as folded
+   cross join lateral (
+     select folded.description,
+            btrim(left(concat_ws(' ', folded.name, array_to_string(v.skus, ' ')), 10000)) as names,
+            -- As it is written too, for whoever has typed only the beginning of a word.
+            fd_search_scope(number, to_tsvector(stemmer, folded.name)
+                                    || to_tsvector('simple', folded.name)
+                                    || fd_search_skus(v.skus)) as head
+     offset 0
+   ) as made
+   where s.tenant_ref = target and s.product_id = p.id;
+end $$;
+alter routine fd_search_refresh(text,uuid[]) owner to fd_owner;
+grant execute on routine fd_search_refresh(text,uuid[]) to fd_app;
+grant execute on routine fd_search_refresh(text,uuid[]) to fd_worker;
+
+create function fd_search_refresh_next(target text, after uuid, bite integer)
+returns uuid
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+declare
+  ids uuid[];
+begin
+  select array_agg(n.product_id order by n.product_id) into ids
+    from (select product_id from product_search
+           where tenant_ref = target and product_id > after
+           order by product_id limit bite) as n;
+  perform fd_search_refresh(target, ids);
+  return ids[cardinality(ids)];
+end $$;
+alter routine fd_search_refresh_next(text,uuid,integer) owner to fd_owner;
+grant execute on routine fd_search_refresh_next(text,uuid,integer) to fd_worker;
+
+create function fd_search_scope(store bigint, vector tsvector)
+returns tsvector
+language sql immutable as
+$$
+  select coalesce(string_agg(concat('''', store, '/', w.lexeme, '''',
+                                    ':' || array_to_string(w.positions, ',')), ' '), '')::tsvector
+    from unnest(vector) as w
+   -- PostgreSQL has a limit for a word, and nobody types one as long as this.
+   where octet_length(w.lexeme) <= 200
+$$;
+alter routine fd_search_scope(bigint,tsvector) owner to fd_owner;
+grant execute on routine fd_search_scope(bigint,tsvector) to fd_app;
+grant execute on routine fd_search_scope(bigint,tsvector) to fd_worker;
+
+create function fd_search_skus(folded text[])
+returns tsvector
+language sql immutable as
+$$
+  select array_to_tsvector(coalesce(array_agg(distinct part), '{}'))
+    from unnest(folded) as sku,
+         unnest(string_to_array(sku, ' ') || replace(sku, ' ', '')) as part
+   where part <> ''
+$$;
+alter routine fd_search_skus(text[]) owner to fd_owner;
+grant execute on routine fd_search_skus(text[]) to fd_app;
+grant execute on routine fd_search_skus(text[]) to fd_worker;
 
 create function fd_tenant()
 returns text
