@@ -7,6 +7,7 @@ import type { Figure } from './figure.ts'
 import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
+import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
@@ -17,6 +18,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   memory: idleMemory,
   claims: claimScan,
   catalog: catalogReads,
+  search: searchProducts,
 }
 
 async function main(names: readonly string[]) {
