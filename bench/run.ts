@@ -7,6 +7,7 @@ import type { Figure } from './figure.ts'
 import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
+import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -19,6 +20,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   claims: claimScan,
   webhooks,
   catalog: catalogReads,
+  search: searchProducts,
 }
 
 async function main(names: readonly string[]) {

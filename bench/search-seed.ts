@@ -27,6 +27,7 @@ export async function seed(url: string, { products, total, stores }: Size): Prom
   await client.connect()
   const run = (text: string) => client.query(text)
   await run('set session_replication_role = replica')
+  await run(`set maintenance_work_mem = '512MB'`)
   await run(`
     insert into stores (tenant_ref, display_name, status)
     select case n when 0 then '${STORE}' else 'store-' || n end, 'Store ' || n, 'live'

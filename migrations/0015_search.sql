@@ -304,7 +304,8 @@ begin
       from product_search s
      where s.tenant_ref = store.tenant_ref and s.words @@ asked
   ),
-  -- Nothing has these words: what looks like them, or has them inside of a longer one.
+  -- Nothing has these words: what looks like them, or has them inside of a longer one. Likeness is
+  -- dear to work out, so no more than a thousand are shown.
   alike as materialized (
     select s.product_id, s.created_at, s.price_cents, s.collections,
            case sort when 'relevance' then -word_similarity(folded, s.names)::float8
@@ -313,8 +314,9 @@ begin
       from product_search s
      where not exists (select from found)
        and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
+     limit 1000
   ),
-  hits as (
+  hits as not materialized (
     select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
                 and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
            -- An unknown collection holds nothing.
@@ -328,25 +330,31 @@ begin
      order by h.place, h.created_at desc, h.product_id
      limit page_limit offset page_offset
   ),
-  buckets as (
-    select width_bucket(h.price_cents, edges) as n, count(*) as count
+  -- Everything is counted in one go over the matches; what follows adds up a few groups.
+  groups as materialized (
+    select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
+           count(*) as count
       from hits h
-     where h.collected and h.price_cents is not null
-     group by 1
+     group by 1, 2, 3, 4
+  ),
+  buckets as (
+    select g.bucket, sum(g.count) as count
+      from groups g
+     where g.collected and g.bucket is not null
+     group by g.bucket
   ),
   counted as (
-    select member.id, count(*) as count
-      from hits h cross join unnest(h.collections) as member (id)
-     where h.priced
-     group by 1
-     order by 2 desc, 1
+    select m.id, sum(m.count) as count
+      from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
+     group by m.id
+     order by count desc, m.id
      limit 100
   )
   select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
-         (select count(*)::integer from hits h where h.priced and h.collected),
+         (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected),
          (select coalesce(json_agg(json_build_object(
-                   'min_cents', case b.n when 0 then 0 else edges[b.n] end,
-                   'max_cents', edges[b.n + 1] - 1, 'count', b.count) order by b.n), '[]')
+                   'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
+                   'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
             from buckets b),
          (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
                                                      'count', n.count)

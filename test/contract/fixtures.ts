@@ -13,10 +13,14 @@ export type Fixture = (merchant: Caller, app: TestApp) => Promise<Record<string,
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWMQMgkDAAD4AJ2ZdwzOAAAAAElFTkSuQmCC'
-const PIXEL_HASH = createHash('sha256').update(Buffer.from(PIXEL, 'base64')).digest('hex')
+
+/** Another one, which products use: what is in use cannot be deleted. */
+const SHOWN_PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWM4kcwMAAMlAS9AfySPAAAAAElFTkSuQmCC'
+const SHOWN_HASH = createHash('sha256').update(Buffer.from(SHOWN_PIXEL, 'base64')).digest('hex')
 
 /** The generated tests call their own store so. */
-const ACME_IMAGE = { asset_ref: `asset:acme/${PIXEL_HASH}.png` }
+const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
 
 const VARIANT = '11111111-1111-4111-8111-111111111111'
 const COUPONS = '/v1/merchant/marketing/coupons'
@@ -52,7 +56,7 @@ export const FIXTURES: Record<string, Fixture> = {
     const { id } = await makeProduct(merchant)
     const made = await merchant.post(`/v1/merchant/catalog/products/${id}/images`, ACME_IMAGE)
     assert.equal(made.status, 201, made.text)
-    return { id, sha256: PIXEL_HASH }
+    return { id, sha256: SHOWN_HASH }
   },
   'GET /v1/merchant/catalog/collections/:id': makeCollection,
   'PATCH /v1/merchant/catalog/collections/:id': makeCollection,
@@ -192,9 +196,10 @@ async function uploadAsset(merchant: Caller) {
   return { sha256: made.body.asset.sha256 as string }
 }
 
-/** A product of a store that has the pixel among its assets. */
+/** A product, and beside it the asset that can be its picture. */
 async function makeProduct(merchant: Caller) {
-  await uploadAsset(merchant)
+  const picture = { content_type: 'image/png', data_base64: SHOWN_PIXEL }
+  await merchant.post('/v1/merchant/media', picture)
   const body = { slug: randomUUID(), name: 'a canary' }
   const made = await merchant.post('/v1/merchant/catalog/products', body)
   assert.ok(made.body.product, made.text)

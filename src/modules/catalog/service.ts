@@ -112,14 +112,14 @@ async function lock(tx: Tx, id: string): Promise<ProductRow> {
  * What the claim scan objects to in a product's text. That is advice: a scan that could not run says
  * so by null, and costs nobody the product.
  */
-export async function findClaims({
-  name,
-  description,
-}: Pick<ProductRow, 'name' | 'description'>): Promise<Finding[] | null> {
+export async function findClaims(
+  { name, description }: Pick<ProductRow, 'name' | 'description'>,
+  scanText = claims.scanText,
+): Promise<Finding[] | null> {
   try {
     const texts = Object.entries({ name, description: description ?? '' })
     const scans = texts.map(async ([member, text]) => {
-      const { findings } = await claims.scanText(text)
+      const { findings } = await scanText(text)
       return findings.map((finding) => ({ ...finding, path: `/${member}` }))
     })
     return (await Promise.all(scans)).flat()

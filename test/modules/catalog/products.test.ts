@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
+import { findClaims } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { auditOf, makeProduct, makeVariant, PRODUCTS } from './setup.ts'
 
@@ -170,6 +171,11 @@ describe('claims in a product', () => {
     const url = `${PRODUCTS}/${body.product.id}`
     const mended = await acme.patch(url, { description: 'A balm.' })
     assert.deepEqual(mended.body.warnings, [])
+  })
+
+  test('are unknown where the scan cannot run, which costs nobody the product', async () => {
+    const broken = () => Promise.reject(new Error('no scan today'))
+    assert.equal(await findClaims({ name: 'Balm', description: null }, broken), null)
   })
 })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import type pg from 'pg'
+import { sql } from '../../../src/db/sql.ts'
 import { openTestDatabase, type TestDatabase } from '../../harness/database.ts'
 
 const PRODUCTS = 3_000
@@ -24,7 +25,7 @@ before(async (t) => {
 /** The plans of the statements within a call, as the server itself saw them run. */
 async function plansOf(q: string): Promise<string> {
   const plans: string[] = []
-  const note = ({ message }: { message?: string }) => plans.push(message ?? '')
+  const note = ({ message }: { message?: string | undefined }) => plans.push(message ?? '')
   admin.on('notice', note)
   await admin.query(`
     load 'auto_explain';
@@ -74,7 +75,6 @@ describe('the search function', () => {
 
   test('raises without a tenant', async () => {
     const app = database.open('fd_app')
-    const { sql } = await import('../../../src/db/sql.ts')
     const call = sql`select fd_search_products('lamp', null, null, null, 'newest', 20, 0)`
     await assert.rejects(app.global.run(call), { code: 'FD001' })
   })
