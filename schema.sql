@@ -117,7 +117,8 @@ create table coupon_codes (
   constraint coupon_codes_folded UNIQUE (tenant_ref, folded),
   constraint coupon_codes_folded_check CHECK (((length(folded) >= 1) AND (length(folded) <= 256))),
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
-  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
@@ -143,7 +144,8 @@ create table coupon_redemptions (
   constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
   constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
-  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
@@ -513,7 +515,8 @@ create table pricing_group_members (
   created_at timestamp with time zone not null default now(),
   constraint pricing_group_members_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint pricing_group_members_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
-  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref)
+  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref),
+  constraint pricing_group_members_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table pricing_group_members owner to fd_owner;
 alter table pricing_group_members enable row level security;
@@ -538,6 +541,7 @@ create table pricing_group_prices (
   constraint pricing_group_prices_min_quantity_check CHECK (((min_quantity >= 1) AND (min_quantity <= 10000))),
   constraint pricing_group_prices_pkey PRIMARY KEY (tenant_ref, group_id, variant_id, min_quantity),
   constraint pricing_group_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint pricing_group_prices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint pricing_group_prices_variant FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
 );
 alter table pricing_group_prices owner to fd_owner;
