@@ -14,7 +14,7 @@ create index pricing_groups_newest on pricing_groups (tenant_ref, created_at des
 
 -- Customers are known by whatever the storefront calls them; they need not have bought yet.
 create table pricing_group_members (
-  tenant_ref   text        not null,
+  tenant_ref   text        not null references stores,
   group_id     uuid        not null,
   customer_ref text        not null check (length(customer_ref) between 1 and 200),
   created_at   timestamptz not null default now(),
@@ -27,7 +27,7 @@ create index pricing_group_members_of_customer
     on pricing_group_members (tenant_ref, customer_ref, group_id);
 
 create table pricing_group_prices (
-  tenant_ref   text        not null,
+  tenant_ref   text        not null references stores,
   group_id     uuid        not null,
   variant_id   uuid        not null,
   -- From so many units on. A variant may have a price for each of several quantities.

@@ -35,7 +35,7 @@ create index coupons_newest on coupons (tenant_ref, created_at desc, id desc);
 -- Every code a customer can type, each once in a store whatever the case of its letters: the
 -- coupon's own, and those made for one use each.
 create table coupon_codes (
-  tenant_ref text        not null,
+  tenant_ref text        not null references stores,
   id         uuid        not null default gen_random_uuid(),
   coupon_id  uuid        not null,
   code       text        not null check (length(code) between 1 and 64),
@@ -53,7 +53,7 @@ create index coupon_codes_of_coupon on coupon_codes (tenant_ref, coupon_id, crea
 
 -- An order uses one coupon, once. A claim holds the use while the payment is under way.
 create table coupon_redemptions (
-  tenant_ref   text        not null,
+  tenant_ref   text        not null references stores,
   order_id     uuid        not null,
   coupon_id    uuid        not null,
   code_id      uuid,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { isOutage } from '../../../src/db/constraints.ts'
 import { ApiError } from '../../../src/errors.ts'
 import * as money from '../../../src/modules/marketing/money.ts'
 import * as marketing from '../../../src/modules/marketing/service.ts'
@@ -27,6 +28,8 @@ test('the uses of a coupon', async (t) => {
       await db.transaction('claim', (tx) => money.claim(tx, use))
       return 'claimed'
     } catch (error) {
+      // Nobody waits for a connection for ever. On a busy machine the last in the queue come again.
+      if (isOutage(error)) return claim(use)
       assert.ok(error instanceof ApiError && error.code === 'coupon_invalid', String(error))
       return String(error.body.reason)
     }
