@@ -387,6 +387,27 @@ grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
 
+create table ledger_checkpoints (
+  tenant_ref text not null,
+  sequence bigint not null,
+  account text not null,
+  currency text not null,
+  balance_cents bigint not null,
+  constraint ledger_checkpoints_pkey PRIMARY KEY (tenant_ref, sequence, account, currency),
+  constraint ledger_checkpoints_sequence_check CHECK ((sequence >= 1)),
+  constraint ledger_checkpoints_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_checkpoints owner to fd_owner;
+alter table ledger_checkpoints enable row level security;
+alter table ledger_checkpoints force row level security;
+create policy operator on ledger_checkpoints for select to fd_operator using true;
+create policy owner on ledger_checkpoints for all to fd_owner using true with check true;
+create policy tenant on ledger_checkpoints for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_checkpoints to fd_worker;
+grant select on ledger_checkpoints to fd_app;
+grant select on ledger_checkpoints to fd_operator;
+
 create table ledger_entries (
   tenant_ref text not null,
   journal_id uuid not null,
