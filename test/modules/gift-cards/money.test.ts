@@ -93,7 +93,7 @@ const lapse = (id: string) =>
   ])
 
 describe('a gift card as a tender', () => {
-  test('200 redemptions at a time hand out just what is on it', async () => {
+  test('200 redemptions, twenty at a time, hand out just what is on it', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 10_000)
     const redeem = async (n: number) => {

@@ -90,7 +90,7 @@ const lapse = ({ tenant }: TenantDb) =>
   )
 
 describe('store credit as a tender', () => {
-  test('200 redemptions at a time hand out just what there is', async () => {
+  test('200 redemptions, twenty at a time, hand out just what there is', async () => {
     const db = await openStore()
     await credit(db, 6_000)
     await credit(db, 4_000, LATER)
