@@ -62,6 +62,17 @@ create table ledger_seals (
   foreign key (tenant_ref, journal_id) references ledger_journals
 );
 
+-- What every account stood at after each thousandth journal, so that a trial balance adds up the last
+-- few and not all there ever were. The proof works them out anew.
+create table ledger_checkpoints (
+  tenant_ref    text   not null references stores,
+  sequence      bigint not null check (sequence >= 1),
+  account       text   not null,
+  currency      text   not null,
+  balance_cents bigint not null,
+  primary key (tenant_ref, sequence, account, currency)
+);
+
 -- Value that is set aside for an order until it is taken or given back.
 create table ledger_holds (
   tenant_ref   text        not null references stores,
@@ -88,10 +99,12 @@ call fd_fence('ledger_journals', app => 'select, insert', worker => 'select, ins
 call fd_fence('ledger_entries', app => 'select, insert', worker => 'select, insert');
 call fd_fence('ledger_unsealed', app => 'select, insert', worker => 'select, insert, delete');
 call fd_fence('ledger_seals', app => 'select', worker => 'select, insert');
+call fd_fence('ledger_checkpoints', app => 'select', worker => 'select, insert');
 call fd_fence('ledger_holds', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_freeze('ledger_journals');
 call fd_freeze('ledger_entries');
 call fd_freeze('ledger_seals');
+call fd_freeze('ledger_checkpoints');
 
 -- The sealer looks over all tenants for who has work, then works within one.
 create policy due on ledger_unsealed for select to fd_worker using (true);

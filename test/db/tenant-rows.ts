@@ -58,6 +58,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                            from pricing_groups g, v where g.tenant_ref = $1 limit 1`,
   idempotency_keys: `insert into idempotency_keys (tenant_ref, operation, key, fingerprint, lease_until)
                      values ($1, 'checkout', 'k', sha256('x'), now())`,
+  ledger_checkpoints: `insert into ledger_checkpoints
+                              (tenant_ref, sequence, account, currency, balance_cents)
+                       values ($1, 1000, 'sales', 'USD', 0)`,
   ledger_holds: `insert into ledger_holds (tenant_ref, account, ref, currency, amount_cents, order_id)
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)

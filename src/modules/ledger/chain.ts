@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../kernel/canonical-json.ts'
 import type { SealedForm } from './schema.ts'
 
+/** Journals between two checkpoints: what a trial balance adds up at most, but for the newest. */
+export const CHECKPOINT_EVERY = 1_000
+
 /** What the first link continues. */
 export const GENESIS = '0'.repeat(64)
 

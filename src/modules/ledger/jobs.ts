@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { chainHash, GENESIS } from './chain.ts'
+import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 
 /** Stores looked at in one step. Only their names are read, so there can be many. */
@@ -45,9 +45,13 @@ const sealBatch = (db: TenantDb): Promise<number> =>
       return hash
     })
     const ids = journals.map(({ id }) => id)
+    const last = first + ids.length - 1
+    const mark = last - (last % CHECKPOINT_EVERY)
     await Promise.all([
       queries.insertSeals(tx, first, ids, hashes),
       queries.deleteUnsealed(tx, ids),
+      // A batch is smaller than the stretch between two checkpoints, so it passes one at most.
+      mark >= first && queries.insertCheckpoint(tx, mark - CHECKPOINT_EVERY, mark),
     ])
     return journals.length
   })

@@ -184,15 +184,58 @@ export const listLinks = (db: Db, from: number, limit: number) =>
      limit ${limit}`,
   )
 
+/** The last checkpoint, and whatever came after it. */
 export const listBalances = (db: Db) =>
   db.many(
     Balance,
     sql`
+    with mark as (
+      select coalesce(max(sequence), 0) as sequence
+        from ledger_checkpoints
+       where tenant_ref = ${db.tenant}
+    ), recent as (
+      select s.journal_id
+        from ledger_seals s, mark
+       where s.tenant_ref = ${db.tenant} and s.sequence > mark.sequence
+       union all
+      select journal_id from ledger_unsealed where tenant_ref = ${db.tenant}
+    ), amounts as (
+      select e.account, e.currency, e.amount_cents
+        from recent r
+        join ledger_entries e on e.tenant_ref = ${db.tenant} and e.journal_id = r.journal_id
+       union all
+      select c.account, c.currency, c.balance_cents
+        from ledger_checkpoints c, mark
+       where c.tenant_ref = ${db.tenant} and c.sequence = mark.sequence
+    )
     select account, currency, sum(amount_cents)::bigint as balance_cents
-      from ledger_entries
-     where tenant_ref = ${db.tenant}
+      from amounts
      group by account, currency
      order by account, currency`,
+  )
+
+/** From the checkpoint before and the seals since. */
+export const insertCheckpoint = (tx: Tx, before: number, at: number) =>
+  tx.run(sql`
+    insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
+    select ${tx.tenant}, ${at}, account, currency, sum(amount_cents)
+      from (select e.account, e.currency, e.amount_cents
+              from ledger_seals s
+              join ledger_entries e on e.tenant_ref = s.tenant_ref and e.journal_id = s.journal_id
+             where s.tenant_ref = ${tx.tenant} and s.sequence > ${before} and s.sequence <= ${at}
+             union all
+            select account, currency, balance_cents
+              from ledger_checkpoints
+             where tenant_ref = ${tx.tenant} and sequence = ${before}) as amounts
+     group by account, currency`)
+
+export const listCheckpoint = (db: Db, sequence: number) =>
+  db.many(
+    Balance,
+    sql`
+    select account, currency, balance_cents
+      from ledger_checkpoints
+     where tenant_ref = ${db.tenant} and sequence = ${sequence}`,
   )
 
 /** One statement, so that a journal which is sealed meanwhile is counted once. */

@@ -12,10 +12,12 @@ import * as giftCards from '../../../src/modules/gift-cards/service.ts'
 import { post } from '../../../src/modules/ledger/money.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import * as idempotency from '../../../src/platform/idempotency.ts'
+import { inLanes } from '../../harness/lanes.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
-const platform = await openPlatform({ after }, 20)
+const CONNECTIONS = 20
+const platform = await openPlatform({ after }, CONNECTIONS)
 const superuser = await platform.database.openAdmin()
 const keys = codeKeys((purpose) => deriveKey(platform.database.secretKey, purpose))
 
@@ -91,7 +93,7 @@ const lapse = (id: string) =>
   ])
 
 describe('a gift card as a tender', () => {
-  test('200 redemptions at a time hand out just what is on it', async () => {
+  test('200 redemptions, twenty at a time, hand out just what is on it', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 10_000)
     const redeem = async (n: number) => {
@@ -102,9 +104,9 @@ describe('a gift card as a tender', () => {
       await settle(db, order)
       return amount_cents
     }
-    const taken = await Promise.all(Array.from({ length: 200 }, (_, n) => redeem(n)))
+    const taken = await inLanes(CONNECTIONS, 200, redeem)
     const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
-    const rest = await Promise.all(Array.from({ length: 40 }, () => redeem(1)))
+    const rest = await inLanes(CONNECTIONS, 40, () => redeem(1))
     const sum = rest.reduce((total: number, each) => total + (each ?? 0), first)
     assert.equal(sum, 10_000)
     assert.deepEqual(await amounts(db, id), [0, 0, 'depleted'])

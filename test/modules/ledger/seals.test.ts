@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { TenantDb } from '../../../src/db/database.ts'
 import { sealDue } from '../../../src/modules/ledger/jobs.ts'
-import { post } from '../../../src/modules/ledger/money.ts'
+import { post, postAll } from '../../../src/modules/ledger/money.ts'
 import { proof } from '../../../src/modules/ledger/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
@@ -232,6 +232,64 @@ describe('the proof', () => {
       assert.deepEqual([verified, broken_at], [false, brokenAt])
     })
   }
+
+  test('of a long chain adds up from checkpoints, and works those out anew', async () => {
+    const db = await openStore()
+    const sales = (count: number, cents: number) =>
+      db.transaction('sell', (tx) =>
+        postAll(
+          tx,
+          Array.from({ length: count }, () => ({
+            kind: 'sale',
+            currency: 'USD',
+            entries: [
+              { account: 'card_clearing' as const, amount_cents: cents },
+              { account: 'sales' as const, amount_cents: -cents },
+            ],
+          })),
+        ),
+      )
+    await sales(1_010, 3)
+    assert.equal(await sealAll(), 1_010)
+    await sales(995, 2)
+    await sealAll()
+    await sell(db, 7)
+    const { rows } = await superuser.query(
+      `select sequence::int, account, balance_cents::int from ledger_checkpoints
+        where tenant_ref = $1 order by sequence, account`,
+      [db.tenant],
+    )
+    assert.deepEqual(
+      rows.map(({ sequence, account, balance_cents }) => [sequence, account, balance_cents]),
+      [
+        [1_000, 'card_clearing', 3_000],
+        [1_000, 'sales', -3_000],
+        [2_000, 'card_clearing', 5_010],
+        [2_000, 'sales', -5_010],
+      ],
+    )
+    const whole = await proof(db)
+    assert.deepEqual(
+      whole.trial_balance.map(({ balance_cents }) => balance_cents),
+      [5_027, -5_027],
+    )
+    assert.deepEqual([whole.verified, whole.to, whole.unsealed_count], [true, 2_005, 1])
+    for (const from of [1_000, 1_001, 1_500]) assert.equal((await proof(db, from)).verified, true)
+    await assert.rejects(
+      superuser.query('update ledger_checkpoints set balance_cents = balance_cents + 1'),
+      { code: 'FD002' },
+    )
+    await superuser.query('begin')
+    await superuser.query('set local session_replication_role = replica')
+    await superuser.query(
+      `update ledger_checkpoints set balance_cents = balance_cents + sign(balance_cents)
+        where tenant_ref = $1 and sequence = 2000`,
+      [db.tenant],
+    )
+    await superuser.query('commit')
+    const forged = await proof(db)
+    assert.deepEqual([forged.balanced, forged.verified, forged.broken_at], [true, false, 2_000])
+  })
 
   test('is answered to a key that may see figures', async (t) => {
     const app = await openTestApp(t)

@@ -10,10 +10,12 @@ import * as money from '../../../src/modules/store-credit/money.ts'
 import * as storeCredit from '../../../src/modules/store-credit/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import * as idempotency from '../../../src/platform/idempotency.ts'
+import { inLanes } from '../../harness/lanes.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
-const platform = await openPlatform({ after }, 20)
+const CONNECTIONS = 20
+const platform = await openPlatform({ after }, CONNECTIONS)
 const superuser = await platform.database.openAdmin()
 
 const ANN = 'ann@example.com'
@@ -88,7 +90,7 @@ const lapse = ({ tenant }: TenantDb) =>
   )
 
 describe('store credit as a tender', () => {
-  test('200 redemptions at a time hand out just what there is', async () => {
+  test('200 redemptions, twenty at a time, hand out just what there is', async () => {
     const db = await openStore()
     await credit(db, 6_000)
     await credit(db, 4_000, LATER)
@@ -99,9 +101,9 @@ describe('store credit as a tender', () => {
       await settle(db, order)
       return amount_cents
     }
-    const taken = await Promise.all(Array.from({ length: 200 }, (_, n) => redeem(n)))
+    const taken = await inLanes(CONNECTIONS, 200, redeem)
     const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
-    const rest = await Promise.all(Array.from({ length: 40 }, () => redeem(1)))
+    const rest = await inLanes(CONNECTIONS, 40, () => redeem(1))
     assert.equal(
       rest.reduce((sum: number, each) => sum + (each ?? 0), first),
       10_000,
