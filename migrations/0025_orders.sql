@@ -43,6 +43,8 @@ create table orders (
                      check (source in ('checkout', 'subscription_renewal', 'operator')),
   -- What an edit needs to price the order again as it was priced.
   pricing            jsonb       not null,
+  -- What was known against the attempt before it was paid for: scored with the gateway's answer.
+  risk               jsonb       not null default '{}',
   is_test            boolean     not null default false,
 
   -- Facts of money. `captured` and `refunded` count every tender; what an edit gives back lowers
