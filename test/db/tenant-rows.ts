@@ -1,3 +1,5 @@
+const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
+
 /**
  * A row of a store for each tenant table that the fixtures of the contract tests leave empty. The
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
@@ -18,15 +20,15 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                           values ($1, current_date, 'simulated', 'missing_here', 'x')`,
   sim_charges: `insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code, card,
                                          fingerprint)
-                values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')`,
+                values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '${CARD}', 'x')`,
   sim_journal: `with charge as (
                   insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code,
                                            card, fingerprint)
-                  values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')
+                  values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '${CARD}', 'x')
                   returning tenant_ref, txn_id, ref
                 )
                 insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
                 select tenant_ref, txn_id, ref, 'authorize', 1, 'approved' from charge`,
   sim_vault: `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
-              values ($1, gen_random_uuid(), '{}', 'x', '100')`,
+              values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
 }
