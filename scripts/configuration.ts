@@ -44,8 +44,8 @@ it sealed.
 
 ## What production refuses
 
-Missing secrets; a \`PAYMENT_GATEWAY\` that nobody named (\`simulated\` approves every card); any
-\`WEBHOOK_TEST_TARGETS\`. It also asks owners to prove their e-mail address unless
+Missing secrets; a \`PAYMENT_GATEWAY\` that nobody named (\`simulated\` approves every card); an
+\`NMI_URL\` without TLS; any \`WEBHOOK_TEST_TARGETS\`. It also asks owners to prove their e-mail address unless
 \`IDENTITY_EMAIL_VERIFICATION=off\` says otherwise.
 
 ## A database of your own

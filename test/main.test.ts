@@ -127,8 +127,9 @@ describe('settings that are wrong', () => {
     assert.doesNotMatch(output, /\n {4}at /)
   })
 
-  test('in production include secrets that nobody has set', async (t) => {
-    const output = await refuses(t, { NODE_ENV: 'production' })
+  test('in production include secrets that nobody has set, and cards sent in the open', async (t) => {
+    const output = await refuses(t, { NODE_ENV: 'production', NMI_URL: 'HTTP://nmi.example' })
+    assert.match(output, /NMI_URL must be https/)
     for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY', 'PAYMENT_GATEWAY']) {
       assert.match(output, new RegExp(`${name} must be`))
     }

@@ -1,3 +1,5 @@
+const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
+
 /**
  * A row of a store for each tenant table that the fixtures of the contract tests leave empty. The
  * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
@@ -75,11 +77,11 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                           values ($1, current_date, 'simulated', 'missing_here', 'x')`,
   sim_charges: `insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code, card,
                                          fingerprint)
-                values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')`,
+                values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '${CARD}', 'x')`,
   sim_journal: `with charge as (
                   insert into sim_charges (tenant_ref, ref, amount_cents, currency, outcome, code,
                                            card, fingerprint)
-                  values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '{}', 'x')
+                  values ($1, gen_random_uuid(), 1, 'USD', 'approved', '100', '${CARD}', 'x')
                   returning tenant_ref, txn_id, ref
                 )
                 insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
@@ -100,4 +102,5 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                    select tenant_ref, id, 'asset:x', 1 from products where tenant_ref = $1`,
   variants: `insert into variants (tenant_ref, product_id, sku, price_cents, currency)
              select tenant_ref, id, 'canary', 1, 'USD' from products where tenant_ref = $1`,
+              values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** What goes wrong with one call, before or after it was acted upon. */
 export type Fault =
@@ -17,8 +18,8 @@ export type Fault =
   | 'swapped'
   /** The answer is this text, and nothing is done. */
   | { body: string }
-  /** Refused with a code, and nothing is done. */
-  | { code: string; response?: string; text?: string }
+  /** Refused with a code, perhaps after a while, and nothing is done. */
+  | { code: string; response?: string; text?: string; afterMs?: number }
   /** Approved for this much only. */
   | { authorises: string }
 
@@ -114,6 +115,8 @@ async function answer(
   if (fault === 'silent_before') return
   if (fault === 'forbidden') return void response.writeHead(403).end('no')
   if (fault === 'redirect') return void response.writeHead(307, { location: '/elsewhere' }).end()
+  const waitMs = typeof fault === 'object' && 'code' in fault ? (fault.afterMs ?? 0) : 0
+  if (waitMs > 0) await delay(waitMs)
   const body = act()
   if (fault === 'reset_after') return void request.socket.resetAndDestroy()
   if (fault === 'silent_after') return
@@ -123,7 +126,7 @@ async function answer(
     for (const letter of body) {
       if (response.destroyed) return
       response.write(letter)
-      await new Promise((resolve) => setTimeout(resolve, DRIP_MS))
+      await delay(DRIP_MS)
     }
   }
   if (fault === 'partial') {

@@ -62,6 +62,28 @@ export function readCard(input: CardInput, clock: Clock = systemClock): Card {
   return makeCard({ number, cvv: input.cvv ?? null }, { exp_month: month, exp_year: year })
 }
 
+/** A token of the gateway's own form in the shopper's browser: opaque, and of bounded length. */
+const TOKEN = /^[\x21-\x7e]{1,255}$/
+
+/** What a shopper pays by, or null where nothing was given. Never both: nobody could say which. */
+export function readSource(
+  input: { card?: CardInput | null | undefined; payment_token?: string | null | undefined },
+  clock: Clock = systemClock,
+): { card: Card } | { payment_token: string } | null {
+  const { card, payment_token } = input
+  if (payment_token === undefined || payment_token === null) {
+    return card ? { card: readCard(card, clock) } : null
+  }
+  const message = card
+    ? 'must be left out beside a card'
+    : TOKEN.test(payment_token)
+      ? null
+      : 'must be 1 to 255 visible ASCII characters'
+  if (message === null) return { payment_token }
+  const issues = [{ path: 'payment_token', message }]
+  throw new ApiError('invalid_body', { body: { issues } })
+}
+
 function readNumber(text: string): string | null {
   if (text.length > TEXT_MAX || !NUMBER.test(text)) return null
   const digits = text.replace(/[ -]/g, '')

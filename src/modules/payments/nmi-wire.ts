@@ -25,7 +25,7 @@ export interface Wire {
 }
 
 /** A page of the record at most; an answer to a charge is a few hundred bytes. */
-const BODY_BYTES = 4 * 1_024 * 1_024
+const BODY_BYTES = 1_024 * 1_024
 
 /** More than this many calls at once to a gateway that answers are not to be had. */
 const CONNECTIONS = 100

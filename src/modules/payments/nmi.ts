@@ -32,7 +32,7 @@ const TRANSACT = '/api/transact.php'
 const QUERY = '/api/query.php'
 
 /** Transactions of a page of the record, and pages of a day: more than a store has in one. */
-const PAGE_ROWS = 200
+const PAGE_ROWS = 100
 const PAGES_MAX = 500
 
 /** Longer than any field of a payment, shorter than what NMI refuses. */

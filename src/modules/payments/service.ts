@@ -17,7 +17,7 @@ import type {
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
 
-export { type Card, readCard } from './card.ts'
+export { type Card, readCard, readSource } from './card.ts'
 export {
   type Charge,
   type Gateway,

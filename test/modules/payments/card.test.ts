@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { serialize } from 'node:v8'
 import { ApiError } from '../../../src/errors.ts'
-import { readCard, reveal } from '../../../src/modules/payments/card.ts'
+import { readCard, readSource, reveal } from '../../../src/modules/payments/card.ts'
+import { createLogger } from '../../../src/platform/log.ts'
 import { clockAt } from './setup.ts'
 
 const VISA = '4111111111111111'
@@ -143,5 +144,47 @@ describe('a card', () => {
     const december = { ccnumber: VISA, ccexp: '12/26' }
     assert.deepEqual(refusals(december, clockAt('2027-01-01T12:00:00Z')), ['card.ccexp'])
     assert.deepEqual(refusals({ ccnumber: VISA, ccexp: '12/99' }), [])
+  })
+
+  test('is not in a log, however it gets there', () => {
+    const card = readCard({ ...input, cvv: '8642' }, clock)
+    const lines: string[] = []
+    const logger = createLogger('trace', { write: (line) => void lines.push(line) })
+    const error = Object.assign(new Error('charge failed'), { card, cause: { card } })
+    logger.error({ err: error, card, body: { card } }, `paying by ${inspect(card)}`)
+    logger.info({ source: { card } }, String(card))
+    assert.equal(lines.length, 2)
+    for (const line of lines) assert.ok(!/4111|8642/.test(line), line)
+  })
+})
+
+describe('what a shopper pays by', () => {
+  const read = (given: Parameters<typeof readSource>[0]) => readSource(given, clock)
+
+  test('is a card or a token', () => {
+    const source = read({ card: input })
+    assert.ok(source && 'card' in source && source.card.last4 === '1111')
+    assert.deepEqual(read({ payment_token: 'tok-1' }), { payment_token: 'tok-1' })
+    assert.equal(read({}), null)
+    assert.equal(read({ card: null, payment_token: null }), null)
+  })
+
+  test('is refused when it is both, or a token that is none', () => {
+    const bad = [
+      { card: input, payment_token: 'tok-1' },
+      { payment_token: '' },
+      { payment_token: 'a b' },
+      { payment_token: 'a\n' },
+      { payment_token: 'x'.repeat(256) },
+    ]
+    for (const given of bad) {
+      assert.throws(
+        () => read(given),
+        (error) =>
+          error instanceof ApiError &&
+          error.code === 'invalid_body' &&
+          JSON.stringify(error.body).includes('"path":"payment_token"'),
+      )
+    }
   })
 })
