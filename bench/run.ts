@@ -7,6 +7,7 @@ import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { idleMemory, startToReady } from './start.ts'
+import { uploads } from './uploads.ts'
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
   'key-check': keyCheck,
@@ -15,6 +16,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   start: startToReady,
   memory: idleMemory,
   claims: claimScan,
+  uploads,
 }
 
 async function main(names: readonly string[]) {
