@@ -8,6 +8,8 @@ const run = promisify(execFile)
 export interface Usage {
   cpuSeconds: number
   megabytes: number
+  /** The most it ever was. */
+  peakMegabytes: number
 }
 
 export interface Server {
@@ -43,7 +45,8 @@ export function report(url: string): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
     const megabytes = process.memoryUsage.rss() / 1_024 / 1_024
-    process.send?.({ cpuSeconds: (user + system) / 1e6, megabytes } satisfies Usage)
+    const peakMegabytes = process.resourceUsage().maxRSS / 1_024
+    process.send?.({ cpuSeconds: (user + system) / 1e6, megabytes, peakMegabytes } satisfies Usage)
   })
   process.send?.({ url })
 }

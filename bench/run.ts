@@ -10,6 +10,7 @@ import { publish } from './publish.ts'
 import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
 import { webhooks } from './webhooks.ts'
+import { uploads } from './uploads.ts'
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
   'key-check': keyCheck,
@@ -21,6 +22,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   webhooks,
   catalog: catalogReads,
   search: searchProducts,
+  uploads,
 }
 
 async function main(names: readonly string[]) {

@@ -15,6 +15,7 @@ import * as media from './service.ts'
 import * as serving from './serving.ts'
 import type { Spool, Spooled } from './spool.ts'
 import { readUpload, UPLOAD_BODY } from './upload.ts'
+import { free } from './workshop.ts'
 
 export interface MediaRouteDeps extends media.MediaDeps {
   spool: Spool
@@ -53,8 +54,12 @@ async function receive(spool: Spool, request: FastifyRequest, stream: Readable) 
 
 async function readGiven(request: FastifyRequest, { spooled, isJson }: Received) {
   const bytes = await spooled.read()
-  if (isJson) return readUpload(readJson(request, bytes))
-  return { bytes, contentType: request.headers['content-type'] ?? '', alt: null }
+  if (isJson) {
+    const body = readJson(request, bytes)
+    free(bytes)
+    return readUpload(body)
+  }
+  return { bytes, contentType: request.headers['content-type'] ?? '', alt: null, isOurs: true }
 }
 
 async function addUpload(app: App, deps: MediaRouteDeps) {

@@ -16,7 +16,7 @@ import {
   EXTENSIONS,
   type Extension,
 } from './schema.ts'
-import { type Fit, makeFit, type Workshop } from './workshop.ts'
+import { type Fit, free, makeFit, type Workshop } from './workshop.ts'
 
 /** What keeping an image needs. */
 export interface MediaDeps {
@@ -121,7 +121,7 @@ export function keepAsset(
   contentType: string,
   alt?: string,
 ): Promise<Asset> {
-  const read = async () => ({ bytes, contentType, alt: alt ?? null })
+  const read = async () => ({ bytes, contentType, alt: alt ?? null, isOurs: false })
   return upload(db, deps, { actor: audit.SYSTEM, read })
 }
 
@@ -129,6 +129,8 @@ export interface Given {
   bytes: Buffer
   contentType: string
   alt: string | null
+  /** Nobody else holds the bytes, so that they can be freed when the image is kept. */
+  isOurs: boolean
 }
 
 /** Keeps an image. Its bytes are read only when there is room to work on them. */
@@ -138,14 +140,20 @@ export async function upload(
   { actor, read }: { actor: audit.Actor; read: () => Promise<Given> },
 ): Promise<Asset> {
   return deps.workshop.inSlot(async () => {
-    const { bytes, contentType, alt } = await read()
-    if (bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
-    const type = readContentType(contentType)
-    const fit = await makeFit(bytes, type)
-    // What was encoded anew may have grown.
-    if (fit.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
-    const { row, deduped } = await keep(db, deps.blobs, actor, { fit, type, alt })
-    return show(db.tenant, deps, row, deduped)
+    const given = await read()
+    const used = given.isOurs ? [given.bytes] : []
+    try {
+      if (given.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
+      const type = readContentType(given.contentType)
+      const fit = await makeFit(given.bytes, type)
+      if (fit.bytes !== given.bytes) used.push(fit.bytes)
+      // What was encoded anew may have grown.
+      if (fit.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
+      const { row, deduped } = await keep(db, deps.blobs, actor, { fit, type, alt: given.alt })
+      return show(db.tenant, deps, row, deduped)
+    } finally {
+      used.forEach(free)
+    }
   })
 }
 

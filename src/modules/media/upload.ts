@@ -28,7 +28,7 @@ export async function readUpload(body: unknown): Promise<Given> {
   if (text.length % 4 !== 0 || !BASE64.test(text)) {
     throw invalid([{ path: 'data_base64', message: 'must be base64, padded and in one line' }])
   }
-  return { bytes: Buffer.from(text, 'base64'), contentType, alt }
+  return { bytes: Buffer.from(text, 'base64'), contentType, alt, isOurs: true }
 }
 
 const pathOf = (pointer: string) => pointer.split('/').slice(1).join('.')

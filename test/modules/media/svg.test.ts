@@ -118,7 +118,7 @@ test('what is broken, a bomb, or cannot be drawn without a part is refused', () 
 })
 
 test('a megabyte of the worst are read in no time', () => {
-  const began = performance.now()
+  const before = process.cpuUsage()
   for (const filler of [
     '<',
     '&',
@@ -146,5 +146,7 @@ test('a megabyte of the worst are read in no time', () => {
       }
     }
   }
-  assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`)
+  // By the processor's clock: other tests run beside this one.
+  const { user } = process.cpuUsage(before)
+  assert.ok(user < 5e6, `${user / 1e3} ms`)
 })

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { Database } from '../src/db/database.ts'
+import { startEmbedded } from '../src/db/embedded/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { roleUrl } from '../src/db/roles.ts'
+import { SCOPES } from '../src/kernel/scopes.ts'
+import * as credentials from '../src/modules/credentials/service.ts'
+import * as stores from '../src/modules/stores/service.ts'
+import { SYSTEM } from '../src/platform/audit.ts'
+import type { Figure } from './figure.ts'
+import { type Server, startServer } from './load.ts'
+
+const SECRET_KEY = 'the secret key of the benchmark database'
+/** Base64 costs the event loop more, so that fewer arrive before their time is over. */
+const UPLOADS = { bytes: 100, base64: 25 }
+const MEGABYTES_MAX = 64
+
+/** What a hundred photographs of 2 MB, sent at once, add to the memory of the process. */
+export async function uploads(dataDir: string): Promise<Figure[]> {
+  const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
+  try {
+    await migrate({ url: server.url, secretKey: SECRET_KEY })
+    const key = await seed(server.url)
+    const app = await startServer('./server-app.ts', [server.url, SECRET_KEY], {
+      DATA_DIR: join(dataDir, 'app'),
+    })
+    try {
+      return [await measureUploads(app, key, 'bytes'), await measureUploads(app, key, 'base64')]
+    } finally {
+      await app.stop()
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+type Way = keyof typeof UPLOADS
+
+async function measureUploads(app: Server, key: string, way: Way): Promise<Figure> {
+  const pictures = await makePictures(UPLOADS[way])
+  // The first loads the library, which is no matter of how many there are.
+  await upload(app.url, key, way, await picture())
+  const before = await app.usage()
+  const began = performance.now()
+  await Promise.all(pictures.map((each) => upload(app.url, key, way, each)))
+  const seconds = (performance.now() - began) / 1_000
+  const { peakMegabytes } = await app.usage()
+  const growth = peakMegabytes - before.megabytes
+  const megabytes = pictures.reduce((sum, { length }) => sum + length, 0) / pictures.length / 1e6
+  return {
+    name: `memory for ${pictures.length} uploads of ${megabytes.toFixed(1)} MB at once, as ${way}`,
+    ours: `${growth.toFixed(0)} MB more than ${before.megabytes.toFixed(0)} MB, in ${seconds.toFixed(1)} s`,
+    floor: `at most ${MEGABYTES_MAX} MB`,
+    holds: growth <= MEGABYTES_MAX,
+  }
+}
+
+async function makePictures(count: number): Promise<Buffer[]> {
+  const pictures: Buffer[] = []
+  while (pictures.length < count) pictures.push(await picture())
+  return pictures
+}
+
+/** Noise does not compress, so that 2 MB are few pixels; each is like no other. */
+function picture(): Promise<Buffer> {
+  const [width, height] = [1_600, 1_200]
+  return sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })
+    .jpeg({ quality: 94 })
+    .toBuffer()
+}
+
+async function upload(url: string, key: string, way: Way, bytes: Buffer) {
+  const body =
+    way === 'bytes'
+      ? new Uint8Array(bytes)
+      : JSON.stringify({ content_type: 'image/jpeg', data_base64: bytes.toString('base64') })
+  const type = way === 'bytes' ? 'image/jpeg' : 'application/json'
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type }
+  const answer = await fetch(`${url}/v1/merchant/media`, { method: 'POST', headers, body })
+  if (answer.status !== 201) throw new Error(await answer.text())
+}
+
+async function seed(url: string): Promise<string> {
+  const database = new Database({ url: roleUrl(url, 'fd_app', SECRET_KEY), name: 'seed', max: 2 })
+  await stores.create(database, SYSTEM, { tenant_ref: 'bench', display_name: 'Bench' })
+  const wanted = { label: 'bench', scopes: ['manage:own_media'] }
+  const issuer = { actor: SYSTEM, scopes: SCOPES }
+  const { credential } = await credentials.issue(database.tenant('bench'), issuer, wanted)
+  await database.close()
+  return credential.key
+}
