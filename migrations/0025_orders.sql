@@ -65,9 +65,11 @@ create table orders (
   hold_at            timestamptz,
   hold_by            text,
 
-  -- Edit, cancel and release exclude each other.
+  -- Edit, cancel and release exclude each other. What the one under way means to do stands here until
+  -- it has ended: whoever finds it abandoned can end it.
   operation_lease_until timestamptz,
   operation_lease_token uuid,
+  operation             jsonb,
 
   created_at         timestamptz not null default now(),
   updated_at         timestamptz not null default now(),

@@ -16,8 +16,9 @@ export const orderColumns = sql`
                                'by', o.hold_by) end as hold`
 
 const rowColumns = sql`
-  ${orderColumns}, o.ip, o.referral_code, o.pricing, o.payment, o.payment_failure, o.processing_at,
-  o.disputed_at is not null as disputed, q.q_ordered, q.q_cancelled, q.q_shipped, q.q_delivered`
+  ${orderColumns}, o.ip, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
+  o.disputed_at is not null as disputed, o.operation_lease_until > now() as busy, o.operation,
+  q.q_ordered, q.q_cancelled, q.q_shipped, q.q_delivered`
 
 const quantities = sql`
   lateral (select coalesce(sum(i.original_quantity), 0)::int as q_ordered,
@@ -47,6 +48,8 @@ export interface NewOrder {
   source: 'checkout' | 'subscription_renewal' | 'operator'
   /** What an edit needs to price it again. */
   pricing: Record<string, unknown>
+  /** What was known against it before it was paid for. */
+  risk?: Record<string, unknown>
 }
 
 /** Gives the store's next order number, in a commit of its own: nobody waits for an order's end. */
@@ -66,14 +69,14 @@ export const insertOrder = (tx: Tx, order: NewOrder) =>
     insert into orders (tenant_ref, id, order_number, customer_ref, person_id, status,
                         payment_status, fulfillment_status, coupon_code, subtotal_cents,
                         discount_cents, shipping_cents, tax_cents, total_cents, currency,
-                        idempotency_key, ship_to, email, ip, referral_code, source, pricing)
+                        idempotency_key, ship_to, email, ip, referral_code, source, pricing, risk)
     values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
             ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
             ${order.subtotal_cents}, ${order.discount_cents}, ${order.shipping_cents},
             ${order.tax_cents}, ${order.total_cents}, ${order.currency}, ${order.idempotency_key},
             ${order.ship_to === null ? null : JSON.stringify({ line2: null, ...order.ship_to })},
             ${order.email}, ${order.ip}, ${order.referral_code}, ${order.source},
-            ${JSON.stringify(order.pricing)})`)
+            ${JSON.stringify(order.pricing)}, ${JSON.stringify(order.risk ?? {})})`)
 
 export interface NewItem {
   id: string
@@ -134,6 +137,38 @@ export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewChar
                  card_brand text, card_last4 text, card_fingerprint text, gift_card_id uuid,
                  gift_card_last4 text)`)
 
+/** The gateway has taken it, or the balance was drawn on. */
+export const captureCharge = (
+  tx: Tx,
+  chargeId: string,
+  given: { captured_cents: number; txn_id?: string | null; vault_id?: string | null },
+) =>
+  tx.run(sql`
+    update charges
+       set status = 'captured', captured_cents = ${given.captured_cents}, authorized_until = null,
+           txn_id = coalesce(${given.txn_id ?? null}, txn_id),
+           vault_id = coalesce(${given.vault_id ?? null}, vault_id)
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
+
+export const setChargeStatus = (
+  tx: Tx,
+  chargeId: string,
+  status: 'pending' | 'authorized' | 'voided' | 'failed',
+) =>
+  tx.run(sql`
+    update charges set status = ${status}
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
+
+/** How often a customer has bought here. */
+export const countPlaced = (db: Db, customerRef: string) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*)::int as total
+      from orders
+     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null`,
+  )
+
 export const findOrder = (db: Db, id: string) =>
   db.maybe(
     OrderRow,
@@ -192,7 +227,7 @@ export interface FactChange {
   hold?: { reason: string; by: string; at: string } | null
 }
 
-export const writeFacts = (tx: Tx, id: string, facts: FactChange, derived: Derived) => {
+export const writeFacts = (tx: Tx, id: string, facts: FactChange, derived: Derived, at: string) => {
   const has = (name: keyof FactChange) => Object.hasOwn(facts, name)
   return tx.run(sql`
     update orders
@@ -214,7 +249,7 @@ export const writeFacts = (tx: Tx, id: string, facts: FactChange, derived: Deriv
            hold_by = case when ${has('hold')}::boolean
                           then ${facts.hold?.by ?? null} else hold_by end,
            status = ${derived.status}, payment_status = ${derived.payment_status},
-           fulfillment_status = ${derived.fulfillment_status}, updated_at = now()
+           fulfillment_status = ${derived.fulfillment_status}, updated_at = ${at}
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 }
 
@@ -227,3 +262,43 @@ export const insertTimeline = (
     insert into order_timeline (tenant_ref, order_id, type, actor, data)
     values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
             ${JSON.stringify(entry.data ?? {})})`)
+
+/** How many orders of the customer were ever placed. */
+export const countPlaced = (db: Db, customerRef: string) =>
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*)::int as total
+      from orders
+     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null`,
+  )
+
+/** What the gateway and the tenders made of the charges of an order that was waiting. */
+export const settleCharges = (
+  tx: Tx,
+  orderId: string,
+  card: {
+    status: 'captured' | 'authorized'
+    txn_id: string | null
+    vault_id: string | null
+    card: { brand: string; last4: string } | null
+  },
+) =>
+  tx.run(sql`
+    update charges
+       set status = case when tender = 'card' then ${card.status}
+                         when ${card.status} = 'captured' then 'captured' else status end,
+           captured_cents = case when ${card.status} = 'captured' then amount_cents else 0 end,
+           txn_id = case when tender = 'card' then ${card.txn_id} end,
+           vault_id = case when tender = 'card' then ${card.vault_id} end,
+           card_brand = case when tender = 'card' then coalesce(card_brand, ${card.card?.brand ?? null}) end,
+           card_last4 = case when tender = 'card' then coalesce(card_last4, ${card.card?.last4 ?? null}) end,
+           authorized_until = case when tender = 'card' and ${card.status} = 'authorized'
+                                   then now() + interval '7 days' end
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)
+
+/** Nothing was taken: the charges of an order that was waiting come to nothing. */
+export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
+  tx.run(sql`
+    update charges set status = ${status}
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)

@@ -143,10 +143,15 @@ export const OrderRow = Type.Object({
   ip: Nullable(Type.String()),
   referral_code: Nullable(Type.String()),
   pricing: OpenObject,
+  risk: OpenObject,
   payment: Type.Enum(['none', 'pending', 'unknown', 'authorized', 'captured', 'failed']),
   payment_failure: Nullable(Type.String()),
   processing_at: Nullable(Timestamp),
   disputed: Type.Boolean(),
+  /** An edit, a cancellation or a release is under way. */
+  busy: Nullable(Type.Boolean()),
+  /** What that operation means to do, for whoever has to end it. */
+  operation: Nullable(OpenObject),
   q_ordered: Type.Integer(),
   q_cancelled: Type.Integer(),
   q_shipped: Type.Integer(),

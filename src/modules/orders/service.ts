@@ -35,6 +35,10 @@ export async function get(db: Db, id: string): Promise<OrderRow> {
   return order
 }
 
+/** How many orders a customer has placed. */
+export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
+  (await queries.countPlaced(db, customerRef)).total
+
 /** The order, under its lock: nobody else changes it before this transaction ends. */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
   const order = isUuid(id) ? await queries.lockOrder(tx, id) : null
@@ -60,6 +64,7 @@ export async function change(
   tx: Tx,
   order: OrderRow,
   facts: queries.FactChange,
+  at: string = new Date().toISOString(),
 ): Promise<OrderRow> {
   const { hold, ...plain } = facts
   const changed: OrderRow = {
@@ -68,10 +73,10 @@ export async function change(
     ...(hold === undefined
       ? {}
       : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),
-    updated_at: new Date().toISOString(),
+    updated_at: at,
   }
   const derived = deriveStatus(factsOf(changed))
-  await queries.writeFacts(tx, order.id, facts, derived)
+  await queries.writeFacts(tx, order.id, facts, derived, at)
   const { status, payment_status, fulfillment_status } = derived
   return { ...changed, status, payment_status, fulfillment_status }
 }
@@ -101,3 +106,7 @@ export const shownCharge = (charge: ChargeRow): OrderCharge => ({
   card: charge.card,
   gift_card_last4: charge.gift_card_last4,
 })
+
+/** How many orders of the customer were ever placed, for coupons that are for the first one only. */
+export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
+  (await queries.countPlaced(db, customerRef)).total

@@ -1,0 +1,14 @@
+/**
+ * The rows of an order's money, for whoever places, settles or gives up an order. Each is one
+ * statement, so that they travel together; the status follows by `change` of the service.
+ */
+export {
+  endCharges,
+  insertCharges,
+  insertItems,
+  insertOrder,
+  insertTimeline,
+  type NewCharge,
+  settleCharges,
+  takeNumber,
+} from './queries.ts'
