@@ -34,7 +34,7 @@ export interface Rules {
 export const DEFAULT_RULES: Rules = {
   avs: { none: 25, partial: 10 },
   cvv: 30,
-  velocity: { from: 0.5, points: 20 },
+  velocity: { from: 0.5, points: 10 },
   ban: { review: 70, block: 130 },
   country_mismatch: 20,
   fraud_signal: 50,

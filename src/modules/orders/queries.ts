@@ -263,16 +263,6 @@ export const insertTimeline = (
     values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
             ${JSON.stringify(entry.data ?? {})})`)
 
-/** How many orders of the customer were ever placed. */
-export const countPlaced = (db: Db, customerRef: string) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`
-    select count(*)::int as total
-      from orders
-     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null`,
-  )
-
 /** What the gateway and the tenders made of the charges of an order that was waiting. */
 export const settleCharges = (
   tx: Tx,
@@ -289,10 +279,12 @@ export const settleCharges = (
        set status = case when tender = 'card' then ${card.status}
                          when ${card.status} = 'captured' then 'captured' else status end,
            captured_cents = case when ${card.status} = 'captured' then amount_cents else 0 end,
-           txn_id = case when tender = 'card' then ${card.txn_id} end,
-           vault_id = case when tender = 'card' then ${card.vault_id} end,
-           card_brand = case when tender = 'card' then coalesce(card_brand, ${card.card?.brand ?? null}) end,
-           card_last4 = case when tender = 'card' then coalesce(card_last4, ${card.card?.last4 ?? null}) end,
+           txn_id = case when tender = 'card' then coalesce(${card.txn_id}, txn_id) end,
+           vault_id = case when tender = 'card' then coalesce(${card.vault_id}, vault_id) end,
+           card_brand = case when tender = 'card'
+                             then coalesce(card_brand, ${card.card?.brand ?? null}) end,
+           card_last4 = case when tender = 'card'
+                             then coalesce(card_last4, ${card.card?.last4 ?? null}) end,
            authorized_until = case when tender = 'card' and ${card.status} = 'authorized'
                                    then now() + interval '7 days' end
      where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)

@@ -11,6 +11,8 @@ import {
 } from './schema.ts'
 import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
 
+export { listCharges, listItems } from './queries.ts'
+
 /** What the status is derived from. Fulfilments have rows of their own once they exist. */
 export const factsOf = (order: OrderRow): OrderFacts => ({
   total_cents: order.total_cents,
@@ -56,6 +58,25 @@ export function requireAllowed(order: OrderRow, action: Action): void {
   })
 }
 
+/** The order as it is once these facts hold, with the status that follows from them. */
+export function withFacts(order: OrderRow, facts: queries.FactChange, at: string): OrderRow {
+  const { hold, ...plain } = facts
+  const changed: OrderRow = {
+    ...order,
+    ...(plain as Partial<OrderRow>),
+    ...(hold === undefined
+      ? {}
+      : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),
+    updated_at: at,
+  }
+  const { status, payment_status, fulfillment_status } = deriveStatus(factsOf(changed))
+  return { ...changed, status, payment_status, fulfillment_status }
+}
+
+/** Writes facts down, with an order that `withFacts` has made of them. */
+export const writeFacts = (tx: Tx, after: OrderRow, facts: queries.FactChange) =>
+  queries.writeFacts(tx, after.id, facts, deriveStatus(factsOf(after)), after.updated_at)
+
 /**
  * Writes down what has become of an order, and the status that follows from it. Called under the
  * order's lock, with the order as it was read there; answers it as it is now.
@@ -66,19 +87,9 @@ export async function change(
   facts: queries.FactChange,
   at: string = new Date().toISOString(),
 ): Promise<OrderRow> {
-  const { hold, ...plain } = facts
-  const changed: OrderRow = {
-    ...order,
-    ...(plain as Partial<OrderRow>),
-    ...(hold === undefined
-      ? {}
-      : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),
-    updated_at: at,
-  }
-  const derived = deriveStatus(factsOf(changed))
-  await queries.writeFacts(tx, order.id, facts, derived, at)
-  const { status, payment_status, fulfillment_status } = derived
-  return { ...changed, status, payment_status, fulfillment_status }
+  const after = withFacts(order, facts, at)
+  await writeFacts(tx, after, facts)
+  return after
 }
 
 const SHOPPERS = Object.keys(StorefrontOrder.properties) as (keyof StorefrontOrder)[]
@@ -106,7 +117,3 @@ export const shownCharge = (charge: ChargeRow): OrderCharge => ({
   card: charge.card,
   gift_card_last4: charge.gift_card_last4,
 })
-
-/** How many orders of the customer were ever placed, for coupons that are for the first one only. */
-export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
-  (await queries.countPlaced(db, customerRef)).total

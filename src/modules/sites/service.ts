@@ -142,6 +142,10 @@ async function getVersion(db: Db, version: number): Promise<FullVersion> {
   return found
 }
 
+/** One version's manifest, parsed: for whoever reads its switches. */
+export const readManifest = async (db: Db, version: number): Promise<unknown> =>
+  JSON.parse((await getVersion(db, version)).manifest)
+
 /** Everything the site builder shows. One leg that fails is the failure of all. */
 export async function overview(db: TenantDb) {
   for (let tries = 0; tries < OVERVIEW_TRIES_MAX; tries++) {

@@ -125,6 +125,18 @@ export const listOpenLots = (db: Db, accountId: string) =>
      order by expires_at, created_at, id`,
   )
 
+/** The same of all accounts of a customer, each with its account. */
+export const listOpenLotsOf = (db: Db, customerRef: string) =>
+  db.many(
+    Type.Object({ ...OpenLot.properties, account_id: Id }),
+    sql`
+    select l.id, l.remaining_cents, coalesce(l.expires_at <= now(), false) as expired, l.account_id
+      from store_credit_lots l
+      join store_credit_accounts a on a.tenant_ref = l.tenant_ref and a.id = l.account_id
+     where l.tenant_ref = ${db.tenant} and a.customer_ref = ${customerRef} and l.remaining_cents > 0
+     order by l.expires_at, l.created_at, l.id`,
+  )
+
 export const reduceLots = (tx: Tx, shares: readonly Share[]) =>
   tx.run(sql`
     update store_credit_lots l set remaining_cents = l.remaining_cents - s.amount_cents

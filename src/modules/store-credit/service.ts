@@ -9,12 +9,23 @@ import type { StoreCreditAccount } from './schema.ts'
 export const FEATURE = 'store_credit'
 
 /** What a customer can spend now: neither held by an order nor past its date. */
-export async function available(db: Db, customerRef: string, currency: string): Promise<number> {
-  const account = await queries.findAccount(db, customerRef, currency)
-  if (account === null) return 0
-  const lots = await queries.listOpenLots(db, account.id)
-  const expired = sumOf(takeExpired(lots, account.held_cents))
-  return Math.max(0, account.balance_cents - account.held_cents - expired)
+export const available = async (db: Db, customerRef: string, currency: string): Promise<number> =>
+  (await availableByCurrency(db, customerRef)).get(currency) ?? 0
+
+export async function availableByCurrency(
+  db: Db,
+  customerRef: string,
+): Promise<Map<string, number>> {
+  const [accounts, lots] = await Promise.all([
+    queries.listAccountsOf(db, customerRef),
+    queries.listOpenLotsOf(db, customerRef),
+  ])
+  const spendable = accounts.map(({ id, currency, balance_cents, held_cents }) => {
+    const own = lots.filter(({ account_id }) => account_id === id)
+    const expired = sumOf(takeExpired(own, held_cents))
+    return [currency, Math.max(0, balance_cents - held_cents - expired)] as const
+  })
+  return new Map(spendable)
 }
 
 /** The accounts of a store, newest first. */

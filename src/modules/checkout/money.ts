@@ -1,0 +1,316 @@
+import { randomUUID } from 'node:crypto'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as fraud from '../fraud/service.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as inventory from '../inventory/money.ts'
+import * as coupons from '../marketing/money.ts'
+import * as orders from '../orders/money.ts'
+import type { Gateway, Source } from '../payments/service.ts'
+import * as payments from '../payments/service.ts'
+import type { Tax } from '../pricing/service.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import { type Facts, factsOf, requireAttested, requireGates } from './admission.ts'
+import { pay } from './pay.ts'
+import { requireQuoted } from './quote.ts'
+import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.ts'
+import { conclude } from './settle-money.ts'
+
+/** A request with what was read from it at the edge. */
+export interface Placing {
+  request: CheckoutRequest
+  /** Null where nothing was given to charge. */
+  source: Exclude<Source, { vault_id: string }> | null
+}
+
+/** The recovery point at which an order waits for its payment. */
+export const RESERVED = 'reserved'
+
+/**
+ * Places an order, in three steps:
+ *
+ *   reserve  (transaction)  price, take stock and tenders, write pending_payment
+ *   pay      (network)      ask the gateway, under a reference of our own
+ *   settle   (transaction)  post the ledger, mark placed, write the event, keep the answer
+ *
+ * No transaction is open across the network. A crash between two steps leaves the order at the last
+ * step that committed; whoever takes the claim up asks the gateway about that same reference.
+ */
+export async function place(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  placing: Placing,
+): Promise<idempotency.Answer> {
+  await deps.at?.('claimed')
+  const facts = factsOf(deps, placing)
+  const velocity = await measure(deps, db, facts)
+  const tax = asksProvider(placing.request) ? await askTax(deps, db, placing) : undefined
+  const order_number = (await orders.takeNumber(db)).last_number
+  const begun = await db.transaction('checkout: reserve', (tx) =>
+    reserve(tx, deps, claim, { ...placing, facts, velocity, order_number, ...(tax && { tax }) }),
+  )
+  if (begun.state === 'blocked') throw await block(deps, db, facts, begun)
+  await deps.at?.('reserved')
+  const outcome = await pay(deps, db, begun, placing.source)
+  return conclude(deps, db, begun.claim, begun.order_id, outcome)
+}
+
+async function measure(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
+  const share = await fraud.measureVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)
+  if (share <= 1) return share
+  throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+}
+
+/** A provider is asked before the transaction, about what it will most likely find. */
+async function askTax(deps: CheckoutDeps, db: TenantDb, { request }: Placing): Promise<Tax> {
+  return (await readSale(db, deps, request)).priced.taxed.tax
+}
+
+interface Reserving extends Placing {
+  facts: Facts
+  velocity: number
+  order_number: number
+  tax?: Tax
+}
+
+/** An order that waits for its payment, and what is to be charged for it. */
+export interface Begun {
+  state: 'begun'
+  claim: idempotency.WonClaim
+  order_id: string
+  order_number: number
+  risk: Risk
+  /** Null: the other tenders cover it. */
+  charge: { attempt_id: string; amount_cents: number; currency: string; gateway: Gateway } | null
+  request: CheckoutRequest
+}
+
+interface Blocked {
+  state: 'blocked'
+  ban_ids: string[]
+}
+
+async function reserve(
+  tx: Tx,
+  deps: CheckoutDeps,
+  claim: idempotency.WonClaim,
+  reserving: Reserving,
+): Promise<Begun | Blocked> {
+  const { request, source, facts, velocity, order_number } = reserving
+  const order_id = randomUUID()
+  const [sale, bans, gateway] = await Promise.all([
+    readSale(tx, deps, request, reserving.tax),
+    fraud.checkBans(tx, facts),
+    deps.payments.forStore(tx),
+    inventory.reserve(tx, order_id, request.items),
+  ])
+  if (bans.decision === 'block') return { state: 'blocked', ban_ids: bans.ban_ids }
+  requireGates(request, sale)
+  requireAttested(request, sale)
+  requireCoupon(sale)
+  const { total_cents, currency } = sale.priced
+  if (request.quote_token) {
+    const quoting = { key: deps.keys.quote, clock: deps.clock }
+    requireQuoted(quoting, request.quote_token, { tenant: tx.tenant, total_cents, currency })
+  }
+  const tenders = await holdTenders(tx, deps, { order_id, request, sale })
+  const due = total_cents - tenders.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  if (due > 0 && source === null)
+    throw new ApiError('card_required', { body: { amount_due_cents: due } })
+  const charge = due === 0 || source === null ? null : cardCharge(due, currency, gateway)
+  const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
+  await deps.at?.('priced')
+  const [held] = await Promise.all([
+    idempotency.advance(tx, claim, RESERVED, order_id),
+    ...writeOrder(tx, deps, {
+      order_id,
+      order_number,
+      key: claim.key,
+      sale,
+      risk,
+      tenders,
+      charge,
+      reserving,
+    }),
+    sale.coupon !== null &&
+      sale.priced.coupon.applied &&
+      coupons.claim(tx, {
+        coupon_id: sale.coupon.id,
+        code_id: sale.coupon.code_id,
+        order_id,
+        customer_ref: request.customer_ref,
+      }),
+  ])
+  return { state: 'begun', claim: held, order_id, order_number, risk, charge, request }
+}
+
+/** A coupon that does nothing is not sold without: the shopper expects its discount. */
+function requireCoupon({ priced }: Sale): void {
+  if (priced.coupon.reason === null) return
+  throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
+}
+
+type Tender = Parameters<typeof orders.insertCharges>[2][number]
+
+/** Store credit first, then the gift card: each as much as it has, up to what is left to pay. */
+async function holdTenders(
+  tx: Tx,
+  { keys }: CheckoutDeps,
+  { order_id, request, sale }: { order_id: string; request: CheckoutRequest; sale: Sale },
+): Promise<Tender[]> {
+  const { currency, total_cents } = sale.priced
+  const tenders: Tender[] = []
+  let left = total_cents
+  if (request.apply_store_credit && left > 0) {
+    const wanted = { customer_ref: request.customer_ref, currency, wanted_cents: left, order_id }
+    const { amount_cents } = await storeCredit.holdUpTo(tx, wanted)
+    if (amount_cents > 0)
+      tenders.push({ charge_id: randomUUID(), tender: 'store_credit', amount_cents, currency })
+    left -= amount_cents
+  }
+  if (request.gift_card_code) {
+    const wanted = { code: request.gift_card_code, currency, wanted_cents: left, order_id }
+    const { gift_card_id, last4, amount_cents } = await giftCards.holdUpTo(
+      tx,
+      keys.giftCards,
+      wanted,
+    )
+    if (amount_cents > 0) {
+      tenders.push({
+        charge_id: randomUUID(),
+        tender: 'gift_card',
+        amount_cents,
+        currency,
+        gift_card_id,
+        gift_card_last4: last4,
+      })
+    }
+  }
+  return tenders
+}
+
+const cardCharge = (amount_cents: number, currency: string, gateway: Gateway) => ({
+  attempt_id: randomUUID(),
+  amount_cents,
+  currency,
+  gateway,
+})
+
+interface Writing {
+  order_id: string
+  order_number: number
+  key: string
+  sale: Sale
+  risk: Risk
+  tenders: readonly Tender[]
+  charge: Begun['charge']
+  reserving: Reserving
+}
+
+/** All rows of the order, in statements that travel together. */
+function writeOrder(tx: Tx, { keys }: CheckoutDeps, writing: Writing): Promise<unknown>[] {
+  const { order_id, sale, tenders, charge } = writing
+  const charges = [...tenders]
+  const card =
+    writing.reserving.source !== null && 'card' in writing.reserving.source
+      ? writing.reserving.source.card
+      : null
+  if (charge !== null) {
+    charges.push({
+      charge_id: charge.attempt_id,
+      tender: 'card',
+      amount_cents: charge.amount_cents,
+      currency: charge.currency,
+      gateway: charge.gateway.name,
+      card_brand: card?.brand ?? null,
+      card_last4: card?.last4 ?? null,
+      card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+    })
+  }
+  return [
+    orders.insertOrder(tx, newOrder(writing)),
+    orders.insertItems(
+      tx,
+      order_id,
+      sale.priced.lines.map((line) => ({ ...line, id: randomUUID() })),
+    ),
+    ...(charges.length === 0 ? [] : [orders.insertCharges(tx, order_id, charges)]),
+    orders.insertTimeline(tx, order_id, {
+      type: 'created',
+      actor: 'shopper',
+      data: { total_cents: sale.priced.total_cents, currency: sale.priced.currency },
+    }),
+    ...(charge === null
+      ? []
+      : [
+          payments.beginAttempt(tx, {
+            id: charge.attempt_id,
+            order_id,
+            kind: 'checkout',
+            gateway: charge.gateway.name,
+            amount_cents: charge.amount_cents,
+            currency: charge.currency,
+            charge_id: charge.attempt_id,
+          }),
+        ]),
+  ]
+}
+
+function newOrder({ order_id, order_number, key, sale, risk, reserving }: Writing) {
+  const { request } = reserving
+  const { priced } = sale
+  const pricing: PricedBy = {
+    shipping: request.shipping ?? null,
+    tax: request.tax ?? null,
+    expedited: request.expedited ?? false,
+    subscribe: request.subscribe ?? false,
+    attestation: request.attestation ?? null,
+  }
+  return {
+    id: order_id,
+    order_number,
+    customer_ref: request.customer_ref,
+    person_id: request.person_id ?? null,
+    coupon_code: priced.coupon.applied ? (request.coupon_code ?? null) : null,
+    subtotal_cents: priced.subtotal_cents,
+    discount_cents: priced.discount_cents,
+    shipping_cents: priced.shipping_cents,
+    tax_cents: priced.tax_cents,
+    total_cents: priced.total_cents,
+    currency: priced.currency,
+    idempotency_key: key,
+    ship_to: request.shipping_address ?? null,
+    email: request.email ?? null,
+    ip: request.ip ?? null,
+    referral_code: readReferral(request.referral_code),
+    source: 'checkout' as const,
+    pricing: { ...pricing },
+    risk: { ...risk },
+  }
+}
+
+const REFERRAL = /^[A-Za-z0-9_-]{1,64}$/
+
+/** Anything that is no code is dropped in silence. */
+const readReferral = (code: unknown): string | null =>
+  typeof code === 'string' && REFERRAL.test(code) ? code : null
+
+/** Refused before there is an order: the attempt is written down, and says nothing of the rule. */
+async function block(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  facts: Facts,
+  { ban_ids }: Blocked,
+): Promise<ApiError> {
+  const { score, signals } = fraud.score({ ban: 'block' })
+  await Promise.all([
+    db.transaction('checkout: block', (tx) =>
+      fraud.record(tx, { order_id: null, decision: 'rejected', score, signals, ban_ids }),
+    ),
+    fraud.noteFailure(deps.limits, db.tenant, facts),
+  ])
+  return new ApiError('fraud_rejected')
+}

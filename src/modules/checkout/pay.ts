@@ -1,0 +1,123 @@
+import type { Db } from '../../db/database.ts'
+import * as fraud from '../fraud/service.ts'
+import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
+import { type Gateway, resultOfLookup, type Source } from '../payments/service.ts'
+import type { Begun } from './money.ts'
+import type { Risk } from './schema.ts'
+import type { CheckoutDeps } from './service.ts'
+
+/** How paying for an order ended. */
+export type Outcome =
+  | { kind: 'captured'; attempt_id: string; result: GatewayResult; verdict: fraud.Score }
+  /** Nothing was to be charged. */
+  | { kind: 'covered'; verdict: fraud.Score }
+  /** Authorised, and held for a person to look at. */
+  | {
+      kind: 'review'
+      attempt_id: string | null
+      result: GatewayResult | null
+      verdict: fraud.Score
+    }
+  | { kind: 'rejected'; attempt_id: string; result: GatewayResult; verdict: fraud.Score }
+  | { kind: 'declined'; attempt_id: string; result: GatewayResult }
+  /** The gateway has never heard of it. */
+  | { kind: 'lost'; attempt_id: string }
+  | { kind: 'unknown'; attempt_id: string }
+
+/** Asks the gateway for the money. Nothing of ours changes here. */
+export async function pay(
+  deps: CheckoutDeps,
+  { tenant: _ }: Pick<Db, 'tenant'>,
+  begun: Begun,
+  source: Source | null,
+): Promise<Outcome> {
+  const { charge, request, risk } = begun
+  if (charge === null || source === null) return payByTenders(risk)
+  const { attempt_id, amount_cents, currency, gateway } = charge
+  await deps.at?.('authorize-sent')
+  const result = await gateway.authorize({
+    ref: attempt_id,
+    amount_cents,
+    currency,
+    source,
+    order_id: begun.order_id,
+    order_number: begun.order_number,
+    email: request.email ?? null,
+    ip: request.ip ?? null,
+    ship_to: request.shipping_address ?? null,
+    vault: request.subscribe ?? false,
+  })
+  await deps.at?.('authorized')
+  if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  if (result.outcome !== 'approved') return { kind: 'declined', attempt_id, result }
+  return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
+}
+
+/** Goods that store credit and gift cards pay for are looked at like any others. */
+function payByTenders(risk: Risk): Outcome {
+  const verdict = fraud.score(risk)
+  if (verdict.decision === 'accepted') return { kind: 'covered', verdict }
+  return { kind: 'review', attempt_id: null, result: null, verdict }
+}
+
+interface Authorized {
+  attempt_id: string
+  amount_cents: number
+  risk: Risk
+  result: GatewayResult
+}
+
+/** Takes what was authorised, unless too much speaks against it. */
+async function capture(
+  deps: CheckoutDeps,
+  gateway: Gateway,
+  { attempt_id, amount_cents, risk, result }: Authorized,
+): Promise<Outcome> {
+  const { avs, cvv, fraud_signal, txn_id } = result
+  const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
+  if (txn_id === null) return { kind: 'unknown', attempt_id }
+  if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
+  if (verdict.decision === 'rejected') {
+    const voided = await gateway.void({ txn_id })
+    // Whoever takes it up finds it authorised, comes to the same verdict and voids it.
+    if (voided.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+    return { kind: 'rejected', attempt_id, result, verdict }
+  }
+  const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents })
+  await deps.at?.('captured')
+  if (captured.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  if (captured.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
+  const voided = await gateway.void({ txn_id })
+  if (voided.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  return { kind: 'declined', attempt_id, result: captured }
+}
+
+/** How long a gateway may be silent about what it was asked before that means that it never was. */
+const NEVER_AFTER_MS = 10_000
+
+/** What became of an attempt, by the gateway's own record: for whoever takes the work up later. */
+export async function recall(
+  deps: CheckoutDeps,
+  gateway: Gateway,
+  attempt: Attempt,
+  risk: Risk,
+): Promise<Outcome> {
+  const attempt_id = attempt.id
+  const lookup = await gateway.lookup({ ref: attempt_id })
+  if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
+  if (lookup.found === 'no') {
+    const age = deps.clock.now() - Date.parse(attempt.created_at)
+    return { kind: age < NEVER_AFTER_MS ? 'unknown' : 'lost', attempt_id }
+  }
+  const result = resultOfLookup(lookup)
+  const { amount_cents } = attempt
+  if (lookup.state === 'authorized')
+    return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
+  if (isCaptured(lookup)) {
+    const { avs, cvv } = lookup
+    return { kind: 'captured', attempt_id, result, verdict: fraud.score({ ...risk, avs, cvv }) }
+  }
+  return { kind: 'declined', attempt_id, result }
+}
+
+const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state === 'settled'

@@ -1,0 +1,47 @@
+import { ApiError } from '../../errors.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { sign, verify } from '../../kernel/tokens.ts'
+
+const PREFIX = 'fdqt_'
+const QUOTE_MS = 10 * 60_000
+
+/** What a preview promised. It is a check and no source of prices. */
+export interface Quote {
+  tenant: string
+  total_cents: number
+  currency: string
+}
+
+export interface Quoting {
+  key: Buffer
+  clock: Clock
+}
+
+export function makeQuote({ key, clock }: Quoting, quote: Quote): string {
+  const payload = {
+    t: quote.tenant,
+    c: quote.total_cents,
+    m: quote.currency,
+    e: clock.now() + QUOTE_MS,
+  }
+  return PREFIX + sign(key, Buffer.from(JSON.stringify(payload)))
+}
+
+/** Refuses unless the total is still what the shopper was shown, and was shown by us. */
+export function requireQuoted({ key, clock }: Quoting, token: string, now: Quote): void {
+  const payload = token.startsWith(PREFIX) ? verify(key, token.slice(PREFIX.length)) : null
+  if (payload === null) throw invalid('must be a quote_token of a preview')
+  const { t, c, m, e } = JSON.parse(payload.toString()) as {
+    t: string
+    c: number
+    m: string
+    e: number
+  }
+  if (t !== now.tenant) throw invalid('must be a quote_token of a preview')
+  if (clock.now() >= e) throw invalid('is older than ten minutes: ask for another preview')
+  if (c === now.total_cents && m === now.currency) return
+  throw new ApiError('price_changed', { body: { quoted_cents: c, current_cents: now.total_cents } })
+}
+
+const invalid = (message: string) =>
+  new ApiError('invalid_body', { body: { issues: [{ path: 'quote_token', message }] } })

@@ -1,0 +1,117 @@
+import { type Static, Type } from 'typebox'
+import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
+import { OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
+import { CardInput } from '../payments/schema.ts'
+import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import { StartedSubscription } from '../subscriptions/schema.ts'
+
+/** More lines than a cart has, and few enough to price, hold and write in one go. */
+const ITEMS_MAX = 500
+
+const Items = Type.Array(
+  Type.Object({
+    variant_id: Type.String({ maxLength: 64 }),
+    quantity: Type.Integer({ minimum: 1, maximum: 10_000 }),
+  }),
+  { minItems: 1, maxItems: ITEMS_MAX },
+)
+
+const policies = {
+  coupon_code: Type.Optional(Nullable(Type.String({ maxLength: 256 }))),
+  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  tax: Type.Optional(Nullable(TaxPolicy)),
+  expedited: Type.Optional(Type.Boolean()),
+}
+
+/** The shopper's word that a statement was read, where the store asks for it before it sells. */
+const Attestation = Type.Object({
+  statement_version: Type.String({ minLength: 1, maxLength: 100 }),
+  accepted_at: Type.String({ format: 'date-time' }),
+})
+
+export const CheckoutRequest = Type.Object({
+  customer_ref: CustomerRef,
+  items: Items,
+  person_id: Type.Optional(Nullable(Id)),
+  // Anything at all: what is no code attributes nothing, and is never an error.
+  referral_code: Type.Optional(Type.Unknown()),
+  card: Type.Optional(Nullable(CardInput)),
+  payment_token: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 }))),
+  apply_store_credit: Type.Optional(Type.Boolean()),
+  gift_card_code: Type.Optional(Nullable(Type.String({ maxLength: 100 }))),
+  subscribe: Type.Optional(Type.Boolean()),
+  shipping_address: Type.Optional(Nullable(ShipTo)),
+  email: Type.Optional(Nullable(Email)),
+  ip: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+  attestation: Type.Optional(Nullable(Attestation)),
+  quote_token: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),
+  ...policies,
+})
+export type CheckoutRequest = Static<typeof CheckoutRequest>
+
+export const PreviewRequest = Type.Object({
+  items: Items,
+  // Empty or absent: a guest, who pays list prices.
+  customer_ref: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  subscribe: Type.Optional(Type.Boolean()),
+  ...policies,
+})
+export type PreviewRequest = Static<typeof PreviewRequest>
+
+export const Preview = Type.Object({
+  items: Type.Array(
+    Type.Object({
+      variant_id: Id,
+      quantity: Type.Integer(),
+      unit_price_cents: Cents,
+      list_price_cents: Cents,
+      line_total_cents: Cents,
+      available: Type.Boolean({ description: 'Whether so many can be had now.' }),
+    }),
+  ),
+  subtotal_cents: Cents,
+  discount_cents: Cents,
+  shipping_cents: Cents,
+  tax_cents: Cents,
+  total_cents: Cents,
+  currency: Type.String(),
+  coupon: Type.Object({
+    code: Nullable(Type.String()),
+    applied: Type.Boolean(),
+    reason: Nullable(Type.String()),
+  }),
+  store_credit_available_cents: Cents,
+  free_shipping_remaining_cents: Nullable(Cents),
+  quote_token: Type.String({
+    description: 'Sent back with the checkout, it makes sure that the total is still this one.',
+  }),
+})
+export type Preview = Static<typeof Preview>
+
+export const FraudAnswer = Type.Object({ decision: Type.Enum(['accepted', 'review']) })
+
+export const CheckoutAnswer = Type.Object({
+  order: ref(StorefrontOrder),
+  items: Type.Array(ref(OrderItem)),
+  charges: Type.Array(ref(OrderCharge)),
+  subscriptions: Type.Array(StartedSubscription),
+  amount_due_cents: Cents,
+  fraud: FraudAnswer,
+})
+
+/** What was known against an attempt before it was paid for. Nothing personal. */
+export const Risk = Type.Object({
+  ban: Type.Enum(['allow', 'review', 'block']),
+  ban_ids: Type.Array(Id),
+  velocity: Type.Number(),
+})
+export type Risk = Static<typeof Risk>
+
+/** What an order was priced by, kept with it for edits and for the steps after the payment. */
+export interface PricedBy {
+  shipping: ShippingPolicy | null
+  tax: TaxPolicy | null
+  expedited: boolean
+  subscribe: boolean
+  attestation: Static<typeof Attestation> | null
+}

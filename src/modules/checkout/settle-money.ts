@@ -1,0 +1,348 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as customers from '../customers/service.ts'
+import * as fraud from '../fraud/service.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as inventory from '../inventory/money.ts'
+import * as ledger from '../ledger/money.ts'
+import * as coupons from '../marketing/money.ts'
+import * as orderRows from '../orders/money.ts'
+import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import type { GatewayResult } from '../payments/schema.ts'
+import * as payments from '../payments/service.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import * as subscriptions from '../subscriptions/service.ts'
+import * as webhooks from '../webhooks/service.ts'
+import type { Outcome } from './pay.ts'
+import { placedEvent, startedOf } from './placed.ts'
+import type { CheckoutDeps } from './service.ts'
+
+/** How long an outcome that nobody knows is left alone before the gateway is asked again. */
+const ASK_AGAIN_SECONDS = 10
+
+/**
+ * Makes an outcome true: the order is placed, held or failed, and the key has its answer, in one
+ * transaction. An outcome that is not known yet leaves the claim to whoever asks next.
+ */
+export async function conclude(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  order_id: string,
+  outcome: Outcome,
+): Promise<idempotency.Answer> {
+  if (outcome.kind === 'unknown') return leave(db, claim, order_id, outcome.attempt_id)
+  const answer = await db.transaction('checkout: settle', (tx) => {
+    if (outcome.kind === 'captured' || outcome.kind === 'covered') {
+      return settle(tx, deps, order_id, outcome, (body) => idempotency.finish(tx, claim, 201, body))
+    }
+    if (outcome.kind === 'review') return holdBack(tx, deps, claim, order_id, outcome)
+    return giveUp(tx, claim, order_id, outcome)
+  })
+  if (outcome.kind === 'declined' || outcome.kind === 'rejected') {
+    await weighFailure(deps, db, order_id)
+  }
+  await deps.at?.('settled')
+  return answer
+}
+
+/** Says so, once; and leaves the claim for the reconciler, or for the same key, in ten seconds. */
+async function leave(
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  order_id: string,
+  attempt_id: string,
+): Promise<never> {
+  const order = await db.transaction('checkout: unknown', async (tx) => {
+    const locked = await orders.lock(tx, order_id)
+    await payments.markUnknown(tx, attempt_id)
+    await idempotency.renew(tx, claim, ASK_AGAIN_SECONDS)
+    return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
+  })
+  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) } })
+}
+
+/** A failed attempt weighs more against the next ones. A limiter that is away loses only that. */
+async function weighFailure(
+  { limits }: CheckoutDeps,
+  db: TenantDb,
+  order_id: string,
+): Promise<void> {
+  const { customer_ref, email, ip } = await orders.get(db, order_id)
+  await fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
+}
+
+export const brief = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
+
+export interface Settled {
+  order: OrderRow
+  items: OrderItem[]
+  charges: ChargeRow[]
+}
+
+type Paid = Extract<Outcome, { kind: 'captured' | 'covered' }>
+
+/**
+ * Places a paid order: stock is sold, what was held is taken, the ledger has it, the world hears of
+ * it. `answer` keeps the caller's answer in the same transaction.
+ */
+export async function settle<T>(
+  tx: Tx,
+  deps: CheckoutDeps,
+  order_id: string,
+  paid: Paid,
+  answer: (body: string, settled: Settled) => Promise<T>,
+): Promise<T> {
+  const [locked, items, , closed] = await Promise.all([
+    orders.lock(tx, order_id),
+    orders.listItems(tx, order_id),
+    inventory.allocate(tx, order_id),
+    closeTenders(tx, order_id),
+  ])
+  requireWaiting(locked)
+  const at = new Date(deps.clock.now()).toISOString()
+  const result = paid.kind === 'captured' ? paid.result : null
+  const card = {
+    status: 'captured' as const,
+    txn_id: result?.txn_id ?? null,
+    vault_id: result?.vault_id ?? null,
+    card: result?.card ?? null,
+  }
+  await orderRows.settleCharges(tx, order_id, card)
+  const charges = await orders.listCharges(tx, order_id)
+  const facts = {
+    payment: 'captured',
+    captured_cents: locked.total_cents,
+    placed_at: at,
+    hold: null,
+  }
+  const order = orders.withFacts(locked, facts, at)
+  const wanted = await startedOf(tx, locked, items)
+  const started = await subscriptions.start(tx, originOf(order, charges, at), wanted)
+  const body = answerBody({ order, items, charges }, started, 'accepted')
+  const [kept] = await Promise.all([
+    answer(body, { order, items, charges }),
+    orders.writeFacts(tx, order, facts),
+    coupons.confirm(tx, { order_id }),
+    ledger.post(tx, saleJournal(order, closed, charges)),
+    customers.touch(tx, deps.keys.customers, seenOf(order)),
+    locked.hold === null && fraud.record(tx, decisionOf(order, paid.verdict)),
+    orderRows.insertTimeline(tx, order_id, {
+      type: 'placed',
+      actor: 'system',
+      data: { captured_cents: order.captured_cents },
+    }),
+    webhooks.emit(tx, placedEvent({ order, items, charges }, started)),
+    paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
+  ])
+  return kept
+}
+
+/** An order is placed once. Whoever comes second finds it changed, and undoes nothing. */
+function requireWaiting(order: OrderRow): void {
+  if (
+    order.status === 'pending_payment' ||
+    (order.status === 'on_hold' && order.placed_at === null)
+  )
+    return
+  throw new Error(`the order is ${order.status} and not waiting to be paid`)
+}
+
+async function closeTenders(tx: Tx, order_id: string) {
+  const credits = await storeCredit.settleHold(tx, { order_id })
+  const cards = await giftCards.settleHold(tx, { order_id })
+  return { credits, cards }
+}
+
+/** Tenders in, the sale out. The ledger refuses what does not sum to zero. */
+function saleJournal(
+  order: OrderRow,
+  closed: Awaited<ReturnType<typeof closeTenders>>,
+  charges: readonly ChargeRow[],
+) {
+  const card = charges
+    .filter(({ tender }) => tender === 'card')
+    .reduce((sum, each) => sum + each.captured_cents, 0)
+  return {
+    kind: 'order.placed',
+    currency: order.currency,
+    order_id: order.id,
+    ref: order.id,
+    entries: [
+      ...closed.credits.map(({ account_id, amount_cents }) => ({
+        account: 'store_credit' as const,
+        ref: account_id,
+        amount_cents,
+      })),
+      ...closed.cards.map(({ gift_card_id, amount_cents }) => ({
+        account: 'gift_card' as const,
+        ref: gift_card_id,
+        amount_cents,
+      })),
+      { account: 'card_clearing' as const, amount_cents: card },
+      { account: 'sales' as const, amount_cents: -order.subtotal_cents },
+      { account: 'discount' as const, amount_cents: order.discount_cents },
+      { account: 'shipping_income' as const, amount_cents: -order.shipping_cents },
+      { account: 'tax_payable' as const, amount_cents: -order.tax_cents },
+    ],
+  }
+}
+
+const seenOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
+  customer_ref,
+  person_id,
+  email,
+  name: ship_to?.label ?? null,
+})
+
+const decisionOf = (order: OrderRow, { score, signals, decision }: fraud.Score) => ({
+  order_id: order.id,
+  decision,
+  score,
+  signals,
+  ban_ids: (order.risk.ban_ids as string[] | undefined) ?? [],
+})
+
+function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
+  const paidBy = charges.find(({ tender }) => tender === 'card')
+  return {
+    order_id: order.id,
+    customer_ref: order.customer_ref,
+    person_id: order.person_id,
+    currency: order.currency,
+    at,
+    ship_to: order.ship_to,
+    vault_id: paidBy?.vault_id ?? null,
+    initial_txn_id: paidBy?.txn_id ?? null,
+    card: paidBy?.card ?? null,
+  }
+}
+
+export const answerBody = (
+  { order, items, charges }: Settled,
+  started: Awaited<ReturnType<typeof subscriptions.start>>,
+  decision: 'accepted' | 'review',
+): string =>
+  JSON.stringify({
+    order: orders.forShopper(order),
+    items,
+    charges: charges.map(orders.shownCharge),
+    subscriptions: started,
+    amount_due_cents: 0,
+    fraud: { decision },
+  })
+
+/** Keeps the authorisation and everything held, until a person has looked. */
+async function holdBack(
+  tx: Tx,
+  deps: CheckoutDeps,
+  claim: idempotency.WonClaim,
+  order_id: string,
+  { attempt_id, result, verdict }: Extract<Outcome, { kind: 'review' }>,
+): Promise<idempotency.Answer> {
+  const [locked, items] = await Promise.all([
+    orders.lock(tx, order_id),
+    orders.listItems(tx, order_id),
+  ])
+  requireWaiting(locked)
+  const at = new Date(deps.clock.now()).toISOString()
+  const held = { payment: 'authorized', hold: { reason: 'fraud_review', by: 'system', at } }
+  await orderRows.settleCharges(tx, order_id, {
+    status: 'authorized',
+    txn_id: result?.txn_id ?? null,
+    vault_id: result?.vault_id ?? null,
+    card: result?.card ?? null,
+  })
+  const charges = await orders.listCharges(tx, order_id)
+  const order = orders.withFacts(locked, held, at)
+  const [kept] = await Promise.all([
+    idempotency.finish(tx, claim, 202, answerBody({ order, items, charges }, [], 'review')),
+    orders.writeFacts(tx, order, held),
+    fraud.record(tx, decisionOf(order, verdict)),
+    orderRows.insertTimeline(tx, order_id, {
+      type: 'held',
+      actor: 'system',
+      data: { reason: 'fraud_review', score: verdict.score },
+    }),
+    webhooks.emit(tx, {
+      type: 'commerce.order.held.v1',
+      order_id,
+      data: { order_id, reason: 'fraud_review' },
+    }),
+    result !== null && attempt_id !== null && payments.closeAttempt(tx, attempt_id, result),
+  ])
+  return kept
+}
+
+type Failed = Extract<Outcome, { kind: 'declined' | 'rejected' | 'lost' }>
+
+/** Nothing was charged: everything held is given back, and the refusal is the key's answer. */
+async function giveUp(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order_id: string,
+  failed: Failed,
+): Promise<idempotency.Answer> {
+  const locked = await orders.lock(tx, order_id)
+  requireWaiting(locked)
+  const order = await letGo(tx, locked, failureOf(failed))
+  await Promise.all([
+    closeFailed(tx, failed),
+    failed.kind === 'rejected' && fraud.record(tx, decisionOf(order, failed.verdict)),
+    orderRows.insertTimeline(tx, order_id, {
+      type: 'payment_failed',
+      actor: 'system',
+      data: { reason: failureOf(failed) },
+    }),
+  ])
+  return idempotency.refuse(tx, claim, refusalOf(failed, order))
+}
+
+/** Gives back stock, credit, gift card and coupon, in the order in which they are locked. */
+async function letGo(tx: Tx, order: OrderRow, failure: string): Promise<OrderRow> {
+  const order_id = order.id
+  await inventory.release(tx, order_id)
+  await storeCredit.voidHold(tx, { order_id })
+  await giftCards.voidHold(tx, { order_id })
+  await coupons.release(tx, { order_id })
+  await orderRows.endCharges(tx, order_id, 'failed')
+  return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })
+}
+
+const failureOf = (failed: Failed): string => {
+  if (failed.kind === 'rejected') return 'fraud'
+  return failed.kind === 'lost' ? 'processing_error' : (failed.result.reason ?? 'card_declined')
+}
+
+async function closeFailed(tx: Tx, failed: Failed): Promise<void> {
+  if (failed.kind === 'lost') await payments.markNotFound(tx, failed.attempt_id)
+  else if (failed.kind === 'declined')
+    await payments.closeAttempt(tx, failed.attempt_id, declinedResult(failed.result))
+  else await payments.markVoided(tx, failed.attempt_id, failed.result)
+}
+
+/** A charge that was taken back is no approval, whatever its record says. */
+const declinedResult = (result: GatewayResult): GatewayResult =>
+  result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
+
+/** What a shopper may be told: the first six reasons of the gateways, and no rule of the fraud check. */
+function refusalOf(failed: Failed, order: OrderRow): ApiError {
+  if (failed.kind === 'rejected')
+    return new ApiError('fraud_rejected', { body: { order: brief(order) } })
+  const result = failed.kind === 'declined' ? failed.result : null
+  const reason = SHOWN.includes(result?.reason ?? '') ? result?.reason : 'processing_error'
+  return new ApiError('payment_declined', {
+    body: { decline: { reason, retryable: result?.retryable ?? true }, order: brief(order) },
+  })
+}
+
+const SHOWN: readonly string[] = [
+  'card_declined',
+  'insufficient_funds',
+  'card_not_supported',
+  'expired_card',
+  'incorrect_cvv',
+  'processing_error',
+]

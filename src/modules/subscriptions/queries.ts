@@ -1,0 +1,26 @@
+import type { Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { type NewSubscription, type Origin, StartedSubscription } from './schema.ts'
+
+/** PostgreSQL adds months by the calendar: the 31st of January is followed by the last of February. */
+export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly NewSubscription[]) =>
+  tx.many(
+    StartedSubscription,
+    sql`
+    insert into subscriptions (tenant_ref, id, customer_ref, person_id, product_id, variant_id,
+                               quantity, interval, interval_count, unit_price_cents, currency,
+                               origin_order_id, anchor_day, current_period_start, next_charge_at,
+                               vault_id, initial_txn_id, card_brand, card_last4, ship_to)
+    select ${tx.tenant}, s.id, ${origin.customer_ref}, ${origin.person_id}, s.product_id,
+           s.variant_id, s.quantity, s.interval, s.interval_count, s.unit_price_cents,
+           ${origin.currency}, ${origin.order_id},
+           extract(day from ${origin.at}::timestamptz at time zone 'utc'), ${origin.at},
+           ${origin.at}::timestamptz + (s.interval_count || ' ' || s.interval)::interval,
+           ${origin.vault_id}, ${origin.initial_txn_id}, ${origin.card?.brand ?? null},
+           ${origin.card?.last4 ?? null},
+           ${origin.ship_to === null ? null : JSON.stringify(origin.ship_to)}
+      from jsonb_to_recordset(${JSON.stringify(wanted)})
+           as s (id uuid, product_id uuid, variant_id uuid, quantity int, interval text,
+                 interval_count int, unit_price_cents bigint)
+    returning id, product_id, variant_id, interval, interval_count, next_charge_at`,
+  )

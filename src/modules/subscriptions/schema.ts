@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+
+/** A subscription as the checkout that started it shows it. */
+export const StartedSubscription = Type.Object({
+  id: Id,
+  product_id: Id,
+  variant_id: Id,
+  interval: Type.Enum(['day', 'week', 'month', 'year']),
+  interval_count: Type.Integer(),
+  next_charge_at: Nullable(Timestamp),
+})
+export type StartedSubscription = Static<typeof StartedSubscription>
+
+export interface NewSubscription {
+  id: string
+  product_id: string
+  variant_id: string
+  quantity: number
+  interval: StartedSubscription['interval']
+  interval_count: number
+  unit_price_cents: number
+}
+
+/** What all subscriptions of one order have in common. */
+export interface Origin {
+  order_id: string
+  customer_ref: string
+  person_id: string | null
+  currency: string
+  /** When the first period began. */
+  at: string
+  ship_to: Record<string, unknown> | null
+  /** The gateway's name for the card. Without one somebody has to be asked for a card. */
+  vault_id: string | null
+  initial_txn_id: string | null
+  card: { brand: string | null; last4: string | null } | null
+}
