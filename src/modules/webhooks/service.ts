@@ -211,5 +211,5 @@ export async function getDelivery(db: Db, id: string) {
 export async function readFeed(db: Db, after: number, limit: number) {
   const { sealed_to } = (await queries.findSealedTo(db)) ?? { sealed_to: 0 }
   const events = await queries.listFeed(db, after, sealed_to, limit)
-  return { events, sealed_to, after, limit }
+  return { tenant_ref: db.tenant, events, sealed_to, after, limit }
 }
