@@ -7,8 +7,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   idempotency_keys_stale: 'Due index: the worker looks over all tenants for lapsed leases.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
-  webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
+  webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
 }
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
