@@ -28,7 +28,7 @@ const PER_TENANT = 16
 const PER_ENDPOINT = 2
 
 /** A store whose endpoints are all busy is not asked again for so long, unless one comes free. */
-const BLOCKED_MS = 250
+const BLOCKED_MS = 100
 
 /** The contract's number of failures in a row after which an endpoint is paused. */
 const PAUSE_AFTER = 10
@@ -79,7 +79,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
       calmOnly: troubled >= TROUBLED_SLOTS,
     })
-    if (rows.length === 0) blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
+    // Without any under way it is not its endpoints: the event has no bytes yet, or others were quicker.
+    if (rows.length === 0 && busy.has(db.tenant)) {
+      blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
+    }
     if (signal.aborted) {
       await Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
       return []
