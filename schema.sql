@@ -629,14 +629,13 @@ create table webhook_deliveries (
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
   constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
   constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=70);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (tenant_ref, subscription_id) WHERE (lease_token IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
 create policy due on webhook_deliveries for select to fd_worker using true;
 create policy operator on webhook_deliveries for select to fd_operator using true;

@@ -25,6 +25,9 @@ const claimed = sql`
   s.deleted_at is not null as deleted, s.secret_sealed,
   case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
 
+/** What is on its way stands among the oldest that are due: so far is looked for it. */
+const OLDEST = 100
+
 export interface ClaimOptions {
   limit: number
   /** So many at a time are on their way to one endpoint, from all workers together. */
@@ -47,12 +50,14 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
         with endpoints as materialized (
           select s.id,
                  greatest(0, ${perEndpoint}::int
-                             - (select count(*)
-                                  from webhook_deliveries as held
-                                 where held.tenant_ref = ${tx.tenant}
-                                   and held.subscription_id = s.id
-                                   and held.lease_token is not null
-                                   and held.lease_until > now())) as room
+                             - (select count(*) filter (where lease_until > now())
+                                  from (select held.lease_until
+                                          from webhook_deliveries as held
+                                         where held.tenant_ref = ${tx.tenant}
+                                           and held.subscription_id = s.id
+                                           and held.next_retry_at <= now()
+                                         order by held.next_retry_at
+                                         limit ${OLDEST}) as oldest)) as room
             from webhook_subscriptions as s
            where s.tenant_ref = ${tx.tenant}
              and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
