@@ -16,9 +16,10 @@ import { startWorker } from './worker.ts'
 
 /**
  * The process. `serve` is the API and the worker in one; `api` and `worker` are each alone;
- * `migrate`, `seed` and `doctor` do their work and end.
+ * `migrate`, `seed` and `doctor` do their work and end. `listen` is for whoever builds a receiver of
+ * webhooks, and needs no database.
  */
-const ROLES = ['serve', 'api', 'worker', 'migrate', 'seed', 'doctor'] as const
+const ROLES = ['serve', 'api', 'worker', 'migrate', 'seed', 'doctor', 'listen'] as const
 type Role = (typeof ROLES)[number]
 
 /** How long a stop may take. A supervisor that kills after 15 s never has to. */
@@ -38,6 +39,7 @@ interface Process {
 
 async function main(): Promise<void> {
   const role = readRole(process.argv[2] ?? 'serve')
+  if (role === 'listen') return listenToFeed()
   const config = readConfig()
   const secrets = await loadSecrets(config)
   const logger = createLogger(config.LOG_LEVEL)
@@ -52,6 +54,13 @@ async function main(): Promise<void> {
     await close(self)
     throw error
   }
+}
+
+async function listenToFeed(): Promise<void> {
+  const { listen, readListenOptions } = await import('./listen.ts')
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
+  await listen({ ...readListenOptions(process.argv.slice(3)), signal: stopping.signal })
 }
 
 async function run(self: Process, role: Role): Promise<void> {

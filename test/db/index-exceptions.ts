@@ -15,8 +15,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   payment_attempts_due: 'Due index: the worker looks over all tenants for what was not heard of.',
   payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
   payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
-  webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
+  webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
 }
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */

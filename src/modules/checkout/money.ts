@@ -14,7 +14,8 @@ import * as storeCredit from '../store-credit/money.ts'
 import { type Facts, factsOf, requireAttested, requireGates } from './admission.ts'
 import { pay } from './pay.ts'
 import { requireQuoted } from './quote.ts'
-import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import { type Tender, writeOrder } from './reserve-money.ts'
+import type { CheckoutRequest, Risk } from './schema.ts'
 import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.ts'
 import { conclude } from './settle-money.ts'
 
@@ -133,7 +134,7 @@ async function reserve(
       risk,
       tenders,
       charge,
-      reserving,
+      placing: reserving,
     }),
     sale.coupon !== null &&
       sale.priced.coupon.applied &&
@@ -152,8 +153,6 @@ function requireCoupon({ priced }: Sale): void {
   if (priced.coupon.reason === null) return
   throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
 }
-
-type Tender = Parameters<typeof orders.insertCharges>[2][number]
 
 /** Store credit first, then the gift card: each as much as it has, up to what is left to pay. */
 async function holdTenders(
@@ -198,105 +197,6 @@ const cardCharge = (amount_cents: number, currency: string, gateway: Gateway) =>
   currency,
   gateway,
 })
-
-interface Writing {
-  order_id: string
-  order_number: number
-  key: string
-  sale: Sale
-  risk: Risk
-  tenders: readonly Tender[]
-  charge: Begun['charge']
-  reserving: Reserving
-}
-
-/** All rows of the order, in statements that travel together. */
-function writeOrder(tx: Tx, { keys }: CheckoutDeps, writing: Writing): Promise<unknown>[] {
-  const { order_id, sale, tenders, charge } = writing
-  const charges = [...tenders]
-  const card =
-    writing.reserving.source !== null && 'card' in writing.reserving.source
-      ? writing.reserving.source.card
-      : null
-  if (charge !== null) {
-    charges.push({
-      charge_id: charge.attempt_id,
-      tender: 'card',
-      amount_cents: charge.amount_cents,
-      currency: charge.currency,
-      gateway: charge.gateway.name,
-      card_brand: card?.brand ?? null,
-      card_last4: card?.last4 ?? null,
-      card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
-    })
-  }
-  return [
-    orders.insertOrder(tx, newOrder(writing)),
-    orders.insertItems(
-      tx,
-      order_id,
-      sale.priced.lines.map((line) => ({ ...line, id: randomUUID() })),
-    ),
-    ...(charges.length === 0 ? [] : [orders.insertCharges(tx, order_id, charges)]),
-    orders.insertTimeline(tx, order_id, {
-      type: 'created',
-      actor: 'shopper',
-      data: { total_cents: sale.priced.total_cents, currency: sale.priced.currency },
-    }),
-    ...(charge === null
-      ? []
-      : [
-          payments.beginAttempt(tx, {
-            id: charge.attempt_id,
-            order_id,
-            kind: 'checkout',
-            gateway: charge.gateway.name,
-            amount_cents: charge.amount_cents,
-            currency: charge.currency,
-            charge_id: charge.attempt_id,
-          }),
-        ]),
-  ]
-}
-
-function newOrder({ order_id, order_number, key, sale, risk, reserving }: Writing) {
-  const { request } = reserving
-  const { priced } = sale
-  const pricing: PricedBy = {
-    shipping: request.shipping ?? null,
-    tax: request.tax ?? null,
-    expedited: request.expedited ?? false,
-    subscribe: request.subscribe ?? false,
-    attestation: request.attestation ?? null,
-  }
-  return {
-    id: order_id,
-    order_number,
-    customer_ref: request.customer_ref,
-    person_id: request.person_id ?? null,
-    coupon_code: priced.coupon.applied ? (request.coupon_code ?? null) : null,
-    subtotal_cents: priced.subtotal_cents,
-    discount_cents: priced.discount_cents,
-    shipping_cents: priced.shipping_cents,
-    tax_cents: priced.tax_cents,
-    total_cents: priced.total_cents,
-    currency: priced.currency,
-    idempotency_key: key,
-    ship_to: request.shipping_address ?? null,
-    email: request.email ?? null,
-    ip: request.ip ?? null,
-    referral_code: readReferral(request.referral_code),
-    source: 'checkout' as const,
-    pricing: { ...pricing },
-    risk: { ...risk },
-  }
-}
-
-const REFERRAL = /^[A-Za-z0-9_-]{1,64}$/
-
-/** Anything that is no code is dropped in silence. */
-const readReferral = (code: unknown): string | null =>
-  typeof code === 'string' && REFERRAL.test(code) ? code : null
 
 /** Refused before there is an order: the attempt is written down, and says nothing of the rule. */
 async function block(

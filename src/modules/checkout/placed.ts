@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../db/database.ts'
-import * as catalog from '../catalog/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
+import type { PricedBy } from './schema.ts'
 import type { Settled } from './settle-money.ts'
 
 /** Beyond this the event would be larger than receivers are asked to take. */
@@ -34,32 +33,15 @@ export function placedEvent(
   }
 }
 
-/** What an order subscribes to, by the interval that its product has now. */
-export async function startedOf(
-  db: Db,
-  order: OrderRow,
-  items: readonly OrderItem[],
-): Promise<NewSubscription[]> {
-  const wanted = items.filter(({ is_subscription }) => is_subscription)
-  if (wanted.length === 0 || order.pricing.subscribe !== true) return []
-  const variants = await catalog.subscriptionTerms(
-    db,
-    wanted.map(({ variant_id }) => variant_id),
-  )
-  const byId = new Map(variants.map((each) => [each.variant_id, each]))
-  return wanted.flatMap(({ product_id, variant_id, quantity, unit_price_cents }) => {
-    const terms = byId.get(variant_id)
-    if (!terms?.subscription_interval) return []
-    return [
-      {
-        id: randomUUID(),
-        product_id,
-        variant_id,
-        quantity,
-        unit_price_cents,
-        interval: terms.subscription_interval,
-        interval_count: terms.subscription_interval_count ?? 1,
-      },
-    ]
+/** What an order subscribes to, at the intervals it was sold by. */
+export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubscription[] {
+  const { subscriptions = [] } = order.pricing as Partial<PricedBy>
+  const terms = new Map(subscriptions.map((each) => [each.variant_id, each]))
+  return items.flatMap(({ product_id, variant_id, quantity, unit_price_cents, ...item }) => {
+    const term = item.is_subscription ? terms.get(variant_id) : undefined
+    if (term === undefined) return []
+    const { interval, interval_count } = term
+    const bought = { product_id, variant_id, quantity, unit_price_cents }
+    return [{ id: randomUUID(), ...bought, interval, interval_count }]
   })
 }

@@ -114,4 +114,6 @@ export interface PricedBy {
   expedited: boolean
   subscribe: boolean
   attestation: Static<typeof Attestation> | null
+  /** How often each variant that was subscribed to comes again. */
+  subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

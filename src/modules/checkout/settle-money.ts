@@ -119,7 +119,7 @@ export async function settle<T>(
     hold: null,
   }
   const order = orders.withFacts(locked, facts, at)
-  const wanted = await startedOf(tx, locked, items)
+  const wanted = startedOf(locked, items)
   const started = await subscriptions.start(tx, originOf(order, charges, at), wanted)
   const body = answerBody({ order, items, charges }, started, 'accepted')
   const [kept] = await Promise.all([

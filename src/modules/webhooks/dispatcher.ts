@@ -28,7 +28,7 @@ const PER_TENANT = 16
 const PER_ENDPOINT = 2
 
 /** A store whose endpoints are all busy is not asked again for so long, unless one comes free. */
-const BLOCKED_MS = 250
+const BLOCKED_MS = 100
 
 /** The contract's number of failures in a row after which an endpoint is paused. */
 const PAUSE_AFTER = 10
@@ -73,13 +73,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     else busy.set(tenant, now)
   }
 
-  async function claim(db: TenantDb, limit: number): Promise<Due[]> {
+  async function claim(db: TenantDb, limit: number, signal: AbortSignal): Promise<Due[]> {
     const rows = await queries.claimDue(db, {
       limit,
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
       calmOnly: troubled >= TROUBLED_SLOTS,
     })
-    if (rows.length === 0) blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
+    // Without any under way it is not its endpoints: the event has no bytes yet, or others were quicker.
+    if (rows.length === 0 && busy.has(db.tenant)) {
+      blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
+    }
+    if (signal.aborted) {
+      await Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
+      return []
+    }
+    // At once: the first must not wait until the last store has been asked.
+    for (const due of rows) begin(due)
     return rows
   }
 
@@ -117,25 +126,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     blockedUntil.delete(tenant_ref)
   }
 
+  function begin(due: Due): void {
+    const running = run(due).finally(() => {
+      underWay.delete(running)
+      onFree()
+    })
+    underWay.add(running)
+  }
+
   return {
     async step(signal) {
       const free = slots - underWay.size
       if (free <= 0 || signal.aborted) return 0
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
-      const taken = await queries.queue.takeFairBy(database, take, claim)
-      if (signal.aborted) {
-        await Promise.all(
-          taken.map((due) => queries.queue.giveBack(database.tenant(due.tenant_ref), due)),
-        )
-        return 0
-      }
-      for (const due of taken) {
-        const running = run(due).finally(() => {
-          underWay.delete(running)
-          onFree()
-        })
-        underWay.add(running)
-      }
+      const taken = await queries.queue.takeFairBy(database, take, (db, limit) =>
+        claim(db, limit, signal),
+      )
       return taken.length
     },
     async drain() {

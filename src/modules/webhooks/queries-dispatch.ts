@@ -1,66 +1,10 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { Id, Timestamp } from '../../kernel/schema.ts'
+import { Id } from '../../kernel/schema.ts'
 import { defineQueue, LEASE_SECONDS, Lease } from '../../platform/leases.ts'
 import { TEST_EVENT } from './events.ts'
-import { type Attempt, DueDelivery, UnsealedEvent } from './schema.ts'
-
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
-
-/** Stores that have something to seal. The index holds nothing else, and so is short. */
-export const listUnsealedTenants = (worker: GlobalDb) =>
-  worker.many(
-    TenantOnly,
-    sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
-  )
-
-export const ensureFeed = (tx: Tx) =>
-  tx.run(sql`
-    insert into webhook_feeds (tenant_ref) values (${tx.tenant}) on conflict do nothing`)
-
-/** Nothing comes back while another worker numbers this store's events. */
-export const lockFeed = (tx: Tx) =>
-  tx.maybe(
-    Type.Object({ sealed_to: Type.Integer(), now: Timestamp }),
-    sql`
-    select sealed_to, now()
-      from webhook_feeds
-     where tenant_ref = ${tx.tenant}
-       for update skip locked`,
-  )
-
-/** By state and not from where the last look ended: an older event may be committed later. */
-export const listUnsealed = (tx: Tx, limit: number) =>
-  tx.many(
-    UnsealedEvent,
-    sql`
-    select id, type, data
-      from webhook_events
-     where tenant_ref = ${tx.tenant} and payload is null
-     order by emitted_at, id
-     limit ${limit}`,
-  )
-
-export interface SealedEvent {
-  id: string
-  sequence: number
-  payload: Buffer
-}
-
-export const sealEvents = (tx: Tx, createdAt: string, events: readonly SealedEvent[]) =>
-  tx.run(sql`
-    update webhook_events as e
-       set sequence = sealed.sequence, payload = sealed.payload, created_at = ${createdAt},
-           data = null
-      from unnest(${events.map(({ id }) => id)}::uuid[],
-                  ${events.map(({ sequence }) => sequence)}::bigint[],
-                  ${events.map(({ payload }) => payload)}::bytea[])
-           as sealed (id, sequence, payload)
-     where e.tenant_ref = ${tx.tenant} and e.id = sealed.id and e.payload is null`)
-
-export const moveFeed = (tx: Tx, sealedTo: number) =>
-  tx.run(sql`update webhook_feeds set sealed_to = ${sealedTo} where tenant_ref = ${tx.tenant}`)
+import { type Attempt, DueDelivery } from './schema.ts'
 
 /** The deliveries that are due. Claimed by `claimDue`, which knows endpoints. */
 export const queue = defineQueue({
@@ -80,6 +24,9 @@ const claimed = sql`
   q.attempt_count, q.ladder_from, e.payload, s.active, s.consecutive_failures > 0 as troubled,
   s.deleted_at is not null as deleted, s.secret_sealed,
   case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
+
+/** What is on its way stands among the oldest that are due: so far is looked for it. */
+const OLDEST = 100
 
 export interface ClaimOptions {
   limit: number
@@ -103,12 +50,14 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
         with endpoints as materialized (
           select s.id,
                  greatest(0, ${perEndpoint}::int
-                             - (select count(*)
-                                  from webhook_deliveries as held
-                                 where held.tenant_ref = ${tx.tenant}
-                                   and held.subscription_id = s.id
-                                   and held.lease_token is not null
-                                   and held.lease_until > now())) as room
+                             - (select count(*) filter (where lease_until > now())
+                                  from (select held.lease_until
+                                          from webhook_deliveries as held
+                                         where held.tenant_ref = ${tx.tenant}
+                                           and held.subscription_id = s.id
+                                           and held.next_retry_at <= now()
+                                         order by held.next_retry_at
+                                         limit ${OLDEST}) as oldest)) as room
             from webhook_subscriptions as s
            where s.tenant_ref = ${tx.tenant}
              and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
@@ -275,38 +224,3 @@ export const redriveAll = (
      where d.tenant_ref = ${db.tenant} and d.subscription_id = ${subscription_id}
        and d.status = 'dead_lettered' and d.created_at >= ${from} and d.created_at < ${to}
        and ${listened(db)}`)
-
-export const requestErasure = (tx: Tx, customerRef: string) =>
-  tx.run(sql`
-    update webhook_events
-       set erase_requested_at = now(), customer_ref = null
-     where tenant_ref = ${tx.tenant} and customer_ref = ${customerRef}`)
-
-export const listTenantsToErase = (worker: GlobalDb) =>
-  worker.many(
-    TenantOnly,
-    sql`
-    select distinct tenant_ref
-      from webhook_events
-     where erase_requested_at is not null and erased_at is null
-     limit 1000`,
-  )
-
-/**
- * Leaves the frame of an envelope and nothing of its content, once no delivery needs it. Type, store
- * and id hold nothing that JSON would have to escape.
- */
-export const eraseRequested = (db: Db) =>
-  db.run(sql`
-    update webhook_events as e
-       set erased_at = now(), order_id = null,
-           payload = convert_to(
-             '{"id":"' || e.id || '","type":"' || e.type || '","tenant_ref":"' || e.tenant_ref
-             || '","created_at":"'
-             || to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-             || '","data":{"erased":true,"sequence":' || e.sequence || '}}', 'UTF8')
-     where e.tenant_ref = ${db.tenant} and e.erase_requested_at is not null
-       and e.erased_at is null and e.sequence is not null
-       and not exists (select from webhook_deliveries as d
-                        where d.tenant_ref = ${db.tenant} and d.event_id = e.id
-                          and d.status = 'pending')`)

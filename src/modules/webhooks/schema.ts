@@ -112,6 +112,7 @@ export const FeedEvent = Type.Object({
 export type FeedEvent = Static<typeof FeedEvent>
 
 export const Feed = Type.Object({
+  tenant_ref: Type.String(),
   events: Type.Array(FeedEvent),
   sealed_to: Type.Integer({ minimum: 0, description: 'Every number up to this one is given.' }),
   after: Type.Integer({ minimum: 0 }),

@@ -10,7 +10,7 @@ import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type EventType, isDeliverable } from './events.ts'
 import * as queries from './queries.ts'
-import * as dispatch from './queries-dispatch.ts'
+import * as seal from './queries-seal.ts'
 import type { KeptSubscription, NewSubscription, Subscription } from './schema.ts'
 import { newSecret, sealSecret } from './secrets.ts'
 
@@ -64,8 +64,8 @@ export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
  * erased by the worker after that.
  */
 export async function eraseCustomer(tx: Tx, customerRef: string): Promise<void> {
-  await dispatch.requestErasure(tx, customerRef)
-  await dispatch.eraseRequested(tx)
+  await seal.requestErasure(tx, customerRef)
+  await seal.eraseRequested(tx)
 }
 
 /** Registers an endpoint. One that was paused comes back under its own id, with a new secret. */
@@ -211,5 +211,5 @@ export async function getDelivery(db: Db, id: string) {
 export async function readFeed(db: Db, after: number, limit: number) {
   const { sealed_to } = (await queries.findSealedTo(db)) ?? { sealed_to: 0 }
   const events = await queries.listFeed(db, after, sealed_to, limit)
-  return { events, sealed_to, after, limit }
+  return { tenant_ref: db.tenant, events, sealed_to, after, limit }
 }

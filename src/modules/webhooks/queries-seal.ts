@@ -1,0 +1,96 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Timestamp } from '../../kernel/schema.ts'
+import { UnsealedEvent } from './schema.ts'
+
+const TenantOnly = Type.Object({ tenant_ref: Type.String() })
+
+/** Stores that have something to seal. The index holds nothing else, and so is short. */
+export const listUnsealedTenants = (worker: GlobalDb) =>
+  worker.many(
+    TenantOnly,
+    sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
+  )
+
+export const ensureFeed = (tx: Tx) =>
+  tx.run(sql`
+    insert into webhook_feeds (tenant_ref) values (${tx.tenant}) on conflict do nothing`)
+
+/** Nothing comes back while another worker numbers this store's events. */
+export const lockFeed = (tx: Tx) =>
+  tx.maybe(
+    Type.Object({ sealed_to: Type.Integer(), now: Timestamp }),
+    sql`
+    select sealed_to, now()
+      from webhook_feeds
+     where tenant_ref = ${tx.tenant}
+       for update skip locked`,
+  )
+
+/** By state and not from where the last look ended: an older event may be committed later. */
+export const listUnsealed = (tx: Tx, limit: number) =>
+  tx.many(
+    UnsealedEvent,
+    sql`
+    select id, type, data
+      from webhook_events
+     where tenant_ref = ${tx.tenant} and payload is null
+     order by emitted_at, id
+     limit ${limit}`,
+  )
+
+export interface SealedEvent {
+  id: string
+  sequence: number
+  payload: Buffer
+}
+
+export const sealEvents = (tx: Tx, createdAt: string, events: readonly SealedEvent[]) =>
+  tx.run(sql`
+    update webhook_events as e
+       set sequence = sealed.sequence, payload = sealed.payload, created_at = ${createdAt},
+           data = null
+      from unnest(${events.map(({ id }) => id)}::uuid[],
+                  ${events.map(({ sequence }) => sequence)}::bigint[],
+                  ${events.map(({ payload }) => payload)}::bytea[])
+           as sealed (id, sequence, payload)
+     where e.tenant_ref = ${tx.tenant} and e.id = sealed.id and e.payload is null`)
+
+export const moveFeed = (tx: Tx, sealedTo: number) =>
+  tx.run(sql`update webhook_feeds set sealed_to = ${sealedTo} where tenant_ref = ${tx.tenant}`)
+
+export const requestErasure = (tx: Tx, customerRef: string) =>
+  tx.run(sql`
+    update webhook_events
+       set erase_requested_at = now(), customer_ref = null
+     where tenant_ref = ${tx.tenant} and customer_ref = ${customerRef}`)
+
+export const listTenantsToErase = (worker: GlobalDb) =>
+  worker.many(
+    TenantOnly,
+    sql`
+    select distinct tenant_ref
+      from webhook_events
+     where erase_requested_at is not null and erased_at is null
+     limit 1000`,
+  )
+
+/**
+ * Leaves the frame of an envelope and nothing of its content, once no delivery needs it. Type, store
+ * and id hold nothing that JSON would have to escape.
+ */
+export const eraseRequested = (db: Db) =>
+  db.run(sql`
+    update webhook_events as e
+       set erased_at = now(), order_id = null,
+           payload = convert_to(
+             '{"id":"' || e.id || '","type":"' || e.type || '","tenant_ref":"' || e.tenant_ref
+             || '","created_at":"'
+             || to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+             || '","data":{"erased":true,"sequence":' || e.sequence || '}}', 'UTF8')
+     where e.tenant_ref = ${db.tenant} and e.erase_requested_at is not null
+       and e.erased_at is null and e.sequence is not null
+       and not exists (select from webhook_deliveries as d
+                        where d.tenant_ref = ${db.tenant} and d.event_id = e.id
+                          and d.status = 'pending')`)

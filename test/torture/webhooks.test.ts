@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startWorker } from '../../src/worker.ts'
+import { until } from '../harness/eventually.ts'
+import { openServers } from '../harness/servers.ts'
+import { openWebhooksApp } from '../modules/webhooks/setup.ts'
+
+const HANGING = 500
+const SECONDS = 30
+
+test('five hundred endpoints that hang do not delay the others', async (t) => {
+  const servers = openServers()
+  let open = 0
+  const hanging = await servers.http((request, response) => {
+    open++
+    response.on('close', () => open--)
+    request.resume()
+  })
+  const app = await openWebhooksApp(t, { targets: [hanging], env: { DATABASE_POOL_MAX: '20' } })
+  for (let n = 0; n < HANGING; n++) {
+    const tenant = `hanging-${n}`
+    await app.register(await app.merchant(tenant), `http://127.0.0.1:${hanging}/`)
+    for (let event = 0; event < 5; event++) await app.place(tenant, { event })
+  }
+  const healthy = await app.merchant('healthy')
+  await app.register(healthy)
+  const worker = startWorker(app.runtime)
+  t.after(async () => {
+    await servers.close()
+    await worker.stop()
+  })
+  await until('most of them hang', () => open > HANGING, 30_000)
+
+  const waits: number[] = []
+  const endsAt = performance.now() + SECONDS * 1_000
+  while (performance.now() < endsAt) {
+    const before = app.receiver.received.length
+    await app.place('healthy')
+    const committedAt = performance.now()
+    await until('it is there', () => app.receiver.received.length > before, 10_000)
+    waits.push(performance.now() - committedAt)
+    await sleep(20)
+  }
+  waits.sort((a, b) => a - b)
+  const p99 = waits[Math.floor(waits.length * 0.99)] ?? Number.POSITIVE_INFINITY
+  t.diagnostic(
+    `${waits.length} deliveries, p50 ${waits[waits.length >> 1]?.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`,
+  )
+  assert.ok(p99 <= 5_000, `p99 ${p99} ms`)
+
+  const { rows } = await app.admin.query(
+    `select min(latency_ms)::int as soonest, max(latency_ms)::int as latest
+       from webhook_attempts where error = 'The endpoint did not answer in time.'`,
+  )
+  assert.ok(rows[0].soonest >= 9_950, `given up after ${rows[0].soonest} ms`)
+  assert.ok(rows[0].latest < 12_000, `held for ${rows[0].latest} ms`)
+})
