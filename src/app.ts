@@ -14,6 +14,7 @@ import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
+import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -32,6 +33,7 @@ import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
+import { httpTaxProvider } from './modules/pricing/service.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -133,7 +135,10 @@ export async function buildApp(
     ]),
   )
   await app.register(
-    onPlane('storefront', guards.storefront, [giftCardRoutes.storefrontRoutes(giftCardDeps)]),
+    onPlane('storefront', guards.storefront, [
+      giftCardRoutes.storefrontRoutes(giftCardDeps),
+      checkoutRoutes.storefrontRoutes(openCheckout(runtime)),
+    ]),
   )
   await app.register(
     onPlane('operator', guards.operator, [
@@ -157,7 +162,9 @@ export async function buildApp(
 function dropAfterWrites(app: App, cache: LiveCache): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    if (!reads && request.db) cache.drop(request.db.tenant)
+    // What shoppers do changes nothing that the public sees.
+    const shops = request.routeOptions.config.plane === 'storefront'
+    if (!reads && !shops && request.db) cache.drop(request.db.tenant)
     done()
   })
 }
@@ -198,6 +205,26 @@ function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
     workshop: createWorkshop(),
     assetBaseUrl: config.assetBaseUrl,
     spool: createSpool(config.DATA_DIR),
+  }
+}
+
+function openCheckout(runtime: Runtime): checkoutRoutes.CheckoutRouteDeps {
+  const { config, payments, limits, clock, key, logger } = runtime
+  const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config
+  return {
+    payments,
+    limits,
+    clock,
+    velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE,
+    tax: url === undefined ? null : httpTaxProvider({ url, key: TAX_PROVIDER_KEY }),
+    keys: {
+      giftCards: codeKeys(key),
+      fingerprint: key('card fingerprint'),
+      customers: key('customers'),
+      quote: key('quote token'),
+    },
+    onAlert: (alert, message) => logger.error(alert, message),
+    idempotencyKey: key('idempotency fingerprint'),
   }
 }
 

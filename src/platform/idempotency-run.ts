@@ -93,6 +93,8 @@ export async function awaitAnswer(db: TenantDb, options: RunOptions): Promise<Wo
 export const inProgress = () =>
   new ApiError('idempotency_in_progress', { headers: { 'retry-after': '2' } })
 
+const UNDECIDED: readonly ErrorCode[] = ['idempotency_in_progress', 'payment_unconfirmed']
+
 async function giveUp(
   db: TenantDb,
   held: WonClaim,
@@ -100,7 +102,8 @@ async function giveUp(
   passing: readonly ErrorCode[],
 ): Promise<Answer | null> {
   const refusal = error instanceof ApiError ? error : null
-  if (refusal?.code === 'idempotency_in_progress') return null
+  // Both leave the work to somebody, at a time of their own choosing.
+  if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
   const final = refusal !== null && bindsKey(refusal) && !passing.includes(refusal.code)
   try {
     const kept = final ? await refuseUnbegun(db, held, refusal) : null

@@ -7,24 +7,18 @@ import * as giftCards from '../gift-cards/money.ts'
 import * as inventory from '../inventory/money.ts'
 import * as coupons from '../marketing/money.ts'
 import * as orders from '../orders/money.ts'
-import type { Gateway, Source } from '../payments/service.ts'
-import * as payments from '../payments/service.ts'
+import * as orderReads from '../orders/service.ts'
+import { type Gateway, listAttempts } from '../payments/service.ts'
 import type { Tax } from '../pricing/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { type Facts, factsOf, requireAttested, requireGates } from './admission.ts'
-import { pay } from './pay.ts'
+import type { Begun, Placing } from './begun.ts'
+import { pay, payByTenders, recall } from './pay.ts'
 import { requireQuoted } from './quote.ts'
 import { type Tender, writeOrder } from './reserve-money.ts'
 import type { CheckoutRequest, Risk } from './schema.ts'
 import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.ts'
 import { conclude } from './settle-money.ts'
-
-/** A request with what was read from it at the edge. */
-export interface Placing {
-  request: CheckoutRequest
-  /** Null where nothing was given to charge. */
-  source: Exclude<Source, { vault_id: string }> | null
-}
 
 /** The recovery point at which an order waits for its payment. */
 export const RESERVED = 'reserved'
@@ -55,8 +49,27 @@ export async function place(
   )
   if (begun.state === 'blocked') throw await block(deps, db, facts, begun)
   await deps.at?.('reserved')
-  const outcome = await pay(deps, db, begun, placing.source)
+  const outcome = await pay(deps, begun, placing.source)
   return conclude(deps, db, begun.claim, begun.order_id, outcome)
+}
+
+/**
+ * Takes up what somebody began and did not end: the same caller with the same key, or the worker.
+ * What the gateway remembers of our reference decides.
+ */
+export async function resume(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): Promise<idempotency.Answer> {
+  const order = await orderReads.get(db, claim.resourceId ?? '')
+  const attempts = await listAttempts(db, order.id)
+  const attempt = attempts.find(({ kind }) => kind === 'checkout')
+  const risk = order.risk as Risk
+  if (attempt === undefined) return conclude(deps, db, claim, order.id, payByTenders(risk))
+  const gateway = await deps.payments.forStore(db, attempt.gateway)
+  const outcome = await recall(deps, gateway, attempt, risk)
+  return conclude(deps, db, claim, order.id, outcome, attempt)
 }
 
 async function measure(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
@@ -75,18 +88,6 @@ interface Reserving extends Placing {
   velocity: number
   order_number: number
   tax?: Tax
-}
-
-/** An order that waits for its payment, and what is to be charged for it. */
-export interface Begun {
-  state: 'begun'
-  claim: idempotency.WonClaim
-  order_id: string
-  order_number: number
-  risk: Risk
-  /** Null: the other tenders cover it. */
-  charge: { attempt_id: string; amount_cents: number; currency: string; gateway: Gateway } | null
-  request: CheckoutRequest
 }
 
 interface Blocked {

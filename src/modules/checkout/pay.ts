@@ -1,8 +1,7 @@
-import type { Db } from '../../db/database.ts'
 import * as fraud from '../fraud/service.ts'
 import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
 import { type Gateway, resultOfLookup, type Source } from '../payments/service.ts'
-import type { Begun } from './money.ts'
+import type { Begun } from './begun.ts'
 import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -27,7 +26,6 @@ export type Outcome =
 /** Asks the gateway for the money. Nothing of ours changes here. */
 export async function pay(
   deps: CheckoutDeps,
-  { tenant: _ }: Pick<Db, 'tenant'>,
   begun: Begun,
   source: Source | null,
 ): Promise<Outcome> {
@@ -54,7 +52,7 @@ export async function pay(
 }
 
 /** Goods that store credit and gift cards pay for are looked at like any others. */
-function payByTenders(risk: Risk): Outcome {
+export function payByTenders(risk: Risk): Outcome {
   const verdict = fraud.score(risk)
   if (verdict.decision === 'accepted') return { kind: 'covered', verdict }
   return { kind: 'review', attempt_id: null, result: null, verdict }

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { OrderItem, OrderRow } from '../orders/schema.ts'
+import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
 import type { PricedBy } from './schema.ts'
-import type { Settled } from './settle-money.ts'
+
+/** An order with all that was bought and paid. */
+export interface Settled {
+  order: OrderRow
+  items: OrderItem[]
+  charges: ChargeRow[]
+}
 
 /** Beyond this the event would be larger than receivers are asked to take. */
 const ITEMS_MAX = 100

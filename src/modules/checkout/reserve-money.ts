@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Tx } from '../../db/database.ts'
 import * as orders from '../orders/money.ts'
 import * as payments from '../payments/service.ts'
-import type { Begun, Placing } from './money.ts'
+import type { Begun, Placing } from './begun.ts'
 import type { PricedBy, Risk } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 

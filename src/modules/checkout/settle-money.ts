@@ -1,6 +1,7 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import { inProgress } from '../../platform/idempotency-run.ts'
 import * as customers from '../customers/service.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
@@ -8,23 +9,21 @@ import * as inventory from '../inventory/money.ts'
 import * as ledger from '../ledger/money.ts'
 import * as coupons from '../marketing/money.ts'
 import * as orderRows from '../orders/money.ts'
-import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
+import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import type { GatewayResult } from '../payments/schema.ts'
+import type { Attempt, GatewayResult } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import type { Outcome } from './pay.ts'
-import { placedEvent, startedOf } from './placed.ts'
+import { placedEvent, type Settled, startedOf } from './placed.ts'
 import type { CheckoutDeps } from './service.ts'
-
-/** How long an outcome that nobody knows is left alone before the gateway is asked again. */
-const ASK_AGAIN_SECONDS = 10
 
 /**
  * Makes an outcome true: the order is placed, held or failed, and the key has its answer, in one
- * transaction. An outcome that is not known yet leaves the claim to whoever asks next.
+ * transaction. An outcome that is not known yet leaves the claim to whoever asks next; `asked` is
+ * the attempt that was asked about before.
  */
 export async function conclude(
   deps: CheckoutDeps,
@@ -32,8 +31,9 @@ export async function conclude(
   claim: idempotency.WonClaim,
   order_id: string,
   outcome: Outcome,
+  asked?: Attempt,
 ): Promise<idempotency.Answer> {
-  if (outcome.kind === 'unknown') return leave(db, claim, order_id, outcome.attempt_id)
+  if (outcome.kind === 'unknown') return leave(deps, db, claim, order_id, outcome.attempt_id, asked)
   const answer = await db.transaction('checkout: settle', (tx) => {
     if (outcome.kind === 'captured' || outcome.kind === 'covered') {
       return settle(tx, deps, order_id, outcome, (body) => idempotency.finish(tx, claim, 201, body))
@@ -48,20 +48,30 @@ export async function conclude(
   return answer
 }
 
-/** Says so, once; and leaves the claim for the reconciler, or for the same key, in ten seconds. */
+/** Says so, once; and leaves the claim for the reconciler, or for the same key. */
 async function leave(
+  { clock }: CheckoutDeps,
   db: TenantDb,
   claim: idempotency.WonClaim,
   order_id: string,
   attempt_id: string,
+  asked: Attempt | undefined,
 ): Promise<never> {
   const order = await db.transaction('checkout: unknown', async (tx) => {
     const locked = await orders.lock(tx, order_id)
     await payments.markUnknown(tx, attempt_id)
-    await idempotency.renew(tx, claim, ASK_AGAIN_SECONDS)
+    await idempotency.renew(tx, claim, askAgainAfter(asked, clock.now()))
     return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
   })
+  if (asked !== undefined) throw inProgress()
   throw new ApiError('payment_unconfirmed', { body: { order: brief(order) } })
+}
+
+/** In seconds: soon at first, since most is known then, and patiently while a gateway is away. */
+function askAgainAfter(asked: Attempt | undefined, now: number): number {
+  const minutes = asked === undefined ? 0 : (now - Date.parse(asked.created_at)) / 60_000
+  if (minutes < 1) return 10
+  return minutes < 10 ? 60 : 300
 }
 
 /** A failed attempt weighs more against the next ones. A limiter that is away loses only that. */
@@ -75,12 +85,6 @@ async function weighFailure(
 }
 
 export const brief = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
-
-export interface Settled {
-  order: OrderRow
-  items: OrderItem[]
-  charges: ChargeRow[]
-}
 
 type Paid = Extract<Outcome, { kind: 'captured' | 'covered' }>
 

@@ -1,0 +1,86 @@
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import { once } from '../../http/idempotent.ts'
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { STARTED } from '../../platform/idempotency.ts'
+import { readSource } from '../payments/service.ts'
+import { place, resume } from './money.ts'
+import { CheckoutAnswer, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import { type CheckoutDeps, preview } from './service.ts'
+
+export interface CheckoutRouteDeps extends CheckoutDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+}
+
+const tags = ['checkout']
+
+/** What is not there to be sold, or cannot be priced. */
+const UNSALEABLE: readonly ErrorCode[] = [
+  'unknown_tenant',
+  'variant_not_found',
+  'currency_mismatch',
+  'tax_provider_unavailable',
+]
+
+export const storefrontRoutes =
+  (deps: CheckoutRouteDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/tenants/:tenant/checkout',
+      {
+        config: {
+          idempotent: true,
+          failures: [
+            ...UNSALEABLE,
+            'card_required',
+            'payment_declined',
+            'fraud_rejected',
+            'attestation_required',
+            'insufficient_stock',
+            'price_changed',
+            'coupon_invalid',
+            'gift_card_invalid',
+            'feature_disabled',
+            'velocity_exceeded',
+            'payment_unconfirmed',
+          ],
+        },
+        schema: {
+          operationId: 'placeOrder',
+          tags,
+          summary: 'Place an order. The total is always worked out from the catalog.',
+          params: Params('tenant'),
+          body: CheckoutRequest,
+          response: { 201: CheckoutAnswer, 202: CheckoutAnswer },
+        },
+      },
+      async (request, reply) => {
+        const { db, body } = request
+        const source = readSource(body, deps.clock)
+        const options = { operation: 'checkout', secret: deps.idempotencyKey }
+        return once(request, reply, options, (claim) =>
+          claim.recoveryPoint === STARTED
+            ? place(deps, db, claim, { request: body, source })
+            : resume(deps, db, claim),
+        )
+      },
+    )
+
+    app.post(
+      '/v1/tenants/:tenant/checkout/preview',
+      {
+        config: { failures: [...UNSALEABLE] },
+        schema: {
+          operationId: 'previewOrder',
+          tags,
+          summary: 'What a checkout would cost now, by the same function. Holds nothing.',
+          params: Params('tenant'),
+          body: PreviewRequest,
+          response: { 200: Type.Object(Preview.properties) },
+        },
+      },
+      ({ db, body }) => preview(db, deps, body),
+    )
+  }
