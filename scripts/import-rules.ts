@@ -81,19 +81,19 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
   {
     name: 'another module is entered by its schema or service',
     severity: 'error',
-    from: { path: '^src/modules/([^/]+)/', pathNot: '/([a-z]+-)?money\\.ts$' },
+    from: { path: '^src/modules/([^/]+)/', pathNot: '[/-]money\\.ts$' },
     to: {
       path: '^src/modules/([^/]+)/',
-      pathNot: ['^src/modules/$1/', '/([a-z]+-)?(schema|service)\\.ts$'],
+      pathNot: ['^src/modules/$1/', '[/-](schema|service)\\.ts$'],
     },
   },
   {
     name: 'money enters another module by its schema, service or money',
     severity: 'error',
-    from: { path: '^src/modules/([^/]+)/([a-z]+-)?money\\.ts$' },
+    from: { path: '^src/modules/([^/]+)/[a-z-]*money\\.ts$' },
     to: {
       path: '^src/modules/([^/]+)/',
-      pathNot: ['^src/modules/$1/', '/([a-z]+-)?(schema|service|money)\\.ts$'],
+      pathNot: ['^src/modules/$1/', '[/-](schema|service|money)\\.ts$'],
     },
   },
   { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Score } from '../fraud/service.ts'
 import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
@@ -51,3 +52,25 @@ export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubs
     return [{ id: randomUUID(), ...bought, interval, interval_count }]
   })
 }
+
+/** An order is placed once. Whoever comes second finds it changed, and undoes nothing. */
+export function requireWaiting(order: OrderRow): void {
+  if (
+    order.status === 'pending_payment' ||
+    (order.status === 'on_hold' && order.placed_at === null)
+  )
+    return
+  throw new Error(`the order is ${order.status} and not waiting to be paid`)
+}
+
+/** What the fraud check made of an order, for its log. */
+export const decisionOf = (order: OrderRow, { score, signals, decision }: Score) => ({
+  order_id: order.id,
+  decision,
+  score,
+  signals,
+  ban_ids: (order.risk.ban_ids as string[] | undefined) ?? [],
+})
+
+/** As much of an order as a refusal shows. */
+export const brief = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })

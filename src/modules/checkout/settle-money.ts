@@ -11,13 +11,21 @@ import * as coupons from '../marketing/money.ts'
 import * as orderRows from '../orders/money.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import type { Attempt, GatewayResult } from '../payments/schema.ts'
+import type { Attempt } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
+import { giveUp } from './fail-money.ts'
 import type { Outcome } from './pay.ts'
-import { placedEvent, type Settled, startedOf } from './placed.ts'
+import {
+  brief,
+  decisionOf,
+  placedEvent,
+  requireWaiting,
+  type Settled,
+  startedOf,
+} from './placed.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /**
@@ -84,8 +92,6 @@ async function weighFailure(
   await fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
 }
 
-export const brief = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
-
 type Paid = Extract<Outcome, { kind: 'captured' | 'covered' }>
 
 /**
@@ -144,16 +150,6 @@ export async function settle<T>(
   return kept
 }
 
-/** An order is placed once. Whoever comes second finds it changed, and undoes nothing. */
-function requireWaiting(order: OrderRow): void {
-  if (
-    order.status === 'pending_payment' ||
-    (order.status === 'on_hold' && order.placed_at === null)
-  )
-    return
-  throw new Error(`the order is ${order.status} and not waiting to be paid`)
-}
-
 async function closeTenders(tx: Tx, order_id: string) {
   const credits = await storeCredit.settleHold(tx, { order_id })
   const cards = await giftCards.settleHold(tx, { order_id })
@@ -199,14 +195,6 @@ const seenOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
   person_id,
   email,
   name: ship_to?.label ?? null,
-})
-
-const decisionOf = (order: OrderRow, { score, signals, decision }: fraud.Score) => ({
-  order_id: order.id,
-  decision,
-  score,
-  signals,
-  ban_ids: (order.risk.ban_ids as string[] | undefined) ?? [],
 })
 
 function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
@@ -279,74 +267,3 @@ async function holdBack(
   ])
   return kept
 }
-
-type Failed = Extract<Outcome, { kind: 'declined' | 'rejected' | 'lost' }>
-
-/** Nothing was charged: everything held is given back, and the refusal is the key's answer. */
-async function giveUp(
-  tx: Tx,
-  claim: idempotency.WonClaim,
-  order_id: string,
-  failed: Failed,
-): Promise<idempotency.Answer> {
-  const locked = await orders.lock(tx, order_id)
-  requireWaiting(locked)
-  const order = await letGo(tx, locked, failureOf(failed))
-  await Promise.all([
-    closeFailed(tx, failed),
-    failed.kind === 'rejected' && fraud.record(tx, decisionOf(order, failed.verdict)),
-    orderRows.insertTimeline(tx, order_id, {
-      type: 'payment_failed',
-      actor: 'system',
-      data: { reason: failureOf(failed) },
-    }),
-  ])
-  return idempotency.refuse(tx, claim, refusalOf(failed, order))
-}
-
-/** Gives back stock, credit, gift card and coupon, in the order in which they are locked. */
-async function letGo(tx: Tx, order: OrderRow, failure: string): Promise<OrderRow> {
-  const order_id = order.id
-  await inventory.release(tx, order_id)
-  await storeCredit.voidHold(tx, { order_id })
-  await giftCards.voidHold(tx, { order_id })
-  await coupons.release(tx, { order_id })
-  await orderRows.endCharges(tx, order_id, 'failed')
-  return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })
-}
-
-const failureOf = (failed: Failed): string => {
-  if (failed.kind === 'rejected') return 'fraud'
-  return failed.kind === 'lost' ? 'processing_error' : (failed.result.reason ?? 'card_declined')
-}
-
-async function closeFailed(tx: Tx, failed: Failed): Promise<void> {
-  if (failed.kind === 'lost') await payments.markNotFound(tx, failed.attempt_id)
-  else if (failed.kind === 'declined')
-    await payments.closeAttempt(tx, failed.attempt_id, declinedResult(failed.result))
-  else await payments.markVoided(tx, failed.attempt_id, failed.result)
-}
-
-/** A charge that was taken back is no approval, whatever its record says. */
-const declinedResult = (result: GatewayResult): GatewayResult =>
-  result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
-
-/** What a shopper may be told: the first six reasons of the gateways, and no rule of the fraud check. */
-function refusalOf(failed: Failed, order: OrderRow): ApiError {
-  if (failed.kind === 'rejected')
-    return new ApiError('fraud_rejected', { body: { order: brief(order) } })
-  const result = failed.kind === 'declined' ? failed.result : null
-  const reason = SHOWN.includes(result?.reason ?? '') ? result?.reason : 'processing_error'
-  return new ApiError('payment_declined', {
-    body: { decline: { reason, retryable: result?.retryable ?? true }, order: brief(order) },
-  })
-}
-
-const SHOWN: readonly string[] = [
-  'card_declined',
-  'insufficient_funds',
-  'card_not_supported',
-  'expired_card',
-  'incorrect_cvv',
-  'processing_error',
-]
