@@ -38,6 +38,8 @@ import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
+import * as customerRoutes from './modules/views/customer-routes.ts'
+import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { callerOf } from './platform/limits.ts'
@@ -114,6 +116,8 @@ export async function buildApp(
   await app.register(
     onPlane('merchant', guards.merchant, [
       viewRoutes.merchantRoutes,
+      customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
+      privacyRoutes.merchantRoutes(openPrivacy(runtime)),
       storeRoutes.merchantRoutes,
       credentialRoutes.merchantRoutes(database),
       entitlementRoutes.merchantRoutes,
@@ -192,6 +196,14 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
     forgetHost: (hostname) => cache.drop(hostSubject(hostname)),
   }
 }
+
+const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({
+  customersKey: key('customers'),
+  confirmKey: key('erasure confirmation'),
+  exportKey: key('privacy export'),
+  idempotencyKey: key('idempotency fingerprint'),
+  clock,
+})
 
 const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps => ({
   keys: codeKeys(key),

@@ -11,6 +11,7 @@ import * as media from './modules/media/jobs.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
@@ -37,6 +38,7 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const comparePayments = createComparison({ database, payments, clock })
   const spool = createSpool(config.DATA_DIR)
+  const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -57,6 +59,9 @@ export function startWorker(runtime: Runtime): Worker {
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => spool.sweep()),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
+    loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
+    loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
+    loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
     loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]
   if (transport !== null) {
