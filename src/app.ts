@@ -74,8 +74,9 @@ export async function buildApp(
     fetch: runtime.safeFetch,
     limits: runtime.limits,
   }
-  const mediaDeps = openMedia(runtime)
-  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
+  const assetBase = assetBaseOf(app, config)
+  const mediaDeps = openMedia(runtime, assetBase)
+  const catalogDeps = { assetBase, media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -211,11 +212,14 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
   limits,
 })
 
-function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
+function openMedia(
+  { config, blobs }: Runtime,
+  assetBase: () => string | null,
+): mediaRoutes.MediaRouteDeps {
   return {
     blobs,
     workshop: createWorkshop(),
-    assetBaseUrl: config.assetBaseUrl,
+    assetBase,
     spool: createSpool(config.DATA_DIR),
   }
 }
