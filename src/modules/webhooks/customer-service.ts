@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
-import { eraseRequested } from './queries-seal.ts'
+import { eraseRequested } from './seal-queries.ts'
 
 /** Like `eraseCustomer`, at most so many events at a time. Answers how many; 0 when all is done. */
 export async function eraseSome(tx: Tx, customer_ref: string, limit: number): Promise<number> {
