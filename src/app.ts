@@ -31,6 +31,8 @@ import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
+import * as orderChangeRoutes from './modules/orders/change-routes.ts'
+import * as orderRoutes from './modules/orders/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import { httpTaxProvider } from './modules/pricing/service.ts'
@@ -75,6 +77,7 @@ export async function buildApp(
     limits: runtime.limits,
   }
   const assetBase = assetBaseOf(app, config)
+  const checkoutDeps = openCheckout(runtime)
   const mediaDeps = openMedia(runtime, assetBase)
   const catalogDeps = { assetBase, media: mediaDeps }
   dropAfterWrites(app, cache)
@@ -137,12 +140,16 @@ export async function buildApp(
       mediaRoutes.merchantRoutes(mediaDeps),
       marketingRoutes.merchantRoutes,
       pricingRoutes.merchantRoutes,
+      orderRoutes.merchantRoutes,
+      orderChangeRoutes.merchantRoutes(checkoutDeps),
     ]),
   )
   await app.register(
     onPlane('storefront', guards.storefront, [
       giftCardRoutes.storefrontRoutes(giftCardDeps),
-      checkoutRoutes.storefrontRoutes(openCheckout(runtime)),
+      orderRoutes.storefrontRoutes,
+      orderChangeRoutes.storefrontRoutes(checkoutDeps),
+      checkoutRoutes.storefrontRoutes(checkoutDeps),
     ]),
   )
   await app.register(
@@ -155,6 +162,7 @@ export async function buildApp(
       paymentRoutes.operatorRoutes(runtime.payments.deps),
       webhookRoutes.operatorRoutes({ database, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
+      orderRoutes.operatorRoutes,
     ]),
   )
   return app
