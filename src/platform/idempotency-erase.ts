@@ -18,15 +18,11 @@ export type Rewrite = (body: string) => string
 export const rewriteAnswersOf = (tx: Tx, resource_ids: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(tx, sql`resource_id = any(${resource_ids}::uuid[])`, rewrite)
 
-/** Rewrites those answers of certain operations in which one of the texts stands, in any case. */
-export const rewriteAnswersWith = (
-  tx: Tx,
-  { operations, texts }: { operations: readonly string[]; texts: readonly string[] },
-  rewrite: Rewrite,
-) =>
+/** Of the answers that are about nothing with an id, those in which a text stands, in any case. */
+export const rewriteAnswersWith = (tx: Tx, texts: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(
     tx,
-    sql`operation = any(${operations}::text[])
+    sql`resource_id is null
         and exists (select from unnest(${texts}::text[]) as wanted (text)
                      where position(lower(wanted.text) in lower(response_body)) > 0)`,
     rewrite,

@@ -12,7 +12,7 @@ export interface Holder {
 
 const held = (db: Db, { customer_ref, emails }: Holder) => sql`
   tenant_ref = ${db.tenant}
-  and (customer_ref = ${customer_ref} or lower(recipient_email) = any(${emails}::text[]))`
+  and (customer_ref = ${customer_ref} or recipient_folded = any(${emails}::text[]))`
 
 /** Whoever has the code can go on paying with it: a code names nobody. */
 export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
@@ -22,7 +22,7 @@ export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
     update gift_cards
        set customer_ref = case when customer_ref = ${holder.customer_ref} then ${pseudonym}
                                else customer_ref end,
-           recipient_email = case when lower(recipient_email) = any(${holder.emails}::text[])
+           recipient_email = case when recipient_folded = any(${holder.emails}::text[])
                                     or customer_ref = ${holder.customer_ref} then null
                                   else recipient_email end,
            note = null, updated_at = now()
@@ -40,7 +40,7 @@ export const listCards = (db: Db, holder: Holder) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),
     sql`
-    select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed'] as data
+    select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed', 'recipient_folded'] as data
       from gift_cards g
      where ${held(db, holder)}
      order by created_at, id`,

@@ -1,9 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** The operations whose kept answers name a customer. */
-export const ANSWERS_NAMING = ['gift_card_issue', 'gift_card_batch', 'gift_card_adjust'] as const
-
 /** Takes the person out of the cards that were made for them. Every amount stays. */
 export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: string) {
   const cards = await queries.eraseCards(tx, holder, pseudonym)

@@ -97,21 +97,23 @@ export const listRefsByEmail = (
     sql`
     select customer_ref
       from orders
-     where tenant_ref = ${db.tenant} and lower(email) = any(${emails}::text[])
+     where tenant_ref = ${db.tenant} and email_folded = any(${emails}::text[])
      group by customer_ref
     having bool_and(person_id is null or person_id = ${person_id}::uuid)
      order by customer_ref
      limit ${limit}`,
   )
 
+/** Busy is what is being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
-    Type.Object({ orders: Type.Integer(), open: Type.Integer(), unpaid: Type.Integer() }),
+    Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
     sql`
     select count(*)::int as orders,
            count(*) filter (where status in ('placed', 'processing', 'on_hold',
                                              'partially_shipped'))::int as open,
-           count(*) filter (where status = 'pending_payment')::int as unpaid
+           count(*) filter (where status = 'pending_payment'
+                                or operation_lease_until > now())::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
   )
@@ -162,6 +164,16 @@ export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
        and reason !~ ${CODE_LIKE}`)
 
+/** Answers about a refund are kept under its own id. */
+export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select refund_id
+      from refunds
+     where tenant_ref = ${db.tenant} and order_id = any(${order_ids}::uuid[])`,
+  )
+
 /** By neither of these can a card be known again, or charged. What refunds need stays. */
 export const eraseCards = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
@@ -179,7 +191,7 @@ const rows = (table: 'order_items' | 'charges' | 'refunds' | 'order_notes' | 'or
   }[table]
   return sql`
     (select coalesce(jsonb_agg(to_jsonb(r) - array['tenant_ref', 'order_id', 'card_fingerprint',
-                                                   'vault_id', 'txn_id']), '[]')
+                                                   'vault_id', 'txn_id', 'name_folded']), '[]')
        from ${each} as r
       where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 }
@@ -190,8 +202,8 @@ export const listWhole = (db: Db, customer_ref: string, after: string, limit: nu
     Type.Object({ id: Id, data: OpenObject }),
     sql`
     select o.id,
-           to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation_lease_until',
-                               'operation_lease_token']
+           to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation',
+                               'operation_lease_until', 'operation_lease_token', 'email_folded']
            || jsonb_build_object('items', ${rows('order_items')}, 'charges', ${rows('charges')},
                                  'refunds', ${rows('refunds')}, 'notes', ${rows('order_notes')},
                                  'timeline', ${rows('order_timeline')}) as data

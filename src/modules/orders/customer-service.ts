@@ -50,15 +50,16 @@ export const countOrders = queries.countOrders
 export async function eraseOrders(
   tx: Tx,
   erasure: Parameters<typeof queries.eraseOrders>[1],
-): Promise<string[]> {
-  const ids = (await queries.eraseOrders(tx, erasure)).map(({ id }) => id)
-  if (ids.length === 0) return []
-  await Promise.all([
-    queries.eraseNotes(tx, ids),
-    queries.eraseRefundReasons(tx, ids),
-    queries.eraseCards(tx, ids),
+): Promise<{ order_ids: string[]; refund_ids: string[] }> {
+  const order_ids = (await queries.eraseOrders(tx, erasure)).map(({ id }) => id)
+  if (order_ids.length === 0) return { order_ids, refund_ids: [] }
+  const [refunds] = await Promise.all([
+    queries.listRefundIds(tx, order_ids),
+    queries.eraseNotes(tx, order_ids),
+    queries.eraseRefundReasons(tx, order_ids),
+    queries.eraseCards(tx, order_ids),
   ])
-  return ids
+  return { order_ids, refund_ids: refunds.map(({ refund_id }) => refund_id) }
 }
 
 export const listWhole = queries.listWhole

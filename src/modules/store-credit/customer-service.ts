@@ -1,9 +1,6 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** The operations whose kept answers name a customer. */
-export const ANSWERS_NAMING = ['store_credit_credit', 'store_credit_debit'] as const
-
 /** Of each customer who has an account in this currency. */
 export async function balancesOf(
   db: Db,

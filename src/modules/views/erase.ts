@@ -17,7 +17,7 @@ import * as webhooks from '../webhooks/customer-service.ts'
 import { isConfirmed, makeConfirm } from './confirm.ts'
 import * as queries from './privacy-queries.ts'
 import type { ErasureRow } from './privacy-schema.ts'
-import { scrubAnswer } from './scrub.ts'
+import { type Gone, scrubAnswer } from './scrub.ts'
 
 /** The name of the claim that a half done erasure is resumed by. */
 export const ERASE = 'privacy_erase'
@@ -120,8 +120,8 @@ function begin(
   return db.transaction('privacy: begin erasure', async (tx) => {
     const subject = await findSubject(tx, key, customer_ref)
     const refs = [customer_ref, ...subject.guest_refs]
-    // Whoever is paying at this moment is about to write what is being erased.
-    if ((await orders.countOrders(tx, refs)).unpaid > 0) throw new ApiError('order_busy')
+    // Whoever is paying or changing an order is about to write what is being erased.
+    if ((await orders.countOrders(tx, refs)).busy > 0) throw new ApiError('order_busy')
     const id = randomUUID()
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
@@ -140,17 +140,17 @@ export async function resume(
   if (claim.resourceId === null) throw new Error('an erasure that was begun has a row')
   const erasure = await queries.findErasure(db, claim.resourceId)
   const subject = readSubject(erasure)
-  const names = nameAll(customersKey, db.tenant, subject)
+  const gone = nameAll(customersKey, db.tenant, subject)
   while (claim.recoveryPoint === ORDERS_BEGUN) {
     claim = await db.transaction('privacy: erase orders', (tx) =>
-      eraseOrders(tx, claim, erasure, names),
+      eraseOrders(tx, claim, erasure, gone),
     )
   }
   while (claim.recoveryPoint === ORDERS_DONE) {
-    claim = await db.transaction('privacy: erase events', (tx) => eraseEvents(tx, claim, names))
+    claim = await db.transaction('privacy: erase events', (tx) => eraseEvents(tx, claim, gone))
   }
   return db.transaction('privacy: finish erasure', (tx) =>
-    finish(tx, claim, { erasure, subject, names }),
+    finish(tx, claim, { erasure, subject, gone }),
   )
 }
 
@@ -159,35 +159,35 @@ function readSubject({ customer_ref, guest_refs, emails }: ErasureRow): Subject 
   return { customer_ref, guest_refs, emails }
 }
 
-/** What each reference is called from now on. */
-type Names = ReadonlyMap<string, string>
-
-const nameAll = (key: Buffer, tenant: string, { customer_ref, guest_refs }: Subject): Names =>
-  new Map(
-    [customer_ref, ...guest_refs].map((each) => [each, customers.pseudonym(key, tenant, each)]),
-  )
+function nameAll(key: Buffer, tenant: string, { customer_ref, guest_refs, emails }: Subject): Gone {
+  const refs = [customer_ref, ...guest_refs]
+  const pairs = refs.map((each) => [each, customers.pseudonym(key, tenant, each)] as const)
+  return { pseudonyms: new Map(pairs), emails }
+}
 
 /** Some orders, with the coupons they used and the answers that named them. */
 async function eraseOrders(
   tx: Tx,
   claim: idempotency.WonClaim,
   erasure: ErasureRow,
-  names: Names,
+  gone: Gone,
 ): Promise<idempotency.WonClaim> {
-  const renamed = { customer_refs: [...names.keys()], pseudonyms: [...names.values()] }
+  const { pseudonyms } = gone
+  const renamed = { customer_refs: [...pseudonyms.keys()], pseudonyms: [...pseudonyms.values()] }
   const batch = { ...renamed, before: erasure.created_at, limit: BATCH_ROWS }
-  const ids = await orders.eraseOrders(tx, batch)
-  if (ids.length > 0) {
-    await marketing.eraseOrders(tx, ids, renamed)
-    await rewriteAnswersOf(tx, ids, (body) => scrubAnswer(body, names))
-    await queries.countErased(tx, erasure.id, ids.length)
+  const { order_ids, refund_ids } = await orders.eraseOrders(tx, batch)
+  if (order_ids.length > 0) {
+    await marketing.eraseOrders(tx, order_ids, renamed)
+    await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => scrubAnswer(body, gone))
+    await queries.countErased(tx, erasure.id, order_ids.length)
   }
-  return idempotency.advance(tx, claim, ids.length < BATCH_ROWS ? ORDERS_DONE : ORDERS_BEGUN)
+  const isLast = order_ids.length < BATCH_ROWS
+  return idempotency.advance(tx, claim, isLast ? ORDERS_DONE : ORDERS_BEGUN)
 }
 
-async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, names: Names) {
+async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, gone: Gone) {
   let left = BATCH_ROWS
-  for (const each of names.keys()) {
+  for (const each of gone.pseudonyms.keys()) {
     if (left > 0) left -= await webhooks.eraseSome(tx, each, left)
   }
   return idempotency.advance(tx, claim, left > 0 ? EVENTS_DONE : ORDERS_DONE)
@@ -197,7 +197,7 @@ async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, names: Names) {
 async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,
-  { erasure, subject, names }: { erasure: ErasureRow; subject: Subject; names: Names },
+  { erasure, subject, gone }: { erasure: ErasureRow; subject: Subject; gone: Gone },
 ): Promise<idempotency.Answer> {
   const { customer_ref, emails } = subject
   const { pseudonym, id } = erasure
@@ -205,12 +205,10 @@ async function finish(
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)
-  await queries.deleteExportsOf(tx, [...names.keys()])
-  const named = {
-    operations: [...storeCredit.ANSWERS_NAMING, ...giftCards.ANSWERS_NAMING],
-    texts: [...names.keys(), ...emails].map((each) => JSON.stringify(each)),
-  }
-  await rewriteAnswersWith(tx, named, (body) => scrubAnswer(body, names))
+  const refs = [...gone.pseudonyms.keys()]
+  await queries.deleteExportsOf(tx, refs)
+  const traces = [...refs, ...emails].map((each) => JSON.stringify(each))
+  await rewriteAnswersWith(tx, traces, (body) => scrubAnswer(body, gone))
   const done = await queries.finishErasure(tx, id)
   const actor = { name: erasure.actor, correlationId: claim.correlationId ?? null }
   await audit.record(tx, actor, {

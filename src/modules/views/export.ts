@@ -17,7 +17,7 @@ import * as queries from './privacy-queries.ts'
 
 const BATCH_ROWS = 500
 
-/** Some thirty thousand orders. What is larger cannot be handed out in one answer. */
+/** Some fifteen thousand orders. What is larger cannot be handed out in one answer. */
 const TEXT_BYTES_MAX = 64 * 1_024 * 1_024
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type pg from 'pg'
 import * as privacy from '../../../src/modules/views/jobs.ts'
 import * as webhooks from '../../../src/modules/webhooks/jobs.ts'
-import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout, DECLINED, openShop, type Shop } from '../checkout/setup.ts'
@@ -83,8 +83,23 @@ async function readMoney(superuser: pg.Client) {
   return { orders, entries, credit, cards }
 }
 
+/** All that a merchant can do to an order with words of their own. */
+async function change(merchant: Caller, id: string): Promise<void> {
+  const words = 'asked for Ann herself'
+  const steps: [string, object][] = [
+    ['notes', { note: 'asked for Ann' }],
+    ['refunds', { amount_cents: 100, reason: words }],
+    ['hold', { reason: words }],
+    ['cancel', { reason: 'customer', note: words }],
+  ]
+  for (const [verb, body] of steps) {
+    const answer = await merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, freshKey())
+    assert.ok(answer.status < 300, `${verb}: ${answer.text}`)
+  }
+}
+
 /** A customer with something of everything. */
-async function fill(app: TestApp, shop: Shop, superuser: pg.Client) {
+async function fill(app: TestApp, shop: Shop) {
   const { merchant, variants } = shop
   const buy = async (more: object, status = 201) => {
     const answer = await checkout(app, shop, cart(variants[1_000], more))
@@ -103,8 +118,8 @@ async function fill(app: TestApp, shop: Shop, superuser: pg.Client) {
   const group = await merchant.post('/v1/merchant/pricing-groups', { name: 'Clubs' })
   const members = `/v1/merchant/pricing-groups/${group.body.pricing_group.id}/members`
   await merchant.post(members, { customer_ref: REF })
-  const first = await buy({ ...customer, apply_store_credit: true, coupon_code: 'tenoff' })
   await buy({ ...customer, gift_card_code: code })
+  const first = await buy({ ...customer, apply_store_credit: true, coupon_code: 'tenoff' })
   await buy({ ...customer, card: DECLINED }, 402)
   const guest_address = { ...ADDRESS, line1: GUEST_STREET }
   await buy({
@@ -113,13 +128,9 @@ async function fill(app: TestApp, shop: Shop, superuser: pg.Client) {
     shipping_address: guest_address,
   })
   await buy(other)
-  await superuser.query(
-    `insert into order_notes (tenant_ref, order_id, note, actor)
-     select tenant_ref, id, 'asked for Ann', 'x' from orders where id = $1`,
-    [first.id],
-  )
+  await change(merchant, first.id)
   await settle(app)
-  return { first, code }
+  return { first }
 }
 
 describe('privacy', () => {
@@ -130,7 +141,8 @@ describe('privacy', () => {
     const superuser = await openSuperuser(t, app.database)
     const shop = await openShop(app)
     const { merchant } = shop
-    const { first } = await fill(app, shop, superuser)
+    const { first } = await fill(app, shop)
+    await putSubscription(superuser, first.id)
     const worker = app.runtime.workerDatabase
 
     await t.test('as a copy of all that is held, made by the worker', async () => {
@@ -154,8 +166,9 @@ describe('privacy', () => {
       assert.equal(order.notes[0].note, 'asked for Ann')
       assert.equal(order.items.length, 1)
       assert.equal(order.coupon_redemption.customer_ref, REF)
-      assert.equal(data.store_credit.transactions.length, 3)
+      assert.equal(data.store_credit.transactions.length, 4)
       assert.equal(data.pricing_groups[0].name, 'Clubs')
+      assert.equal(data.subscriptions[0].ship_to.line1, ADDRESS.line1)
       assert.ok(data.events.length >= 2)
       assert.doesNotMatch(JSON.stringify(data), /bob|Farhaven|fingerprint/)
     })
@@ -220,6 +233,8 @@ describe('privacy', () => {
       assert.deepEqual(await findTraces(superuser), [])
       assert.deepEqual(await readMoney(superuser), money)
       await assertOracles(superuser)
+      const { rows } = await superuser.query('select status, next_charge_at from subscriptions')
+      assert.deepEqual(rows, [{ status: 'cancelled', next_charge_at: null }])
       const bob = await merchant.get('/v1/merchant/customers/bob')
       assert.equal(bob.body.customer.email, other.email)
       assert.equal(bob.body.customer.addresses[0].address.line1, other.shipping_address.line1)
@@ -331,5 +346,17 @@ async function putOrders(superuser: pg.Client, count: number, otherRefs?: string
        from orders
       where customer_ref = $1`,
     [REF],
+  )
+}
+
+async function putSubscription(superuser: pg.Client, order_id: string): Promise<void> {
+  await superuser.query(
+    `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
+                                interval, interval_count, unit_price_cents, currency,
+                                origin_order_id, anchor_day, current_period_start, next_charge_at,
+                                ship_to)
+     values ('acme', gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 1, 'month', 1,
+             1000, 'USD', $2, 1, now(), now(), $3)`,
+    [REF, order_id, JSON.stringify(ADDRESS)],
   )
 }
