@@ -148,6 +148,8 @@ create table charges (
   foreign key (tenant_ref, order_id) references orders
 );
 create index charges_of_order on charges (tenant_ref, order_id, created_at);
+-- The worker looks over all tenants for authorisations that have run out.
+create index charges_expiring on charges (authorized_until) where status = 'authorized';
 
 create table refunds (
   tenant_ref      text        not null,
@@ -227,6 +229,7 @@ call fd_fence('order_counters', app => 'select, insert, update', worker => 'sele
 call fd_fence('orders', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('order_items', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('charges', app => 'select, insert, update', worker => 'select, insert, update');
+create policy due on charges for select to fd_worker using (true);
 call fd_fence('refunds', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('refund_tenders', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('refund_items', app => 'select, insert', worker => 'select, insert');

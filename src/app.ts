@@ -35,7 +35,6 @@ import * as orderChangeRoutes from './modules/orders/change-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
-import { httpTaxProvider } from './modules/pricing/service.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
@@ -46,6 +45,7 @@ import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
+import { openCheckout } from './open-checkout.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
@@ -229,26 +229,6 @@ function openMedia(
     workshop: createWorkshop(),
     assetBase,
     spool: createSpool(config.DATA_DIR),
-  }
-}
-
-function openCheckout(runtime: Runtime): checkoutRoutes.CheckoutRouteDeps {
-  const { config, payments, limits, clock, key, logger } = runtime
-  const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config
-  return {
-    payments,
-    limits,
-    clock,
-    velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE,
-    tax: url === undefined ? null : httpTaxProvider({ url, key: TAX_PROVIDER_KEY }),
-    keys: {
-      giftCards: codeKeys(key),
-      fingerprint: key('card fingerprint'),
-      customers: key('customers'),
-      quote: key('quote token'),
-    },
-    onAlert: (alert, message) => logger.error(alert, message),
-    idempotencyKey: key('idempotency fingerprint'),
   }
 }
 

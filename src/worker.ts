@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { refreshAll } from './modules/catalog/search.ts'
+import * as checkout from './modules/checkout/jobs.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
@@ -16,6 +17,7 @@ import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
+import { openCheckout } from './open-checkout.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -38,6 +40,7 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const comparePayments = createComparison({ database, payments, clock })
   const spool = createSpool(config.DATA_DIR)
+  const checkoutDeps = { ...openCheckout(runtime), database }
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
@@ -48,6 +51,11 @@ export function startWorker(runtime: Runtime): Worker {
     loop('outbox upkeep', HOUR, () => forgetHandled(database)),
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
+    loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
+    loop('expired authorisations', MINUTE, (signal) =>
+      checkout.expireAuthorizations(checkoutDeps, signal),
+    ),
     loop('ledger seals', SECOND, (signal) => ledger.sealDue(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),

@@ -1,6 +1,7 @@
 /** Keys of tenant tables that need not start with `tenant_ref`, and why. */
 export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
+  charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds who holds a hostname, whoever that is.',

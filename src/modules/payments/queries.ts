@@ -132,6 +132,15 @@ export const attemptQueue = defineQueue({
   shape: Attempt,
 })
 
+/** Those of them that were given up, and may have been approved all the same. */
+export const lateQueue = defineQueue({
+  table: sql`payment_attempts`,
+  due: sql`next_check_at`,
+  only: sql`state = 'not_found'`,
+  columns: attemptFacts,
+  shape: Attempt,
+})
+
 export const endCheck = (db: Db, lease: Lease) =>
   attemptQueue.settle(db, lease, sql`checks = checks + 1`)
 
