@@ -56,7 +56,6 @@ create table privacy_erasures (
 call fd_fence('privacy_erasures', app => 'select, insert, update', worker => 'select, update');
 
 -- The worker finishes what a process left half done, so it may change what an erasure changes.
-grant update (note) on order_notes to fd_worker;
 grant update (reason) on gift_card_transactions, store_credit_transactions to fd_worker;
 grant delete on pricing_group_members to fd_worker;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
 import { CustomerStats, GiftCardUse, SavedAddress } from './customer-schema.ts'
 import { orderColumns } from './queries.ts'
@@ -181,20 +181,11 @@ export const eraseCards = (tx: Tx, order_ids: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
        and (card_fingerprint is not null or vault_id is not null)`)
 
-const rows = (table: 'order_items' | 'charges' | 'refunds' | 'order_notes' | 'order_timeline') => {
-  const each = {
-    order_items: sql`order_items`,
-    charges: sql`charges`,
-    refunds: sql`refunds`,
-    order_notes: sql`order_notes`,
-    order_timeline: sql`order_timeline`,
-  }[table]
-  return sql`
-    (select coalesce(jsonb_agg(to_jsonb(r) - array['tenant_ref', 'order_id', 'card_fingerprint',
-                                                   'vault_id', 'txn_id', 'name_folded']), '[]')
-       from ${each} as r
-      where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
-}
+const rowsOf = (table: Sql) => sql`
+  (select coalesce(jsonb_agg(to_jsonb(r) - array['tenant_ref', 'order_id', 'card_fingerprint',
+                                                 'vault_id', 'txn_id', 'name_folded']), '[]')
+     from ${table} as r
+    where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 
 /** Whole orders for the customer to read, by id, after one. What is only ours is left out. */
 export const listWhole = (db: Db, customer_ref: string, after: string, limit: number) =>
@@ -204,9 +195,11 @@ export const listWhole = (db: Db, customer_ref: string, after: string, limit: nu
     select o.id,
            to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation',
                                'operation_lease_until', 'operation_lease_token', 'email_folded']
-           || jsonb_build_object('items', ${rows('order_items')}, 'charges', ${rows('charges')},
-                                 'refunds', ${rows('refunds')}, 'notes', ${rows('order_notes')},
-                                 'timeline', ${rows('order_timeline')}) as data
+           || jsonb_build_object('items', ${rowsOf(sql`order_items`)},
+                                 'charges', ${rowsOf(sql`charges`)},
+                                 'refunds', ${rowsOf(sql`refunds`)},
+                                 'notes', ${rowsOf(sql`order_notes`)},
+                                 'timeline', ${rowsOf(sql`order_timeline`)}) as data
       from orders o
      where o.tenant_ref = ${db.tenant} and o.customer_ref = ${customer_ref} and o.id > ${after}
      order by o.id

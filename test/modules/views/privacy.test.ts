@@ -187,6 +187,22 @@ describe('privacy', () => {
       }
     })
 
+    await t.test('and given up where it cannot be made, after some tries', async () => {
+      await superuser.query('revoke select on pricing_groups from fd_worker')
+      const asked = await merchant.post(EXPORT, { customer_ref: 'bob' })
+      const { id } = asked.body.job
+      for (let tries = 1; tries <= 5; tries++) {
+        const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
+        assert.equal(body.job.status, 'pending', `after ${tries - 1} tries`)
+        await superuser.query('update privacy_exports set due_at = now() where due_at is not null')
+        assert.equal(await privacy.exportDue(worker, jobKeys(app)), 1)
+      }
+      const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
+      assert.deepEqual([body.job.status, body.job.error], ['failed', 'unavailable'])
+      assert.equal(await privacy.exportDue(worker, jobKeys(app)), 0)
+      await superuser.query('grant select on pricing_groups to fd_worker')
+    })
+
     await t.test('only with the value that the announcement gave, and a key', async () => {
       const { confirm, orders, guest_refs } = await askConfirm(shop, REF)
       assert.deepEqual([orders, guest_refs], [4, ['guest-4711']])
