@@ -219,3 +219,18 @@ export async function openCheckoutApp(
     assertAddsUp: () => assertOrdersAddUp(superuser),
   }
 }
+
+/** As much as shows whether anything at all was left behind. */
+export async function counts({ superuser }: CheckoutApp) {
+  const { rows } = await superuser.query(
+    `select (select count(*) from orders) as orders, (select count(*) from charges) as charges,
+            (select count(*) from sim_charges) as gateway, (select count(*) from ledger_holds) as holds,
+            (select count(*) from ledger_entries) as entries,
+            (select coalesce(sum(used_count), 0) from coupons) as coupons,
+            (select count(*) from order_timeline) as timeline,
+            (select count(*) from webhook_events) as events,
+            (select sum(reserved) from inventory_levels) as reserved,
+            (select count(*) from payment_attempts) as attempts`,
+  )
+  return rows[0]
+}
