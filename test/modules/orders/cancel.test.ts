@@ -17,7 +17,10 @@ describe('cancelling', () => {
     const url = `/v1/merchant/inventory/${id}`
     await desk.shop.merchant.put(url, { track_inventory: true })
     await desk.shop.merchant.post(`${url}/adjust`, { set_on_hand: on_hand, reason: 'counted' })
-    return { id, available: async () => (await desk.shop.merchant.get(url)).body.inventory?.available }
+    return {
+      id,
+      available: async () => (await desk.shop.merchant.get(url)).body.inventory?.available,
+    }
   }
 
   test('gives back every tender, the stock and the coupon in one act', async () => {
@@ -33,7 +36,10 @@ describe('cancelling', () => {
       coupon_code: code,
     })
     const had = await available()
-    const answer = await desk.shopper(order.id, 'cancel', { reason: 'changed my mind', actor: 'Ann' })
+    const answer = await desk.shopper(order.id, 'cancel', {
+      reason: 'changed my mind',
+      actor: 'Ann',
+    })
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.order.status, 'cancelled')
     assert.equal(answer.body.already_cancelled, false)
@@ -43,7 +49,10 @@ describe('cancelling', () => {
     const detail = await desk.read(order.id)
     assert.equal(detail.notes[0].note, 'changed my mind (Ann)')
     assert.equal(detail.timeline.at(-1).type, 'cancelled')
-    assert.ok(!JSON.stringify(detail.timeline).includes('Ann'), 'nobody in person is in the timeline')
+    assert.ok(
+      !JSON.stringify(detail.timeline).includes('Ann'),
+      'nobody in person is in the timeline',
+    )
     const again = await desk.place({ coupon_code: code })
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { addVariant, APPROVED, DECLINED } from '../checkout/setup.ts'
+import { APPROVED, addVariant, DECLINED } from '../checkout/setup.ts'
 import { type Desk, fund, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -59,7 +59,12 @@ describe('an edit', () => {
   })
 
   test('keeps shipping and tax as they were priced, unless it names others', async () => {
-    const shipping = { mode: 'flat', flat_rate_cents: 500, expedited_rate_cents: 900, max_cents: 900 }
+    const shipping = {
+      mode: 'flat',
+      flat_rate_cents: 500,
+      expedited_rate_cents: 900,
+      max_cents: 900,
+    }
     const tax = { provider: 'flat_rate', rate_bps: 1_000 }
     const { order, items } = await desk.place({ shipping, tax })
     assert.equal(order.total_cents, 2_700)
@@ -94,7 +99,10 @@ describe('an edit', () => {
     assert.equal(shopper.status, 402)
     assert.equal(shopper.body.error.code, 'card_required')
     assert.equal(shopper.body.amount_due_cents, 1_000)
-    const merchant = await desk.merchant(order.id, 'edit', { ...edits(items, 3), charge_card: true })
+    const merchant = await desk.merchant(order.id, 'edit', {
+      ...edits(items, 3),
+      charge_card: true,
+    })
     assert.equal(merchant.body.error.code, 'card_required', 'no card was kept')
   })
 
@@ -129,7 +137,10 @@ describe('an edit', () => {
 
   test('gives back to the tenders in the reverse of how they paid', async () => {
     const gift = await fund(desk, 300, 1_700)
-    const { order, items } = await desk.place({ apply_store_credit: true, gift_card_code: gift.code })
+    const { order, items } = await desk.place({
+      apply_store_credit: true,
+      gift_card_code: gift.code,
+    })
     const answer = await desk.shopper(order.id, 'edit', edits(items, 1))
     assert.deepEqual(
       answer.body.refund.tenders.map((each: { tender: string; amount_cents: number }) => [

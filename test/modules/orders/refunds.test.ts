@@ -14,7 +14,11 @@ describe('refunds', () => {
   test('a shopper gets a part back, then the rest, and no more', async () => {
     const { order, charges } = await desk.place()
     const { charge_id } = charges[0]
-    const part = await desk.shopper(order.id, 'refund', { charge_id, amount_cents: 500, reason: 'late' })
+    const part = await desk.shopper(order.id, 'refund', {
+      charge_id,
+      amount_cents: 500,
+      reason: 'late',
+    })
     assert.equal(part.status, 200, part.text)
     assert.equal(part.body.refund.amount_cents, 500)
     assert.equal(part.body.refund.status, 'succeeded')
@@ -41,7 +45,9 @@ describe('refunds', () => {
     const { order, charges } = await desk.place()
     const body = { charge_id: charges[0].charge_id, amount_cents: 100 }
     const key = randomUUID()
-    const answers = await Promise.all([1, 2, 3].map(() => desk.shopper(order.id, 'refund', body, key)))
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => desk.shopper(order.id, 'refund', body, key)),
+    )
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
     assert.equal(await desk.net(order.id), 1_900)
     const other = await desk.shopper(order.id, 'refund', { ...body, amount_cents: 200 }, key)
@@ -80,7 +86,10 @@ describe('refunds', () => {
     })
     const [item] = items
     const wish = { items: [{ order_item_id: item.id, quantity: 1 }] }
-    const preview = await desk.shop.merchant.post(`/v1/merchant/orders/${order.id}/refunds/preview`, wish)
+    const preview = await desk.shop.merchant.post(
+      `/v1/merchant/orders/${order.id}/refunds/preview`,
+      wish,
+    )
     assert.equal(preview.status, 200, preview.text)
     const first = await desk.merchant(order.id, 'refunds', wish)
     assert.equal(first.status, 201, first.text)
@@ -102,7 +111,9 @@ describe('refunds', () => {
     const refused = await desk.merchant(order.id, 'refunds', three)
     assert.equal(refused.body.error.code, 'amount_exceeds_refundable', refused.text)
     assert.equal(refused.body.items[0].refundable_quantity, 2)
-    const twice = { items: [three.items[0], three.items[0]].map((each) => ({ ...each, quantity: 2 })) }
+    const twice = {
+      items: [three.items[0], three.items[0]].map((each) => ({ ...each, quantity: 2 })),
+    }
     assert.equal((await desk.merchant(order.id, 'refunds', twice)).status, 422)
     const shipping = await desk.merchant(order.id, 'refunds', { shipping_cents: 1 })
     assert.equal(shipping.body.refundable_cents, 0)
@@ -127,9 +138,11 @@ describe('refunds', () => {
     await desk.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)
     const rest = await desk.merchant(order.id, 'refunds', {})
     assert.deepEqual(
-      rest.body.refund.tenders.toSorted((a: { amount_cents: number }, b: { amount_cents: number }) =>
-        a.amount_cents === b.amount_cents ? 0 : a.amount_cents - b.amount_cents,
-      ).map((each: { tender: string }) => each.tender),
+      rest.body.refund.tenders
+        .toSorted((a: { amount_cents: number }, b: { amount_cents: number }) =>
+          a.amount_cents === b.amount_cents ? 0 : a.amount_cents - b.amount_cents,
+        )
+        .map((each: { tender: string }) => each.tender),
       ['store_credit', 'store_credit'],
       'a disabled gift card does not take it',
     )
