@@ -14,6 +14,8 @@ import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
+import * as keyRoutes from './modules/checkout/lookup-routes.ts'
+import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -43,9 +45,9 @@ import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
+import { openCheckout } from './open-checkout.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
-import { openCheckout } from './open-checkout.ts'
 import type { Runtime } from './runtime.ts'
 
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
@@ -142,6 +144,8 @@ export async function buildApp(
       pricingRoutes.merchantRoutes,
       orderRoutes.merchantRoutes,
       orderChangeRoutes.merchantRoutes(checkoutDeps),
+      reviewRoutes.merchantRoutes(checkoutDeps),
+      keyRoutes.merchantRoutes,
     ]),
   )
   await app.register(
@@ -150,6 +154,7 @@ export async function buildApp(
       orderRoutes.storefrontRoutes,
       orderChangeRoutes.storefrontRoutes(checkoutDeps),
       checkoutRoutes.storefrontRoutes(checkoutDeps),
+      keyRoutes.storefrontRoutes,
     ]),
   )
   await app.register(

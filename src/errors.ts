@@ -52,6 +52,7 @@ export const ERRORS = {
   price_not_found: [404, 'The group has no price for that.'],
   coupon_not_found: [404, 'No such coupon.'],
   export_not_found: [404, 'No such export.'],
+  idempotency_key_not_found: [404, 'No such Idempotency-Key.'],
   method_not_allowed: [405, 'This route does not take that method.'],
   request_timeout: [408, 'The request took too long to arrive.'],
   tenant_exists: [409, 'A store with that tenant_ref already exists.'],

@@ -101,7 +101,8 @@ async function told(
     webhooks.emit(tx, {
       type: 'commerce.order.released.v1',
       order_id: order.id,
-      data: { order_id: order.id },
+      customer_ref: order.customer_ref,
+      data: { order: orders.forMerchant(order) },
     }),
   ])
   return answer

@@ -265,7 +265,8 @@ async function holdBack(
     webhooks.emit(tx, {
       type: 'commerce.order.held.v1',
       order_id,
-      data: { order_id, reason: 'fraud_review' },
+      customer_ref: order.customer_ref,
+      data: { order: orders.forMerchant(order) },
     }),
     result !== null && attempt_id !== null && payments.closeAttempt(tx, attempt_id, result),
   ])

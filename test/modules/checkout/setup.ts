@@ -2,12 +2,20 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
+import type { TenantDb } from '../../../src/db/database.ts'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { place, resume } from '../../../src/modules/checkout/money.ts'
+import { release } from '../../../src/modules/checkout/release-money.ts'
 import type { CheckoutRequest } from '../../../src/modules/checkout/schema.ts'
 import { readSource } from '../../../src/modules/payments/service.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
-import { STARTED } from '../../../src/platform/idempotency.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import {
+  type ClaimRequest,
+  type Answer as KeptAnswer,
+  STARTED,
+  type WonClaim,
+} from '../../../src/platform/idempotency.ts'
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
@@ -149,6 +157,8 @@ export interface CheckoutApp extends TestApp {
   alerts: { message: string; order_id?: unknown }[]
   /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
   crash(shop: Shop, body: object, point: string, key?: string): Promise<void>
+  /** A release that is interrupted in the same way. */
+  crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
   /** As if the holder of every claim had been gone for so long. */
   abandon(): Promise<void>
   reconcile(): Promise<number>
@@ -174,35 +184,50 @@ export async function openCheckoutApp(
     onAlert: (alert: Record<string, unknown>, message: string) =>
       void alerts.push({ ...alert, message }),
   }
+  const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
+  // Whoever crashes gives nothing back: the claim stays as it was.
+  const crashAt = async (
+    point: string,
+    { tenant }: Shop,
+    claim: ClaimRequest,
+    work: (at: (reached: string) => void, db: TenantDb, held: WonClaim) => Promise<KeptAnswer>,
+  ) => {
+    const db = app.runtime.database.tenant(tenant)
+    const at = (reached: string) => {
+      if (reached === point) throw new Crash(point)
+    }
+    let crashed = false
+    await run(db, claim, async (held) => {
+      try {
+        return await work(at, db, held)
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error
+        crashed = true
+        return { state: 'answered', status: 0, body: '' }
+      }
+    })
+    assert.ok(crashed, `${point} was never reached`)
+  }
   return {
     ...app,
     superuser,
     clock,
     alerts,
-    async crash(shop, body, point, key = randomUUID()) {
-      const db = app.runtime.database.tenant(shop.tenant)
-      const at = (reached: string) => {
-        if (reached === point) throw new Crash(point)
-      }
-      const source = readSource(body as CheckoutRequest, clock)
-      const print = fingerprint(deps.idempotencyKey, body)
-      const claim = { operation: 'checkout', key, fingerprint: print }
-      let crashed = false
-      // Whoever crashes gives nothing back: the claim stays as it was.
-      const work = run(db, claim, async (held) => {
-        try {
-          const crashing = { ...deps, at }
-          return await (held.recoveryPoint === STARTED
-            ? place(crashing, db, held, { request: body as CheckoutRequest, source })
-            : resume(crashing, db, held))
-        } catch (error) {
-          if (!(error instanceof Crash)) throw error
-          crashed = true
-          return { state: 'answered', status: 0, body: '' }
-        }
-      })
-      await work
-      assert.ok(crashed, `${point} was never reached`)
+    crash(shop, body, point, key = randomUUID()) {
+      const request = body as CheckoutRequest
+      const placing = { request, source: readSource(request, clock) }
+      const claim = { operation: 'checkout', key, fingerprint: print(body) }
+      return crashAt(point, shop, claim, (at, db, held) =>
+        held.recoveryPoint === STARTED
+          ? place({ ...deps, at }, db, held, placing)
+          : resume({ ...deps, at }, db, held),
+      )
+    },
+    crashRelease(shop, orderId, point) {
+      const claim = { operation: 'release', key: randomUUID(), fingerprint: print(null, orderId) }
+      return crashAt(point, shop, claim, (at, db, held) =>
+        release({ ...deps, at }, db, { actor: SYSTEM, claim: held }, orderId),
+      )
     },
     async abandon() {
       await superuser.query(
