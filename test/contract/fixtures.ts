@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import * as customers from '../../src/modules/customers/service.ts'
 import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
+import { APPROVED, checkout, openShop } from '../modules/checkout/setup.ts'
 import { putVariant } from '../modules/inventory/setup.ts'
 
 /**
@@ -24,6 +25,7 @@ const SHOWN_HASH = createHash('sha256').update(Buffer.from(SHOWN_PIXEL, 'base64'
 const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
 
 const VARIANT = '11111111-1111-4111-8111-111111111111'
+const ITEM = '22222222-2222-4222-8222-222222222222'
 const COUPONS = '/v1/merchant/marketing/coupons'
 const GROUPS = '/v1/merchant/pricing-groups'
 
@@ -35,6 +37,21 @@ export const FIXTURES: Record<string, Fixture> = {
   },
   'GET /v1/merchant/entitlements/requests/:id': requestFeature,
   'POST /v1/merchant/entitlements/requests/:id/withdraw': requestFeature,
+  'GET /v1/merchant/orders/:id': placeOrder,
+  'GET /v1/merchant/orders/:id/timeline': placeOrder,
+  'GET /v1/merchant/orders/:id/explain': placeOrder,
+  'POST /v1/merchant/orders/:id/notes': placeOrder,
+  'POST /v1/merchant/orders/:id/hold': placeOrder,
+  'POST /v1/merchant/orders/:id/process': placeOrder,
+  'POST /v1/merchant/orders/:id/refunds': placeOrder,
+  'POST /v1/merchant/orders/:id/refunds/preview': placeOrder,
+  'POST /v1/merchant/orders/:id/cancel': placeOrder,
+  'POST /v1/merchant/orders/:id/edit': async (merchant, app) => {
+    const { id } = await placeOrder(merchant, app)
+    const admin = await app.database.openAdmin()
+    await admin.query('update order_items set id = $1 where order_id = $2', [ITEM, id])
+    return { id }
+  },
   'GET /v1/merchant/fraud/bans/:id': ban,
   'POST /v1/merchant/fraud/bans/:id/lift': ban,
   'GET /v1/merchant/inventory/:variant_id': newVariant,
@@ -147,6 +164,12 @@ async function registerWebhook(merchant: Caller) {
 /** What the routes above that take a body are sent, by the caller and by a stranger alike. */
 export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
+  'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
+  'POST /v1/merchant/orders/:id/hold': { reason: 'a canary' },
+  'POST /v1/merchant/orders/:id/refunds': { amount_cents: 1, reason: 'a canary' },
+  'POST /v1/merchant/orders/:id/refunds/preview': { amount_cents: 1 },
+  'POST /v1/merchant/orders/:id/cancel': { reason: 'other', note: 'a canary' },
+  'POST /v1/merchant/orders/:id/edit': { edits: [{ order_item_id: ITEM, quantity: 1 }] },
   'POST /v1/merchant/gift-cards/:id/adjust': { delta_cents: 1, reason: 'a canary' },
   'POST /v1/merchant/store-credit/:customer_ref/debit': {
     amount_cents: 1,
@@ -183,6 +206,15 @@ export const freshKey = () => ({ 'idempotency-key': randomUUID() })
 async function enableFeature(merchant: Caller, feature_key: string) {
   const answer = await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
   assert.equal(answer.status, 200, answer.text)
+}
+
+/** An order of two things, paid for. */
+async function placeOrder(_merchant: Caller, app: TestApp) {
+  const shop = await openShop(app)
+  const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
+  const placed = await checkout(app, shop, { customer_ref: 'a canary', items, card: APPROVED })
+  assert.equal(placed.status, 201, placed.text)
+  return { id: placed.body.order.id as string }
 }
 
 async function issueGiftCard(merchant: Caller) {

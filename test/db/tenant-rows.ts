@@ -44,6 +44,37 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                    select $1, id, 'shelf', 'held', 1, 0 from variant)
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
+  orders: `
+    with counter as (insert into order_counters (tenant_ref) values ($1)),
+         placed as (insert into orders (tenant_ref, id, order_number, customer_ref, status,
+                           payment_status, fulfillment_status, subtotal_cents, discount_cents,
+                           shipping_cents, tax_cents, total_cents, currency, idempotency_key,
+                           pricing)
+                    values ($1, gen_random_uuid(), 1001, 'x', 'placed', 'paid', 'unfulfilled', 100,
+                            0, 0, 0, 100, 'USD', 'x', '{}') returning id),
+         item as (insert into order_items (tenant_ref, id, order_id, product_id, variant_id,
+                         product_name, sku, quantity, original_quantity, unit_price_cents,
+                         list_price_cents, line_total_cents, position)
+                  select $1, gen_random_uuid(), id, id, id, 'x', 'x', 1, 1, 100, 100, 100, 0
+                    from placed returning id),
+         paid as (insert into charges (tenant_ref, charge_id, order_id, tender, status,
+                         amount_cents, captured_cents, refunded_cents, currency)
+                  select $1, gen_random_uuid(), id, 'card', 'captured', 100, 100, 1, 'USD'
+                    from placed returning charge_id),
+         given as (insert into refunds (tenant_ref, refund_id, order_id, status, amount_cents,
+                          product_cents, currency, actor)
+                   select $1, gen_random_uuid(), id, 'succeeded', 1, 1, 'USD', 'x'
+                     from placed returning refund_id),
+         tender as (insert into refund_tenders (tenant_ref, refund_id, charge_id, tender,
+                           amount_cents, status)
+                    select $1, refund_id, charge_id, 'card', 1, 'succeeded' from given, paid),
+         unit as (insert into refund_items (tenant_ref, refund_id, order_item_id, quantity,
+                         amount_cents)
+                  select $1, refund_id, item.id, 1, 1 from given, item),
+         line as (insert into order_timeline (tenant_ref, order_id, type, actor)
+                  select $1, id, 'x', 'x' from placed)
+    insert into order_notes (tenant_ref, order_id, note, actor)
+    select $1, id, 'x', 'x' from placed`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,
