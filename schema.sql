@@ -194,7 +194,9 @@ create table charges (
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
+create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
 create policy owner on charges for all to fd_owner using true with check true;
 create policy tenant on charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -270,7 +272,8 @@ create table coupon_codes (
   constraint coupon_codes_folded UNIQUE (tenant_ref, folded),
   constraint coupon_codes_folded_check CHECK (((length(folded) >= 1) AND (length(folded) <= 256))),
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
-  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
@@ -296,7 +299,8 @@ create table coupon_redemptions (
   constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
   constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
-  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
@@ -663,6 +667,7 @@ grant insert, select on gift_card_transactions to fd_app;
 grant insert, select on gift_card_transactions to fd_worker;
 grant select on gift_card_transactions to fd_operator;
 grant update (reason) on gift_card_transactions to fd_app;
+grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
   tenant_ref text not null,
@@ -690,6 +695,7 @@ END) stored,
   note text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  recipient_folded text generated always as (lower(recipient_email)) stored,
   constraint gift_cards_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
   constraint gift_cards_check CHECK ((held_cents <= balance_cents)),
   constraint gift_cards_check1 CHECK (((expired_at IS NULL) OR (expires_at IS NOT NULL))),
@@ -712,6 +718,8 @@ alter table gift_cards force row level security;
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX gift_cards_of_recipient ON gift_cards USING btree (tenant_ref, recipient_folded) WHERE (recipient_folded IS NOT NULL);
 CREATE INDEX gift_cards_shown ON gift_cards USING btree (created_at) WHERE (code_sealed IS NOT NULL);
 create policy due on gift_cards for select to fd_worker using true;
 create policy operator on gift_cards for select to fd_operator using true;
@@ -749,6 +757,7 @@ create table idempotency_keys (
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
+CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
 CREATE INDEX idempotency_keys_stale ON idempotency_keys USING btree (lease_until) WHERE (state = 'running'::text);
 create policy due on idempotency_keys for select to fd_worker using true;
@@ -945,6 +954,27 @@ grant insert, select, update on inventory_settings to fd_app;
 grant select on inventory_settings to fd_operator;
 grant select on inventory_settings to fd_worker;
 
+create table ledger_checkpoints (
+  tenant_ref text not null,
+  sequence bigint not null,
+  account text not null,
+  currency text not null,
+  balance_cents bigint not null,
+  constraint ledger_checkpoints_pkey PRIMARY KEY (tenant_ref, sequence, account, currency),
+  constraint ledger_checkpoints_sequence_check CHECK ((sequence >= 1)),
+  constraint ledger_checkpoints_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_checkpoints owner to fd_owner;
+alter table ledger_checkpoints enable row level security;
+alter table ledger_checkpoints force row level security;
+create policy operator on ledger_checkpoints for select to fd_operator using true;
+create policy owner on ledger_checkpoints for all to fd_owner using true with check true;
+create policy tenant on ledger_checkpoints for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_checkpoints to fd_worker;
+grant select on ledger_checkpoints to fd_app;
+grant select on ledger_checkpoints to fd_operator;
+
 create table ledger_entries (
   tenant_ref text not null,
   journal_id uuid not null,
@@ -1134,6 +1164,7 @@ create table order_items (
   product_id uuid not null,
   variant_id uuid not null,
   product_name text not null,
+  name_folded text generated always as (lower(product_name)) stored,
   sku text not null,
   label text,
   quantity integer not null,
@@ -1166,7 +1197,8 @@ create table order_items (
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
-CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku);
+CREATE INDEX order_items_by_name ON order_items USING btree (tenant_ref, name_folded text_pattern_ops);
+CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku text_pattern_ops);
 CREATE INDEX order_items_of_order ON order_items USING btree (tenant_ref, order_id, "position");
 create policy operator on order_items for select to fd_operator using true;
 create policy owner on order_items for all to fd_owner using true with check true;
@@ -1194,8 +1226,8 @@ create policy operator on order_notes for select to fd_operator using true;
 create policy owner on order_notes for all to fd_owner using true with check true;
 create policy tenant on order_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant insert, select, update on order_notes to fd_app;
+grant insert, select, update on order_notes to fd_worker;
 grant select on order_notes to fd_operator;
-grant select on order_notes to fd_worker;
 
 create table order_timeline (
   tenant_ref text not null,
@@ -1241,10 +1273,12 @@ create table orders (
   idempotency_key text not null,
   ship_to jsonb,
   email text,
+  email_folded text generated always as (lower(email)) stored,
   ip text,
   referral_code text,
   source text not null default 'checkout'::text,
   pricing jsonb not null,
+  risk jsonb not null default '{}'::jsonb,
   is_test boolean not null default false,
   captured_cents bigint not null default 0,
   refunded_cents bigint not null default 0,
@@ -1260,6 +1294,7 @@ create table orders (
   hold_by text,
   operation_lease_until timestamp with time zone,
   operation_lease_token uuid,
+  operation jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
@@ -1286,7 +1321,9 @@ create table orders (
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
+CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
 CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
@@ -1511,7 +1548,8 @@ create table pricing_group_members (
   created_at timestamp with time zone not null default now(),
   constraint pricing_group_members_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint pricing_group_members_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
-  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref)
+  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref),
+  constraint pricing_group_members_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table pricing_group_members owner to fd_owner;
 alter table pricing_group_members enable row level security;
@@ -1521,8 +1559,8 @@ create policy operator on pricing_group_members for select to fd_operator using 
 create policy owner on pricing_group_members for all to fd_owner using true with check true;
 create policy tenant on pricing_group_members for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select on pricing_group_members to fd_app;
+grant delete, select on pricing_group_members to fd_worker;
 grant select on pricing_group_members to fd_operator;
-grant select on pricing_group_members to fd_worker;
 
 create table pricing_group_prices (
   tenant_ref text not null,
@@ -1536,6 +1574,7 @@ create table pricing_group_prices (
   constraint pricing_group_prices_min_quantity_check CHECK (((min_quantity >= 1) AND (min_quantity <= 10000))),
   constraint pricing_group_prices_pkey PRIMARY KEY (tenant_ref, group_id, variant_id, min_quantity),
   constraint pricing_group_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint pricing_group_prices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint pricing_group_prices_variant FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
 );
 alter table pricing_group_prices owner to fd_owner;
@@ -1570,6 +1609,72 @@ create policy tenant on pricing_groups for all to fd_app, fd_worker using (tenan
 grant delete, insert, select, update on pricing_groups to fd_app;
 grant select on pricing_groups to fd_operator;
 grant select on pricing_groups to fd_worker;
+
+create table privacy_erasures (
+  tenant_ref text not null,
+  id uuid not null,
+  customer_ref text,
+  guest_refs text[] not null default '{}'::text[],
+  emails text[] not null default '{}'::text[],
+  pseudonym text not null,
+  actor text not null,
+  orders integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  constraint privacy_erasures_check CHECK (((done_at IS NULL) = (customer_ref IS NOT NULL))),
+  constraint privacy_erasures_check1 CHECK (((done_at IS NULL) OR ((guest_refs = '{}'::text[]) AND (emails = '{}'::text[])))),
+  constraint privacy_erasures_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint privacy_erasures_pkey PRIMARY KEY (tenant_ref, id),
+  constraint privacy_erasures_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table privacy_erasures owner to fd_owner;
+alter table privacy_erasures enable row level security;
+alter table privacy_erasures force row level security;
+create policy operator on privacy_erasures for select to fd_operator using true;
+create policy owner on privacy_erasures for all to fd_owner using true with check true;
+create policy tenant on privacy_erasures for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on privacy_erasures to fd_app;
+grant select on privacy_erasures to fd_operator;
+grant select, update on privacy_erasures to fd_worker;
+
+create table privacy_exports (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  customer_ref text not null,
+  status text not null default 'pending'::text,
+  sealed bytea,
+  error text,
+  attempt_count integer not null default 0,
+  due_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  expires_at timestamp with time zone not null default (now() + '7 days'::interval),
+  constraint privacy_exports_check CHECK (((status = 'pending'::text) = (due_at IS NOT NULL))),
+  constraint privacy_exports_check1 CHECK (((status = 'done'::text) = (sealed IS NOT NULL))),
+  constraint privacy_exports_check2 CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+  constraint privacy_exports_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint privacy_exports_error_check CHECK ((length(error) <= 60)),
+  constraint privacy_exports_pkey PRIMARY KEY (tenant_ref, id),
+  constraint privacy_exports_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
+  constraint privacy_exports_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table privacy_exports owner to fd_owner;
+alter table privacy_exports enable row level security;
+alter table privacy_exports force row level security;
+CREATE INDEX privacy_exports_due ON privacy_exports USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX privacy_exports_due_of_tenant ON privacy_exports USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX privacy_exports_expired ON privacy_exports USING btree (expires_at);
+CREATE INDEX privacy_exports_of_customer ON privacy_exports USING btree (tenant_ref, customer_ref);
+CREATE UNIQUE INDEX privacy_exports_pending ON privacy_exports USING btree (tenant_ref, customer_ref) WHERE (status = 'pending'::text);
+create policy due on privacy_exports for select to fd_worker using true;
+create policy operator on privacy_exports for select to fd_operator using true;
+create policy owner on privacy_exports for all to fd_owner using true with check true;
+create policy tenant on privacy_exports for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on privacy_exports to fd_app;
+grant delete, select, update on privacy_exports to fd_worker;
+grant select on privacy_exports to fd_operator;
 
 create table product_images (
   tenant_ref text not null,
@@ -1965,6 +2070,7 @@ grant insert, select on store_credit_transactions to fd_app;
 grant insert, select on store_credit_transactions to fd_worker;
 grant select on store_credit_transactions to fd_operator;
 grant update (reason) on store_credit_transactions to fd_app;
+grant update (reason) on store_credit_transactions to fd_worker;
 
 create table stores (
   tenant_ref text not null,
@@ -2149,14 +2255,13 @@ create table webhook_deliveries (
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
   constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
   constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=70);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (tenant_ref, subscription_id) WHERE (lease_token IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
 create policy due on webhook_deliveries for select to fd_worker using true;
 create policy operator on webhook_deliveries for select to fd_operator using true;
@@ -2524,7 +2629,8 @@ begin
       from product_search s
      where s.tenant_ref = store.tenant_ref and s.words @@ asked
   ),
-  -- Nothing has these words: what looks like them, or has them inside of a longer one.
+  -- Nothing has these words: what looks like them, or has them inside of a longer one. Likeness is
+  -- dear to work out, so no more than a thousand are shown.
   alike as materialized (
     select s.product_id, s.created_at, s.price_cents, s.collections,
            case sort when 'relevance' then -word_similarity(folded, s.names)::float8
@@ -2533,8 +2639,9 @@ begin
       from product_search s
      where not exists (select from found)
        and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
+     limit 1000
   ),
-  hits as (
+  hits as not materialized (
     select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
                 and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
            -- An unknown collection holds nothing.
@@ -2548,25 +2655,31 @@ begin
      order by h.place, h.created_at desc, h.product_id
      limit page_limit offset page_offset
   ),
-  buckets as (
-    select width_bucket(h.price_cents, edges) as n, count(*) as count
+  -- Everything is counted in one go over the matches; what follows adds up a few groups.
+  groups as materialized (
+    select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
+           count(*) as count
       from hits h
-     where h.collected and h.price_cents is not null
-     group by 1
+     group by 1, 2, 3, 4
+  ),
+  buckets as (
+    select g.bucket, sum(g.count) as count
+      from groups g
+     where g.collected and g.bucket is not null
+     group by g.bucket
   ),
   counted as (
-    select member.id, count(*) as count
-      from hits h cross join unnest(h.collections) as member (id)
-     where h.priced
-     group by 1
-     order by 2 desc, 1
+    select m.id, sum(m.count) as count
+      from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
+     group by m.id
+     order by count desc, m.id
      limit 100
   )
   select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
-         (select count(*)::integer from hits h where h.priced and h.collected),
+         (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected),
          (select coalesce(json_agg(json_build_object(
-                   'min_cents', case b.n when 0 then 0 else edges[b.n] end,
-                   'max_cents', edges[b.n + 1] - 1, 'count', b.count) order by b.n), '[]')
+                   'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
+                   'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
             from buckets b),
          (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
                                                      'count', n.count)
