@@ -9,8 +9,8 @@ import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
-import { webhooks } from './webhooks.ts'
 import { uploads } from './uploads.ts'
+import { webhooks } from './webhooks.ts'
 
 const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> = {
   'key-check': keyCheck,

@@ -26,4 +26,11 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 export const STORELESS_TABLES: Readonly<Record<string, string>> = {
   ledger_entries: 'Their journal names the store; each sale writes several.',
   ledger_unsealed: 'Its journal names the store.',
+  charges: 'Their order names the store, and each checkout writes one.',
+  order_items: 'Their order names the store, and each checkout writes several.',
+  order_notes: 'Their order names the store.',
+  order_timeline: 'Its order names the store, and each change writes one.',
+  refund_items: 'Their refund names the store.',
+  refund_tenders: 'Their refund names the store.',
+  refunds: 'Their order names the store.',
 }
