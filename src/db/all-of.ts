@@ -18,3 +18,12 @@ export async function allOf<T extends readonly unknown[] | []>(
   if (failures.length === 0) return Promise.all(work)
   throw failures.find(isRetryable) ?? failures.find((each) => !isEcho(each)) ?? failures[0]
 }
+
+/**
+ * Work whose first statement travels now, and that is waited for later, together with what follows.
+ * Should that never come to pass, because the transaction is given up before, its failure is nobody's.
+ */
+export function besides<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  return work
+}

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { allOf } from '../../db/all-of.ts'
+import { allOf, besides } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -135,12 +135,13 @@ async function reserve(
 ): Promise<Begun> {
   const { request, source, facts, velocity, order_number } = reserving
   const order_id = randomUUID()
-  const [sale, bans, gateway] = await allOf([
+  const reading = allOf([
     readSale(tx, deps, request, taxed),
     fraud.checkBans(tx, facts),
     deps.payments.forStore(tx),
-    inventory.reserve(tx, order_id, stockLines(request.items)),
   ])
+  const stock = besides(inventory.reserve(tx, order_id, stockLines(request.items)))
+  const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
   requireAdmitted(tx, deps, request, sale)
   const { total_cents, currency } = sale.priced
@@ -151,7 +152,8 @@ async function reserve(
   const charge = due === 0 || source === null ? null : cardCharge(due, currency, gateway)
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
-  const [held] = await allOf([
+  const [, held] = await allOf([
+    stock,
     idempotency.advance(tx, claim, RESERVED, order_id),
     ...writeOrder(tx, deps, {
       order_id,

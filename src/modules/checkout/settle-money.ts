@@ -1,4 +1,4 @@
-import { allOf } from '../../db/all-of.ts'
+import { allOf, besides } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -112,12 +112,13 @@ export async function settle<T>(
   paid: Paid,
   answer: (body: string, settled: Settled) => Promise<T>,
 ): Promise<T> {
-  const [locked, items, before] = await allOf([
+  const reading = allOf([
     orders.lock(tx, order_id),
     orders.listItems(tx, order_id),
     orders.listCharges(tx, order_id),
-    inventory.allocate(tx, order_id),
   ])
+  const stock = besides(inventory.allocate(tx, order_id))
+  const [locked, items, before] = await reading
   requireWaiting(locked)
   const closed = await closeTenders(tx, order_id, before)
   const at = new Date(deps.clock.now()).toISOString()
@@ -151,6 +152,7 @@ export async function settle<T>(
     paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && coupons.confirm(tx, { order_id }),
     customers.touch(tx, deps.keys.customers, seenOf(order)),
+    stock,
   ])
   return kept
 }

@@ -222,7 +222,7 @@ test('a checkout', async (t) => {
     'takes the lowest price of the customer, and drops what is no referral code',
     async () => {
       const group = await merchant.post('/v1/merchant/pricing-groups', { name: 'wholesale' })
-      const url = `/v1/merchant/pricing-groups/${group.body.group?.id ?? group.body.pricing_group?.id}`
+      const url = `/v1/merchant/pricing-groups/${group.body.pricing_group.id}`
       await merchant.post(`${url}/members`, { customer_ref: 'eve' })
       await merchant.put(`${url}/prices`, { variant_id: thousand, price_cents: 700 })
       const answer = await checkout(

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { addVariant, cart, checkout, enable, openCheckoutApp, openShop, preview } from './setup.ts'
+
+const RUNS = process.env.LONG === '1' ? 1_000 : 60
+
+test('a preview is what the checkout costs, whatever is in the cart', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1, 333, 1_000, 99_999])
+  const { merchant } = shop
+  await enable(merchant, 'subscriptions', 'pricing_groups')
+  const terms = {
+    is_subscription: true,
+    subscription_interval: 'week',
+    subscription_price_cents: 77,
+  }
+  const variants = [...Object.values(shop.variants), await addVariant(merchant, 101, terms)]
+  const coupons = [
+    { code: 'P', type: 'percent', percent_bps: 3_333 },
+    { code: 'F', type: 'fixed', amount_cents: 150 },
+    { code: 'S', type: 'free_shipping' },
+    { code: 'M', type: 'percent', percent_bps: 500, min_subtotal_cents: 2_000 },
+  ]
+  for (const coupon of coupons) {
+    const made = await merchant.post('/v1/merchant/marketing/coupons', coupon)
+    assert.equal(made.status, 201, made.text)
+  }
+  const group = await merchant.post('/v1/merchant/pricing-groups', { name: 'members' })
+  const url = `/v1/merchant/pricing-groups/${group.body.pricing_group.id}`
+  await merchant.post(`${url}/members`, { customer_ref: 'member' })
+  const tiers = { variant_id: variants[2], price_cents: 900, min_quantity: 3 }
+  assert.ok((await merchant.put(`${url}/prices`, tiers)).status < 300)
+
+  const cents = fc.integer({ min: 0, max: 5_000 })
+  const wanted = fc.record(
+    {
+      customer_ref: fc.constantFrom('member', 'guest'),
+      items: fc.array(
+        fc.record({
+          variant_id: fc.constantFrom(...variants),
+          quantity: fc.integer({ min: 1, max: 9 }),
+        }),
+        { minLength: 1, maxLength: 6 },
+      ),
+      coupon_code: fc.constantFrom('P', 'F', 'S', 'M'),
+      subscribe: fc.boolean(),
+      expedited: fc.boolean(),
+      shipping: fc.record({
+        mode: fc.constant('flat'),
+        flat_rate_cents: cents,
+        expedited_rate_cents: cents,
+        max_cents: cents,
+        free_shipping_threshold_cents: fc.option(cents),
+      }),
+      tax: fc.record({
+        provider: fc.constant('flat_rate'),
+        rate_bps: fc.integer({ min: 0, max: 10_000 }),
+      }),
+    },
+    { requiredKeys: ['customer_ref', 'items'] },
+  )
+  const property = fc.asyncProperty(wanted, async (body) => {
+    const shown = await preview(app, shop, body)
+    assert.equal(shown.status, 200, shown.text)
+    const { quote_token } = shown.body
+    const placed = await checkout(app, shop, cart(undefined, { ...body, quote_token }))
+    if (shown.body.coupon.reason !== null) {
+      assert.equal(placed.body.reason, shown.body.coupon.reason)
+      return
+    }
+    assert.equal(placed.status, 201, placed.text)
+    for (const name of ['subtotal', 'discount', 'shipping', 'tax', 'total']) {
+      const field = `${name}_cents`
+      assert.equal(placed.body.order[field], shown.body[field], field)
+    }
+    const lines = (items: Record<string, unknown>[]) =>
+      items.map((each) => [
+        each.variant_id,
+        each.quantity,
+        each.unit_price_cents,
+        each.line_total_cents,
+      ])
+    assert.deepEqual(lines(placed.body.items), lines(shown.body.items))
+  })
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: true })
+  await app.assertAddsUp()
+})

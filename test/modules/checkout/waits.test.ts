@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import pg from 'pg'
+import { addVariant, cart, checkout, openCheckoutApp, openShop, preview, stock } from './setup.ts'
+
+/**
+ * The limiter has connections of its own, the simulated gateway stands for a service outside, and
+ * nobody waits for the loops to be woken.
+ */
+const NOT_OURS = /limit_counters|\bsim_|pg_notify/
+
+/**
+ * Counts how often somebody waited for the database. Statements that are sent while others of the
+ * same connection are on their way travel with them, and are one wait.
+ */
+function countWaits(t: TestContext) {
+  const waits: string[] = []
+  const open = new WeakMap<object, { texts: string[]; left: number }>()
+  const foreign = new WeakSet<object>()
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
+  t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...args: unknown[]) {
+    const text = (args[0] as { text?: string }).text ?? String(args[0])
+    const wait = open.get(this) ?? { texts: [], left: 0 }
+    open.set(this, wait)
+    wait.texts.push(text)
+    wait.left++
+    if (text === 'begin') foreign.delete(this)
+    if (NOT_OURS.test(text)) foreign.add(this)
+    const end = () => {
+      if (--wait.left > 0) return
+      open.delete(this)
+      const isForeign = foreign.has(this) || wait.texts.some((each) => NOT_OURS.test(each))
+      if (!isForeign) waits.push(wait.texts.map((each) => each.trim().slice(0, 40)).join(' | '))
+      if (text === 'commit' || text === 'rollback') foreign.delete(this)
+    }
+    const sent = query.apply(this, args)
+    if (sent instanceof Promise) sent.then(end, end)
+    else {
+      const submitted = args[0] as { callback: (...answer: unknown[]) => void }
+      const { callback } = submitted
+      submitted.callback = (...answer) => {
+        end()
+        callback(...answer)
+      }
+    }
+    return sent
+  })
+  return async (work: () => Promise<unknown>) => {
+    waits.length = 0
+    await work()
+    return [...waits]
+  }
+}
+
+test('how often a shopper waits for the database', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app)
+  const counted = await addVariant(shop.merchant, 700)
+  await stock(shop.merchant, counted, 1_000)
+  const buy = (variant: string | undefined) => async () => {
+    const answer = await checkout(app, shop, cart(variant))
+    assert.equal(answer.status, 201, answer.text)
+  }
+  const look = async () => {
+    const answer = await preview(app, shop, { customer_ref: 'ann', items: cart(counted).items })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  // Connections are opened and sites are read once.
+  for (let n = 0; n < 2; n++) for (const each of [buy(counted), look]) await each()
+  const waitsOf = countWaits(t)
+  const waits = {
+    card: await waitsOf(buy(shop.variants[1_000])),
+    counted: await waitsOf(buy(counted)),
+    preview: await waitsOf(look),
+  }
+  for (const [what, list] of Object.entries(waits)) t.diagnostic(`${what}: ${list.length} waits`)
+  assert.ok(waits.card.length > 3, 'they are counted')
+  assert.ok(waits.card.length <= 10, waits.card.join('\n'))
+  assert.ok(waits.counted.length <= 10, waits.counted.join('\n'))
+  assert.ok(waits.preview.length > 0 && waits.preview.length <= 3, waits.preview.join('\n'))
+})
