@@ -107,6 +107,10 @@ export async function readSale(
   return { store, gates, coupon, priced, features }
 }
 
+/** What is no id is not repeated: it may be anything, such as the number of a card. */
+const noVariant = (variant_id: string) =>
+  new ApiError('variant_not_found', { body: isUuid(variant_id) ? { variant_id } : {} })
+
 /** The lines of a cart with what the catalog says of them. A variant may stand in several lines. */
 function priceableLines(
   { items, subscribe = false }: Wanted,
@@ -116,7 +120,7 @@ function priceableLines(
   const byId = new Map(variants.map((variant) => [variant.variant_id, variant]))
   const lines = items.map(({ variant_id, quantity }) => {
     const variant = byId.get(variant_id.toLowerCase())
-    if (variant === undefined) throw new ApiError('variant_not_found', { body: { variant_id } })
+    if (variant === undefined) throw noVariant(variant_id)
     return {
       ...variant,
       quantity,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { isUuid } from '../../../src/kernel/schema.ts'
 import {
   APPROVED,
   addVariant,
@@ -173,7 +174,7 @@ test('a checkout is refused', async (t) => {
       ]
       const expected = { status: 404, code: 'variant_not_found' }
       const answer = await refused(app, shop, cart(thousand, { items }), expected, variant_id)
-      assert.equal(answer.body.variant_id, variant_id)
+      assert.equal(answer.body.variant_id, isUuid(variant_id) ? variant_id : undefined)
       const shown = await preview(app, shop, { items })
       assert.deepEqual([shown.status, shown.body.error?.code], [404, 'variant_not_found'])
     }
