@@ -75,6 +75,11 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                   select $1, id, 'x', 'x' from placed)
     insert into order_notes (tenant_ref, order_id, note, actor)
     select $1, id, 'x', 'x' from placed`,
+  subscriptions: `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
+                         interval, interval_count, unit_price_cents, currency, origin_order_id,
+                         anchor_day, current_period_start)
+                  values ($1, gen_random_uuid(), 'x', gen_random_uuid(), gen_random_uuid(), 1,
+                          'month', 1, 100, 'USD', gen_random_uuid(), 1, now())`,
   coupon_redemptions: `insert into coupon_redemptions (tenant_ref, order_id, coupon_id, customer_ref)
                        select $1, gen_random_uuid(), id, 'a canary'
                          from coupons where tenant_ref = $1 limit 1`,
