@@ -60,10 +60,11 @@ export function requireAllowed(order: OrderRow, action: Action): void {
 
 /** The order as it is once these facts hold, with the status that follows from them. */
 export function withFacts(order: OrderRow, facts: queries.FactChange, at: string): OrderRow {
-  const { hold, ...plain } = facts
+  const { hold, disputed_at, ...plain } = facts
   const changed: OrderRow = {
     ...order,
     ...(plain as Partial<OrderRow>),
+    disputed: order.disputed || disputed_at !== undefined,
     ...(hold === undefined
       ? {}
       : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),

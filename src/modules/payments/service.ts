@@ -26,7 +26,7 @@ export {
   type ShipTo,
   type Source,
 } from './gateway.ts'
-export { attemptQueue, findAttempt, listAttempts } from './queries.ts'
+export { attemptQueue, findAttempt, hastenChecks, listAttempts } from './queries.ts'
 
 export interface PaymentDeps {
   /** Where the simulated gateway keeps its books, on a handle of its own. */
