@@ -270,7 +270,8 @@ create table coupon_codes (
   constraint coupon_codes_folded UNIQUE (tenant_ref, folded),
   constraint coupon_codes_folded_check CHECK (((length(folded) >= 1) AND (length(folded) <= 256))),
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
-  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
@@ -296,7 +297,8 @@ create table coupon_redemptions (
   constraint coupon_redemptions_pkey PRIMARY KEY (tenant_ref, order_id),
   constraint coupon_redemptions_state_check CHECK ((state = ANY (ARRAY['claimed'::text, 'confirmed'::text, 'released'::text]))),
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
-  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id)
+  constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
+  constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
@@ -631,6 +633,65 @@ grant insert, select on fraud_decisions to fd_app;
 grant insert, select on fraud_decisions to fd_worker;
 grant select on fraud_decisions to fd_operator;
 
+create table gateway_accounts (
+  tenant_ref text not null,
+  provider text not null,
+  account_ref text not null,
+  scheme text not null,
+  signing_key bytea,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  removed_at timestamp with time zone,
+  constraint gateway_accounts_account_ref_check CHECK ((account_ref ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'::text)),
+  constraint gateway_accounts_check CHECK (((removed_at IS NULL) = (signing_key IS NOT NULL))),
+  constraint gateway_accounts_pkey PRIMARY KEY (tenant_ref, provider, account_ref),
+  constraint gateway_accounts_provider_check CHECK ((provider ~ '^[a-z0-9][a-z0-9_-]{0,39}$'::text)),
+  constraint gateway_accounts_scheme_check CHECK ((scheme = ANY (ARRAY['nmi'::text, 'stripe'::text, 'standard'::text]))),
+  constraint gateway_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gateway_accounts owner to fd_owner;
+alter table gateway_accounts enable row level security;
+alter table gateway_accounts force row level security;
+CREATE UNIQUE INDEX gateway_accounts_gate ON gateway_accounts USING btree (provider, account_ref) WHERE (removed_at IS NULL);
+create policy gate on gateway_accounts for select to fd_gate using true;
+create policy operator on gateway_accounts for select to fd_operator using true;
+create policy owner on gateway_accounts for all to fd_owner using true with check true;
+create policy tenant on gateway_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on gateway_accounts to fd_app;
+grant select on gateway_accounts to fd_gate;
+grant select on gateway_accounts to fd_operator;
+grant select on gateway_accounts to fd_worker;
+
+create table gateway_events (
+  tenant_ref text not null,
+  provider text not null,
+  account_ref text not null,
+  event_id text not null,
+  event_type text,
+  scheme text not null,
+  status text not null default 'received'::text,
+  body bytea,
+  headers jsonb not null,
+  received_at timestamp with time zone not null default now(),
+  constraint gateway_events_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 200))),
+  constraint gateway_events_event_type_check CHECK ((length(event_type) <= 100)),
+  constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
+  constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'unhandled'::text]))),
+  constraint gateway_events_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gateway_events owner to fd_owner;
+alter table gateway_events enable row level security;
+alter table gateway_events force row level security;
+CREATE INDEX gateway_events_kept ON gateway_events USING btree (received_at) WHERE (body IS NOT NULL);
+CREATE INDEX gateway_events_unhandled ON gateway_events USING btree (tenant_ref, received_at DESC) WHERE (status = 'unhandled'::text);
+create policy due on gateway_events for select to fd_worker using true;
+create policy operator on gateway_events for select to fd_operator using true;
+create policy owner on gateway_events for all to fd_owner using true with check true;
+create policy tenant on gateway_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on gateway_events to fd_app;
+grant select on gateway_events to fd_operator;
+grant select, update on gateway_events to fd_worker;
+
 create table gift_card_transactions (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -945,6 +1006,27 @@ grant insert, select, update on inventory_settings to fd_app;
 grant select on inventory_settings to fd_operator;
 grant select on inventory_settings to fd_worker;
 
+create table ledger_checkpoints (
+  tenant_ref text not null,
+  sequence bigint not null,
+  account text not null,
+  currency text not null,
+  balance_cents bigint not null,
+  constraint ledger_checkpoints_pkey PRIMARY KEY (tenant_ref, sequence, account, currency),
+  constraint ledger_checkpoints_sequence_check CHECK ((sequence >= 1)),
+  constraint ledger_checkpoints_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table ledger_checkpoints owner to fd_owner;
+alter table ledger_checkpoints enable row level security;
+alter table ledger_checkpoints force row level security;
+create policy operator on ledger_checkpoints for select to fd_operator using true;
+create policy owner on ledger_checkpoints for all to fd_owner using true with check true;
+create policy tenant on ledger_checkpoints for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on ledger_checkpoints to fd_worker;
+grant select on ledger_checkpoints to fd_app;
+grant select on ledger_checkpoints to fd_operator;
+
 create table ledger_entries (
   tenant_ref text not null,
   journal_id uuid not null,
@@ -1245,6 +1327,7 @@ create table orders (
   referral_code text,
   source text not null default 'checkout'::text,
   pricing jsonb not null,
+  risk jsonb not null default '{}'::jsonb,
   is_test boolean not null default false,
   captured_cents bigint not null default 0,
   refunded_cents bigint not null default 0,
@@ -1260,6 +1343,7 @@ create table orders (
   hold_by text,
   operation_lease_until timestamp with time zone,
   operation_lease_token uuid,
+  operation jsonb,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   constraint orders_captured_cents_check CHECK ((captured_cents >= 0)),
@@ -1511,7 +1595,8 @@ create table pricing_group_members (
   created_at timestamp with time zone not null default now(),
   constraint pricing_group_members_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
   constraint pricing_group_members_group FOREIGN KEY (tenant_ref, group_id) REFERENCES pricing_groups(tenant_ref, id) ON DELETE CASCADE,
-  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref)
+  constraint pricing_group_members_pkey PRIMARY KEY (tenant_ref, group_id, customer_ref),
+  constraint pricing_group_members_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
 );
 alter table pricing_group_members owner to fd_owner;
 alter table pricing_group_members enable row level security;
@@ -1536,6 +1621,7 @@ create table pricing_group_prices (
   constraint pricing_group_prices_min_quantity_check CHECK (((min_quantity >= 1) AND (min_quantity <= 10000))),
   constraint pricing_group_prices_pkey PRIMARY KEY (tenant_ref, group_id, variant_id, min_quantity),
   constraint pricing_group_prices_price_cents_check CHECK (((price_cents >= 0) AND (price_cents <= '100000000000'::bigint))),
+  constraint pricing_group_prices_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint pricing_group_prices_variant FOREIGN KEY (tenant_ref, variant_id) REFERENCES variants(tenant_ref, id)
 );
 alter table pricing_group_prices owner to fd_owner;
@@ -2149,14 +2235,13 @@ create table webhook_deliveries (
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
   constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
   constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=70);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_held ON webhook_deliveries USING btree (tenant_ref, subscription_id) WHERE (lease_token IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
 create policy due on webhook_deliveries for select to fd_worker using true;
 create policy operator on webhook_deliveries for select to fd_operator using true;
@@ -2308,6 +2393,17 @@ $$
 $$;
 alter routine fd_find_credential(text) owner to fd_gate;
 grant execute on routine fd_find_credential(text) to fd_app;
+
+create function fd_find_gateway_account(wanted_provider text, wanted_account text)
+returns TABLE(tenant_ref text, scheme text, signing_key bytea)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select a.tenant_ref, a.scheme, a.signing_key
+    from gateway_accounts a
+   where a.provider = wanted_provider and a.account_ref = wanted_account and a.removed_at is null
+$$;
+alter routine fd_find_gateway_account(text,text) owner to fd_gate;
+grant execute on routine fd_find_gateway_account(text,text) to fd_app;
 
 create function fd_find_hostname(wanted text)
 returns TABLE(tenant_ref text, status text)
@@ -2524,7 +2620,8 @@ begin
       from product_search s
      where s.tenant_ref = store.tenant_ref and s.words @@ asked
   ),
-  -- Nothing has these words: what looks like them, or has them inside of a longer one.
+  -- Nothing has these words: what looks like them, or has them inside of a longer one. Likeness is
+  -- dear to work out, so no more than a thousand are shown.
   alike as materialized (
     select s.product_id, s.created_at, s.price_cents, s.collections,
            case sort when 'relevance' then -word_similarity(folded, s.names)::float8
@@ -2533,8 +2630,9 @@ begin
       from product_search s
      where not exists (select from found)
        and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
+     limit 1000
   ),
-  hits as (
+  hits as not materialized (
     select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
                 and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
            -- An unknown collection holds nothing.
@@ -2548,25 +2646,31 @@ begin
      order by h.place, h.created_at desc, h.product_id
      limit page_limit offset page_offset
   ),
-  buckets as (
-    select width_bucket(h.price_cents, edges) as n, count(*) as count
+  -- Everything is counted in one go over the matches; what follows adds up a few groups.
+  groups as materialized (
+    select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
+           count(*) as count
       from hits h
-     where h.collected and h.price_cents is not null
-     group by 1
+     group by 1, 2, 3, 4
+  ),
+  buckets as (
+    select g.bucket, sum(g.count) as count
+      from groups g
+     where g.collected and g.bucket is not null
+     group by g.bucket
   ),
   counted as (
-    select member.id, count(*) as count
-      from hits h cross join unnest(h.collections) as member (id)
-     where h.priced
-     group by 1
-     order by 2 desc, 1
+    select m.id, sum(m.count) as count
+      from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
+     group by m.id
+     order by count desc, m.id
      limit 100
   )
   select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
-         (select count(*)::integer from hits h where h.priced and h.collected),
+         (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected),
          (select coalesce(json_agg(json_build_object(
-                   'min_cents', case b.n when 0 then 0 else edges[b.n] end,
-                   'max_cents', edges[b.n + 1] - 1, 'count', b.count) order by b.n), '[]')
+                   'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
+                   'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
             from buckets b),
          (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
                                                      'count', n.count)

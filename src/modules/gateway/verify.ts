@@ -27,7 +27,7 @@ const STRIPE_PART = /^([a-z][a-z0-9]{0,9})=([\x21-\x2b\x2d-\x7e]{1,200})$/
 const SECONDS = /^(0|[1-9][0-9]{0,11})$/
 /** No dot: it parts the id from the time, so that one text could be read in two ways. */
 const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/
-const STANDARD_SIGNATURE = /^(v1|v1a),[A-Za-z0-9+/]{1,200}={0,2}$/
+const STANDARD_SIGNATURE = /^v[0-9a-z]{1,9},[A-Za-z0-9+/]{1,200}={0,2}$/
 
 const textOf = (headers: Headers, name: string): string => {
   const value = headers[name]
