@@ -36,7 +36,8 @@ grant execute on function fd_find_gateway_account(text, text) to fd_app;
 
 -- One row for each event, however often it is sent.
 create table gateway_events (
-  tenant_ref  text        not null references stores,
+  -- No reference to the store, whose row every event would lock: its account names it.
+  tenant_ref  text        not null,
   provider    text        not null,
   account_ref text        not null,
   -- The provider's own; where it gave none, a hash of the body.
@@ -59,4 +60,6 @@ create index gateway_events_unhandled on gateway_events (tenant_ref, received_at
  where status = 'unhandled';
 
 create policy due on gateway_events for select to fd_worker using (true);
-create index gateway_events_kept on gateway_events (received_at) where body is not null;
+-- Rows come in the order of their time, and are asked for by it once an hour.
+create index gateway_events_kept on gateway_events using brin (received_at)
+ where body is not null;

@@ -22,6 +22,7 @@ import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as gatewayRoutes from './modules/gateway/routes.ts'
+import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
@@ -73,7 +74,11 @@ export async function buildApp(
     fetch: runtime.safeFetch,
     limits: runtime.limits,
   }
-  const gatewayDeps = { database, clock: runtime.clock, key: runtime.key('gateway signing key') }
+  const gatewayDeps = openGateway({
+    database,
+    clock: runtime.clock,
+    key: runtime.key('gateway signing key'),
+  })
   const mediaDeps = openMedia(runtime)
   const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
   dropAfterWrites(app, cache)

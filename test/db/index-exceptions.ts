@@ -23,6 +23,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
 export const STORELESS_TABLES: Readonly<Record<string, string>> = {
+  gateway_events: 'Their account names the store; each would lock its row.',
   ledger_entries: 'Their journal names the store; each sale writes several.',
   ledger_unsealed: 'Its journal names the store.',
 }

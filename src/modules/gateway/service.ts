@@ -4,9 +4,9 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
-import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as stores from '../stores/service.ts'
+import { type Accounts, type OpenAccount, openAccounts, sealKey } from './accounts.ts'
 import { labelOf, type News, newsOf, readBody } from './news.ts'
 import * as queries from './queries.ts'
 import {
@@ -25,7 +25,13 @@ export interface GatewayDeps {
   clock: Clock
   /** Seals the signing keys. */
   key: Buffer
+  accounts: Accounts
 }
+
+export const openGateway = (deps: Omit<GatewayDeps, 'accounts'>): GatewayDeps => ({
+  ...deps,
+  accounts: openAccounts(deps),
+})
 
 const unknownProvider = () => new ApiError('unknown_provider')
 
@@ -34,12 +40,9 @@ function requireName({ provider, account_ref }: AccountName): void {
   if (!PROVIDER.test(provider) || !ACCOUNT_REF.test(account_ref)) throw unknownProvider()
 }
 
-const sealContext = (tenant: string, { provider, account_ref }: AccountName) =>
-  `gateway account ${tenant}/${provider}/${account_ref}`
-
 /** Registers an account, or gives it another key. It stays with its store until it is removed. */
 export async function setAccount(
-  { database, key }: GatewayDeps,
+  { database, key, accounts }: GatewayDeps,
   actor: audit.Actor,
   name: AccountName,
   { tenant_ref, scheme, signing_key }: AccountChange,
@@ -49,7 +52,7 @@ export async function setAccount(
     const issue = { path: 'signing_key', message: 'must be base64, with or without whsec_' }
     throw new ApiError('invalid_body', { body: { issues: [issue] } })
   }
-  const sealed = seal(key, signing_key, sealContext(tenant_ref, name))
+  const sealed = sealKey(key, tenant_ref, name, signing_key)
   const db = database.tenant(tenant_ref)
   await stores.get(db)
   const saving = db.transaction('gateway: set account', async (tx) => {
@@ -63,20 +66,23 @@ export async function setAccount(
     })
     return after
   })
-  return refusing(saving, { gateway_accounts_gate: 'gateway_account_taken' })
+  const saved = await refusing(saving, { gateway_accounts_gate: 'gateway_account_taken' })
+  accounts.forget(name)
+  return saved
 }
 
 const entityOf = ({ provider, account_ref }: AccountName) => `gateway:${provider}/${account_ref}`
 
 /** Takes no more events for an account. Another store may have it then. */
 export async function removeAccount(
-  { database }: GatewayDeps,
+  { database, accounts }: GatewayDeps,
   actor: audit.Actor,
   name: AccountName,
 ): Promise<GatewayAccount> {
   const found = await queries.findByName(database.global, name)
   if (found === null) throw unknownProvider()
-  return database.tenant(found.tenant_ref).transaction('gateway: remove account', async (tx) => {
+  const db = database.tenant(found.tenant_ref)
+  const account = await db.transaction('gateway: remove account', async (tx) => {
     const removed = await queries.removeAccount(tx, name)
     if (removed === null) throw unknownProvider()
     await audit.record(tx, actor, {
@@ -86,6 +92,8 @@ export async function removeAccount(
     })
     return removed
   })
+  accounts.forget(name)
+  return account
 }
 
 export async function listAccounts(operator: Runner, filters: queries.AccountFilters, page: Page) {
@@ -106,20 +114,13 @@ export async function getAccount(operator: Runner, name: AccountName): Promise<G
  * Takes an event in: whose it is, whether they have signed it, and only then what it says. It is
  * answered once it is kept and published. Nothing happens to any order here.
  */
-export async function receive(
-  { database, clock, key }: GatewayDeps,
-  name: AccountName,
-  sent: Sent,
-): Promise<Receipt> {
+export async function receive(deps: GatewayDeps, name: AccountName, sent: Sent): Promise<Receipt> {
   requireName(name)
-  const account = await queries.findByName(database.global, name)
-  if (account === null) throw unknownProvider()
-  const { tenant_ref, scheme } = account
-  const signingKey = open(key, account.signing_key, sealContext(tenant_ref, name)).toString()
-  if (!VERIFIERS[scheme](signingKey, sent, clock.now())) throw new ApiError('invalid_signature')
+  const { tenant_ref, scheme } = await requireSigned(deps, name, sent)
   const { event_id, event_type, readable } = labelOf(scheme, sent)
-  const written = await queries.insertEvent(database.tenant(tenant_ref), {
-    ...name,
+  const written = await queries.insertEvent(deps.database.tenant(tenant_ref), {
+    provider: name.provider,
+    account_ref: name.account_ref,
     provider_event_id: event_id,
     event_type,
     scheme,
@@ -128,6 +129,22 @@ export async function receive(
     headers: keptHeaders(sent.headers),
   })
   return { received: true, deduped: written === 0 }
+}
+
+/** The account that has signed it. What is remembered may accept; only what stands now refuses. */
+async function requireSigned(
+  { accounts, clock }: GatewayDeps,
+  name: AccountName,
+  sent: Sent,
+): Promise<OpenAccount> {
+  const holds = ({ scheme, signingKey }: OpenAccount) =>
+    VERIFIERS[scheme](signingKey, sent, clock.now())
+  const recalled = accounts.recall(name)
+  if (recalled !== null && holds(recalled)) return recalled
+  const found = await accounts.find(name)
+  if (found === null) throw unknownProvider()
+  if (!holds(found)) throw new ApiError('invalid_signature')
+  return found
 }
 
 /** What shows later who sent it and how it was signed. */
