@@ -194,7 +194,9 @@ create table charges (
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
+create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
 create policy owner on charges for all to fd_owner using true with check true;
 create policy tenant on charges for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -723,6 +725,7 @@ grant insert, select on gift_card_transactions to fd_app;
 grant insert, select on gift_card_transactions to fd_worker;
 grant select on gift_card_transactions to fd_operator;
 grant update (reason) on gift_card_transactions to fd_app;
+grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
   tenant_ref text not null,
@@ -750,6 +753,7 @@ END) stored,
   note text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  recipient_folded text generated always as (lower(recipient_email)) stored,
   constraint gift_cards_balance_cents_check CHECK (((balance_cents >= 0) AND (balance_cents <= '9007199254740991'::bigint))),
   constraint gift_cards_check CHECK ((held_cents <= balance_cents)),
   constraint gift_cards_check1 CHECK (((expired_at IS NULL) OR (expires_at IS NOT NULL))),
@@ -772,6 +776,8 @@ alter table gift_cards force row level security;
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
+CREATE INDEX gift_cards_of_recipient ON gift_cards USING btree (tenant_ref, recipient_folded) WHERE (recipient_folded IS NOT NULL);
 CREATE INDEX gift_cards_shown ON gift_cards USING btree (created_at) WHERE (code_sealed IS NOT NULL);
 create policy due on gift_cards for select to fd_worker using true;
 create policy operator on gift_cards for select to fd_operator using true;
@@ -809,6 +815,7 @@ create table idempotency_keys (
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
+CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
 CREATE INDEX idempotency_keys_stale ON idempotency_keys USING btree (lease_until) WHERE (state = 'running'::text);
 create policy due on idempotency_keys for select to fd_worker using true;
@@ -1215,6 +1222,7 @@ create table order_items (
   product_id uuid not null,
   variant_id uuid not null,
   product_name text not null,
+  name_folded text generated always as (lower(product_name)) stored,
   sku text not null,
   label text,
   quantity integer not null,
@@ -1247,7 +1255,8 @@ create table order_items (
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
-CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku);
+CREATE INDEX order_items_by_name ON order_items USING btree (tenant_ref, name_folded text_pattern_ops);
+CREATE INDEX order_items_by_sku ON order_items USING btree (tenant_ref, sku text_pattern_ops);
 CREATE INDEX order_items_of_order ON order_items USING btree (tenant_ref, order_id, "position");
 create policy operator on order_items for select to fd_operator using true;
 create policy owner on order_items for all to fd_owner using true with check true;
@@ -1275,8 +1284,8 @@ create policy operator on order_notes for select to fd_operator using true;
 create policy owner on order_notes for all to fd_owner using true with check true;
 create policy tenant on order_notes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant insert, select, update on order_notes to fd_app;
+grant insert, select, update on order_notes to fd_worker;
 grant select on order_notes to fd_operator;
-grant select on order_notes to fd_worker;
 
 create table order_timeline (
   tenant_ref text not null,
@@ -1322,6 +1331,7 @@ create table orders (
   idempotency_key text not null,
   ship_to jsonb,
   email text,
+  email_folded text generated always as (lower(email)) stored,
   ip text,
   referral_code text,
   source text not null default 'checkout'::text,
@@ -1369,7 +1379,9 @@ create table orders (
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
+CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
 CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
@@ -1605,8 +1617,8 @@ create policy operator on pricing_group_members for select to fd_operator using 
 create policy owner on pricing_group_members for all to fd_owner using true with check true;
 create policy tenant on pricing_group_members for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select on pricing_group_members to fd_app;
+grant delete, select on pricing_group_members to fd_worker;
 grant select on pricing_group_members to fd_operator;
-grant select on pricing_group_members to fd_worker;
 
 create table pricing_group_prices (
   tenant_ref text not null,
@@ -1655,6 +1667,72 @@ create policy tenant on pricing_groups for all to fd_app, fd_worker using (tenan
 grant delete, insert, select, update on pricing_groups to fd_app;
 grant select on pricing_groups to fd_operator;
 grant select on pricing_groups to fd_worker;
+
+create table privacy_erasures (
+  tenant_ref text not null,
+  id uuid not null,
+  customer_ref text,
+  guest_refs text[] not null default '{}'::text[],
+  emails text[] not null default '{}'::text[],
+  pseudonym text not null,
+  actor text not null,
+  orders integer not null default 0,
+  created_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  constraint privacy_erasures_check CHECK (((done_at IS NULL) = (customer_ref IS NOT NULL))),
+  constraint privacy_erasures_check1 CHECK (((done_at IS NULL) OR ((guest_refs = '{}'::text[]) AND (emails = '{}'::text[])))),
+  constraint privacy_erasures_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint privacy_erasures_pkey PRIMARY KEY (tenant_ref, id),
+  constraint privacy_erasures_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table privacy_erasures owner to fd_owner;
+alter table privacy_erasures enable row level security;
+alter table privacy_erasures force row level security;
+create policy operator on privacy_erasures for select to fd_operator using true;
+create policy owner on privacy_erasures for all to fd_owner using true with check true;
+create policy tenant on privacy_erasures for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on privacy_erasures to fd_app;
+grant select on privacy_erasures to fd_operator;
+grant select, update on privacy_erasures to fd_worker;
+
+create table privacy_exports (
+  tenant_ref text not null,
+  id uuid not null default gen_random_uuid(),
+  customer_ref text not null,
+  status text not null default 'pending'::text,
+  sealed bytea,
+  error text,
+  attempt_count integer not null default 0,
+  due_at timestamp with time zone default now(),
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  created_at timestamp with time zone not null default now(),
+  done_at timestamp with time zone,
+  expires_at timestamp with time zone not null default (now() + '7 days'::interval),
+  constraint privacy_exports_check CHECK (((status = 'pending'::text) = (due_at IS NOT NULL))),
+  constraint privacy_exports_check1 CHECK (((status = 'done'::text) = (sealed IS NOT NULL))),
+  constraint privacy_exports_check2 CHECK (((status = 'failed'::text) = (error IS NOT NULL))),
+  constraint privacy_exports_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
+  constraint privacy_exports_error_check CHECK ((length(error) <= 60)),
+  constraint privacy_exports_pkey PRIMARY KEY (tenant_ref, id),
+  constraint privacy_exports_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'failed'::text]))),
+  constraint privacy_exports_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table privacy_exports owner to fd_owner;
+alter table privacy_exports enable row level security;
+alter table privacy_exports force row level security;
+CREATE INDEX privacy_exports_due ON privacy_exports USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX privacy_exports_due_of_tenant ON privacy_exports USING btree (tenant_ref, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX privacy_exports_expired ON privacy_exports USING btree (expires_at);
+CREATE INDEX privacy_exports_of_customer ON privacy_exports USING btree (tenant_ref, customer_ref);
+CREATE UNIQUE INDEX privacy_exports_pending ON privacy_exports USING btree (tenant_ref, customer_ref) WHERE (status = 'pending'::text);
+create policy due on privacy_exports for select to fd_worker using true;
+create policy operator on privacy_exports for select to fd_operator using true;
+create policy owner on privacy_exports for all to fd_owner using true with check true;
+create policy tenant on privacy_exports for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on privacy_exports to fd_app;
+grant delete, select, update on privacy_exports to fd_worker;
+grant select on privacy_exports to fd_operator;
 
 create table product_images (
   tenant_ref text not null,
@@ -2050,6 +2128,7 @@ grant insert, select on store_credit_transactions to fd_app;
 grant insert, select on store_credit_transactions to fd_worker;
 grant select on store_credit_transactions to fd_operator;
 grant update (reason) on store_credit_transactions to fd_app;
+grant update (reason) on store_credit_transactions to fd_worker;
 
 create table stores (
   tenant_ref text not null,

@@ -37,6 +37,8 @@ create table orders (
   idempotency_key    text        not null,
   ship_to            jsonb,
   email              text,
+  -- Folded by the database itself, since row level security keeps an index on `lower(email)` out of use.
+  email_folded       text        generated always as (lower(email)) stored,
   ip                 text,
   referral_code      text,
   source             text        not null default 'checkout'
@@ -81,6 +83,9 @@ create table orders (
 create index orders_newest on orders (tenant_ref, created_at desc, id desc);
 create index orders_of_customer on orders (tenant_ref, customer_ref, created_at desc, id desc);
 create index orders_by_status on orders (tenant_ref, status, created_at desc, id desc);
+create index orders_by_folded_email on orders (tenant_ref, email_folded text_pattern_ops)
+  where email_folded is not null;
+create index orders_by_customer_prefix on orders (tenant_ref, customer_ref text_pattern_ops);
 create index orders_by_email on orders (tenant_ref, lower(email)) where email is not null;
 
 create table order_items (
@@ -91,6 +96,7 @@ create table order_items (
   product_id        uuid    not null,
   variant_id        uuid    not null,
   product_name      text    not null,
+  name_folded       text    generated always as (lower(product_name)) stored,
   sku               text    not null,
   label             text,
   -- What is wanted now; an edit lowers or raises it.
@@ -112,7 +118,8 @@ create table order_items (
   foreign key (tenant_ref, order_id) references orders
 );
 create index order_items_of_order on order_items (tenant_ref, order_id, position);
-create index order_items_by_sku on order_items (tenant_ref, sku);
+create index order_items_by_sku on order_items (tenant_ref, sku text_pattern_ops);
+create index order_items_by_name on order_items (tenant_ref, name_folded text_pattern_ops);
 
 -- One row for each tender of an order, and one for each further card charge by an edit.
 create table charges (
@@ -141,6 +148,8 @@ create table charges (
   foreign key (tenant_ref, order_id) references orders
 );
 create index charges_of_order on charges (tenant_ref, order_id, created_at);
+-- The worker looks over all tenants for authorisations that have run out.
+create index charges_expiring on charges (authorized_until) where status = 'authorized';
 
 create table refunds (
   tenant_ref      text        not null,
@@ -220,9 +229,10 @@ call fd_fence('order_counters', app => 'select, insert, update', worker => 'sele
 call fd_fence('orders', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('order_items', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('charges', app => 'select, insert, update', worker => 'select, insert, update');
+create policy due on charges for select to fd_worker using (true);
 call fd_fence('refunds', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('refund_tenders', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_fence('refund_items', app => 'select, insert', worker => 'select, insert');
 call fd_fence('order_timeline', app => 'select, insert', worker => 'select, insert');
-call fd_fence('order_notes', app => 'select, insert, update', worker => 'select');
+call fd_fence('order_notes', app => 'select, insert, update', worker => 'select, insert, update');
 call fd_freeze('order_timeline');

@@ -14,6 +14,8 @@ import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
+import * as keyRoutes from './modules/checkout/lookup-routes.ts'
+import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -33,15 +35,19 @@ import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
+import * as orderChangeRoutes from './modules/orders/change-routes.ts'
+import * as orderRoutes from './modules/orders/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
-import { httpTaxProvider } from './modules/pricing/service.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
+import * as customerRoutes from './modules/views/customer-routes.ts'
+import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
 import * as webhookRoutes from './modules/webhooks/routes.ts'
+import { openCheckout } from './open-checkout.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import type { Runtime } from './runtime.ts'
@@ -79,8 +85,10 @@ export async function buildApp(
     clock: runtime.clock,
     key: runtime.key('gateway signing key'),
   })
-  const mediaDeps = openMedia(runtime)
-  const catalogDeps = { assetBase: assetBaseOf(app, config), media: mediaDeps }
+  const assetBase = assetBaseOf(app, config)
+  const checkoutDeps = openCheckout(runtime)
+  const mediaDeps = openMedia(runtime, assetBase)
+  const catalogDeps = { assetBase, media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -122,6 +130,8 @@ export async function buildApp(
   await app.register(
     onPlane('merchant', guards.merchant, [
       viewRoutes.merchantRoutes,
+      customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
+      privacyRoutes.merchantRoutes(openPrivacy(runtime)),
       storeRoutes.merchantRoutes,
       credentialRoutes.merchantRoutes(database),
       entitlementRoutes.merchantRoutes,
@@ -140,12 +150,19 @@ export async function buildApp(
       mediaRoutes.merchantRoutes(mediaDeps),
       marketingRoutes.merchantRoutes,
       pricingRoutes.merchantRoutes,
+      orderRoutes.merchantRoutes,
+      orderChangeRoutes.merchantRoutes(checkoutDeps),
+      reviewRoutes.merchantRoutes(checkoutDeps),
+      keyRoutes.merchantRoutes,
     ]),
   )
   await app.register(
     onPlane('storefront', guards.storefront, [
       giftCardRoutes.storefrontRoutes(giftCardDeps),
-      checkoutRoutes.storefrontRoutes(openCheckout(runtime)),
+      orderRoutes.storefrontRoutes,
+      orderChangeRoutes.storefrontRoutes(checkoutDeps),
+      checkoutRoutes.storefrontRoutes(checkoutDeps),
+      keyRoutes.storefrontRoutes,
     ]),
   )
   await app.register(
@@ -159,6 +176,7 @@ export async function buildApp(
       webhookRoutes.operatorRoutes({ database, operator }),
       gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
+      orderRoutes.operatorRoutes,
     ]),
   )
   return app
@@ -202,38 +220,29 @@ function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDep
   }
 }
 
+const openPrivacy = ({ key, clock }: Runtime): privacyRoutes.PrivacyDeps => ({
+  customersKey: key('customers'),
+  confirmKey: key('erasure confirmation'),
+  exportKey: key('privacy export'),
+  idempotencyKey: key('idempotency fingerprint'),
+  clock,
+})
+
 const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps => ({
   keys: codeKeys(key),
   idempotencyKey: key('idempotency fingerprint'),
   limits,
 })
 
-function openMedia({ config, blobs }: Runtime): mediaRoutes.MediaRouteDeps {
+function openMedia(
+  { config, blobs }: Runtime,
+  assetBase: () => string | null,
+): mediaRoutes.MediaRouteDeps {
   return {
     blobs,
     workshop: createWorkshop(),
-    assetBaseUrl: config.assetBaseUrl,
+    assetBase,
     spool: createSpool(config.DATA_DIR),
-  }
-}
-
-function openCheckout(runtime: Runtime): checkoutRoutes.CheckoutRouteDeps {
-  const { config, payments, limits, clock, key, logger } = runtime
-  const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config
-  return {
-    payments,
-    limits,
-    clock,
-    velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE,
-    tax: url === undefined ? null : httpTaxProvider({ url, key: TAX_PROVIDER_KEY }),
-    keys: {
-      giftCards: codeKeys(key),
-      fingerprint: key('card fingerprint'),
-      customers: key('customers'),
-      quote: key('quote token'),
-    },
-    onAlert: (alert, message) => logger.error(alert, message),
-    idempotencyKey: key('idempotency fingerprint'),
   }
 }
 

@@ -242,20 +242,12 @@ function derive(read: Read) {
   return {
     production,
     DATA_DIR: resolve(read.DATA_DIR),
-    assetBaseUrl: assetBaseOf(read),
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
     NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
   }
-}
-
-/** Where assets are served from. Null: nowhere that is known. */
-function assetBaseOf({ ASSET_BASE_URL, PUBLIC_URL, HOST, PORT }: Read): string | null {
-  if (ASSET_BASE_URL === '') return null
-  const host = HOST.includes(':') ? `[${HOST}]` : HOST
-  return ASSET_BASE_URL ?? PUBLIC_URL ?? `http://${host}:${PORT}`
 }
 
 /** Rules over more than one setting: what production refuses, and what only works together. */

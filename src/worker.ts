@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { refreshAll } from './modules/catalog/search.ts'
+import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-events.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
@@ -14,10 +15,12 @@ import * as media from './modules/media/jobs.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
+import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
+import { openCheckout } from './open-checkout.ts'
 import { forgetOld } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
@@ -48,6 +51,8 @@ export function startWorker(runtime: Runtime): Worker {
   const handlers = handlersOf(runtime)
   const comparePayments = createComparison({ database, payments, clock })
   const spool = createSpool(config.DATA_DIR)
+  const checkoutDeps = { ...openCheckout(runtime), database }
+  const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
@@ -57,6 +62,11 @@ export function startWorker(runtime: Runtime): Worker {
     loop('outbox upkeep', HOUR, () => forgetHandled(database)),
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
+    loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
+    loop('expired authorisations', MINUTE, (signal) =>
+      checkout.expireAuthorizations(checkoutDeps, signal),
+    ),
     loop('ledger seals', SECOND, (signal) => ledger.sealDue(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
@@ -69,6 +79,9 @@ export function startWorker(runtime: Runtime): Worker {
     loop('upload upkeep', HOUR, () => spool.sweep()),
     loop('gateway upkeep', HOUR, () => gateway.forgetBodies(database)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
+    loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
+    loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
+    loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
     loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
   ]
   if (transport !== null) {

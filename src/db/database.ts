@@ -167,9 +167,12 @@ async function tryTransaction<T>(
     return client.query(query)
   }
   try {
-    await Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
+    // Travels with the first statements. Should it fail, they fail as well: no tenant is set then.
+    const opened = Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
+    opened.catch(() => {})
     const result = await work(send)
     open = false
+    await opened
     const { command } = await client.query(COMMIT)
     // A statement that failed and was caught leaves nothing to commit, and PostgreSQL only says so
     // in the tag of its answer.

@@ -104,6 +104,8 @@ export interface LiveRead {
   route: string
   /** Null for an address that is not this read's, or for what is not kept. */
   find(url: string): Answer | null
+  /** Whether the address alone says which answer it is, so that it need not be taken apart again. */
+  lasting: boolean
 }
 
 interface FastPathOptions {
@@ -128,23 +130,35 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   function tryAnswer(request: IncomingMessage, response: ServerResponse): boolean {
     if (request.method !== 'GET') return false
     const url = request.url ?? ''
-    for (const { route, find } of reads) {
+    const known = cache.findByAddress(url)
+    if (known !== null) return send(request, response, known.answer, known.route)
+    for (const { route, find, lasting } of reads) {
       const answer = find(url)
       if (answer === null) continue
-      if (!hasOneHost(request)) return false
-      const encoded = cache.findEncoded(answer, request.headers['accept-encoding'])
-      if (encoded === undefined) return false
-      const correlationId = randomUUID()
-      const status = write(request, response, { answer, encoded, correlationId })
-      count?.(route, status)
-      unlogged = (unlogged + 1) % LOG_ONE_IN
-      if (unlogged === 0) {
-        const line = { reqId: correlationId, route, method: 'GET', status, sampled: LOG_ONE_IN }
-        logger.info(line, 'request')
-      }
-      return true
+      if (lasting) cache.noteAddress(answer, url, route)
+      return send(request, response, answer, route)
     }
     return false
+  }
+
+  function send(
+    request: IncomingMessage,
+    response: ServerResponse,
+    answer: Answer,
+    route: string,
+  ): boolean {
+    if (!hasOneHost(request)) return false
+    const encoded = cache.findEncoded(answer, request.headers['accept-encoding'])
+    if (encoded === undefined) return false
+    const correlationId = randomUUID()
+    const status = write(request, response, { answer, encoded, correlationId })
+    count?.(route, status)
+    unlogged = (unlogged + 1) % LOG_ONE_IN
+    if (unlogged === 0) {
+      const line = { reqId: correlationId, route, method: 'GET', status, sampled: LOG_ONE_IN }
+      logger.info(line, 'request')
+    }
+    return true
   }
 
   // The router's is the first; whoever else listens only watches, and is to see every request.

@@ -42,6 +42,10 @@ export interface LiveCache {
   read(tenant: string, key: string, load: LoadAnswer): Promise<Answer>
   /** Only what is kept, at once. */
   find(tenant: string, key: string): Answer | null
+  /** The same by the address that `noteAddress` was told. */
+  findByAddress(address: string): { readonly answer: Answer; readonly route: string } | null
+  /** Lets a kept answer be found by its address, if that alone names it and always will. */
+  noteAddress(answer: Answer, address: string, route: string): void
   /**
    * The smallest form the caller understands, or null for the answer as it is. Made once for an
    * answer that is kept.
@@ -121,6 +125,12 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
 
   return {
     find,
+    findByAddress(address) {
+      const found = channel.isTrusted() ? store.findByAddress(address) : null
+      if (found !== null) counts.hits += 1
+      return found
+    },
+    noteAddress: (answer, address, route) => store.noteAddress(answer, address, route),
     read(tenant, key, load) {
       const found = find(tenant, key)
       if (found !== null) return Promise.resolve(found)

@@ -8,6 +8,9 @@ export interface Entry {
   /** Null: compressing made it no smaller. */
   readonly forms: Map<Encoding, Buffer | null>
   readonly order: Order
+  /** The address it is asked for under, once it is known, and the route that has that address. */
+  address: string | null
+  route: string
   bytes: number
   older: Entry | null
   newer: Entry | null
@@ -56,9 +59,14 @@ const ENTRY_BYTES = 768
 /** A longer key is no address that a shop has; it is asked for once. */
 const KEY_LENGTH_MAX = 2_048
 
+/** A longer address is looked up part by part each time. */
+const ADDRESS_LENGTH_MAX = 300
+
 export function createLiveStore(maxBytes: number) {
   const shelves = new Map<string, Shelf>()
   const entryOf = new WeakMap<Answer, Entry>()
+  /** Most reads are of an address that was read before: one look instead of five. */
+  const addresses = new Map<string, Entry>()
   const shared = createShares()
   const negative = createOrder(Math.floor(maxBytes * NEGATIVE_SHARE))
   const positive = createOrder(maxBytes - negative.maxBytes)
@@ -68,10 +76,15 @@ export function createLiveStore(maxBytes: number) {
 
   function remove(entry: Entry) {
     unlink(entry)
+    forgetAddress(entry)
     entry.order.bytes -= shared.release(entry.answer.body)
     entry.shelf.entries.delete(entry.key)
     entryOf.delete(entry.answer)
     forgetIfBare(entry.shelf)
+  }
+
+  function forgetAddress({ address }: Entry) {
+    if (address !== null) addresses.delete(address)
   }
 
   /** A tenant is remembered only while there is something to remember. */
@@ -102,11 +115,27 @@ export function createLiveStore(maxBytes: number) {
     find(tenant: string, key: string): Answer | null {
       const entry = shelves.get(tenant)?.entries.get(key)
       if (entry === undefined) return null
-      if (entry.order.newest !== entry) {
-        unlink(entry)
-        append(entry)
-      }
+      touch(entry)
       return entry.answer
+    },
+
+    findByAddress(address: string): Entry | null {
+      const entry = addresses.get(address)
+      if (entry === undefined) return null
+      touch(entry)
+      return entry
+    },
+
+    /** From now on the answer is found by its address. Only for one that the address alone names. */
+    noteAddress(answer: Answer, address: string, route: string) {
+      const entry = entryOf.get(answer)
+      if (entry === undefined || entry.address !== null || address.length > ADDRESS_LENGTH_MAX)
+        return
+      entry.address = address
+      entry.route = route
+      addresses.set(address, entry)
+      entry.bytes += 2 * address.length
+      entry.order.bytes += 2 * address.length
     },
 
     /** Keeps an answer, unless its shelf was put away. Answers what readers are to be given. */
@@ -120,12 +149,15 @@ export function createLiveStore(maxBytes: number) {
       const before = shelf.entries.get(key)
       if (before !== undefined) {
         unlink(before)
+        forgetAddress(before)
         before.order.bytes -= shared.release(before.answer.body)
         entryOf.delete(before.answer)
       }
       const answer = { ...given, body: findTwin(shelf, given) ?? alone(given.body) }
       const links = { older: null, newer: null }
-      const entry: Entry = { shelf, key, answer, forms: new Map(), order, bytes, ...links }
+      const unasked = { address: null, route: '' }
+      const forms = new Map()
+      const entry: Entry = { shelf, key, answer, forms, order, ...unasked, bytes, ...links }
       shelf.entries.set(key, entry)
       entryOf.set(answer, entry)
       append(entry)
@@ -159,6 +191,7 @@ export function createLiveStore(maxBytes: number) {
         for (const entry of shelf.entries.values()) entryOf.delete(entry.answer)
       }
       shelves.clear()
+      addresses.clear()
       shared.clear()
       for (const order of [positive, negative]) {
         Object.assign(order, { oldest: null, newest: null, bytes: 0, count: 0 })
@@ -205,6 +238,12 @@ function unlink(entry: Entry) {
   entry.newer = null
   order.bytes -= entry.bytes
   order.count -= 1
+}
+
+function touch(entry: Entry) {
+  if (entry.order.newest === entry) return
+  unlink(entry)
+  append(entry)
 }
 
 /** A small buffer is cut from a block that it would hold in memory, uncounted. */

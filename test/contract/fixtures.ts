@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
+import * as customers from '../../src/modules/customers/service.ts'
 import type { Caller, TestApp } from '../harness/app.ts'
 import { makeVariant as plantVariant } from '../harness/variants.ts'
 import { putVariant } from '../modules/inventory/setup.ts'
@@ -106,6 +107,8 @@ export const FIXTURES: Record<string, Fixture> = {
     await merchant.put(`${GROUPS}/${id}/prices`, { variant_id: VARIANT, price_cents: 1 })
     return { id, variant_id: VARIANT }
   },
+  'GET /v1/merchant/customers/:customer_ref': seeCustomer,
+  'GET /v1/my/privacy/exports/:id': askExport,
   'DELETE /v1/merchant/webhooks/:id': registerWebhook,
   'POST /v1/merchant/webhooks/:id/test': registerWebhook,
   'POST /v1/merchant/webhooks/:id/rotate-secret': registerWebhook,
@@ -116,6 +119,22 @@ export const FIXTURES: Record<string, Fixture> = {
     assert.ok(made.body.delivery_id, made.text)
     return { id: made.body.delivery_id }
   },
+}
+
+async function seeCustomer(_merchant: Caller, app: TestApp) {
+  const customer_ref = `Zoë/${randomUUID()}`
+  const key = app.runtime.key('customers')
+  const acme = await app.store('acme')
+  await acme.transaction('see', (tx) =>
+    customers.touch(tx, key, { customer_ref, name: 'a canary' }),
+  )
+  return { customer_ref }
+}
+
+async function askExport(merchant: Caller) {
+  const made = await merchant.post('/v1/my/privacy/export', { customer_ref: 'a canary' })
+  assert.ok(made.body.job, made.text)
+  return { id: made.body.job.id as string }
 }
 
 async function registerWebhook(merchant: Caller) {
@@ -300,6 +319,7 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
     ['PUT', '/v1/my/site/draft', { manifest: { seo: { [canary]: canary } } }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' }],
     ['POST', '/v1/merchant/entitlements/enable', { feature_key: 'store_credit' }],
+    ['POST', '/v1/my/privacy/export', { customer_ref: canary }],
     ['POST', '/v1/merchant/gift-cards', { initial_balance_cents: 5, note: canary }],
     [
       'POST',

@@ -1,6 +1,7 @@
 /** Keys of tenant tables that need not start with `tenant_ref`, and why. */
 export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
+  charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds who holds a hostname, whoever that is.',
@@ -18,6 +19,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
   payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
+  privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
+  privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',
   webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
 }
 

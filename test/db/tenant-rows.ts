@@ -93,6 +93,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                 select tenant_ref, txn_id, ref, 'authorize', 1, 'approved' from charge`,
   sim_vault: `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
               values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
+  privacy_erasures: `insert into privacy_erasures (tenant_ref, id, customer_ref, pseudonym, actor)
+                     values ($1, gen_random_uuid(), 'x', 'erased:x', 'x')`,
   webhook_events: `insert into webhook_events (tenant_ref, id, type, data)
                    values ($1, '00000000-0000-4000-8000-000000000001', 'commerce.order.placed.v1', '{}')`,
   webhook_feeds: `insert into webhook_feeds (tenant_ref) values ($1)`,
@@ -106,5 +108,5 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   product_images: `insert into product_images (tenant_ref, product_id, asset_ref, position)
                    select tenant_ref, id, 'asset:x', 1 from products where tenant_ref = $1`,
   variants: `insert into variants (tenant_ref, product_id, sku, price_cents, currency)
-             select tenant_ref, id, 'canary', 1, 'USD' from products where tenant_ref = $1`,
+             select tenant_ref, id, gen_random_uuid(), 1, 'USD' from products where tenant_ref = $1`,
 }

@@ -61,6 +61,90 @@ export const ORACLES: Readonly<Record<string, string>> = {
                    from store_credit_lots group by tenant_ref, account_id) l
         on l.tenant_ref = a.tenant_ref and l.account_id = a.id
      where a.balance_cents <> coalesce(l.remaining, 0)`,
+
+  'a charge of which more or less was given back than its refunds say': `
+    select c.tenant_ref, c.charge_id, c.refunded_cents, coalesce(t.given, 0) as given
+      from charges c
+      left join (select t.tenant_ref, t.charge_id, sum(t.amount_cents) as given
+                   from refund_tenders t
+                   join refunds r on r.tenant_ref = t.tenant_ref and r.refund_id = t.refund_id
+                  where t.status <> 'failed' and r.status <> 'failed'
+                  group by t.tenant_ref, t.charge_id) t
+        on t.tenant_ref = c.tenant_ref and t.charge_id = c.charge_id
+     where c.refunded_cents <> coalesce(t.given, 0)`,
+
+  'an order whose money is not that of its charges and refunds': `
+    select o.tenant_ref, o.id, o.captured_cents, o.refunded_cents, c.captured, r.refunded, r.adjusted
+      from orders o
+      join lateral (select coalesce(sum(captured_cents), 0) as captured from charges c
+                     where c.tenant_ref = o.tenant_ref and c.order_id = o.id) c on true
+      join lateral (select coalesce(sum(amount_cents) filter (where kind = 'refund'), 0) as refunded,
+                           coalesce(sum(amount_cents) filter (where kind = 'adjustment'), 0)
+                             as adjusted
+                      from refunds r
+                     where r.tenant_ref = o.tenant_ref and r.order_id = o.id
+                       and r.status = 'succeeded') r on true
+     where o.captured_cents <> c.captured - r.adjusted or o.refunded_cents <> r.refunded`,
+
+  'a placed order that was not paid to the cent': `
+    select tenant_ref, id, total_cents, captured_cents
+      from orders
+     where placed_at is not null and total_cents <> captured_cents`,
+
+  'an order whose lines do not add up to it': `
+    select o.tenant_ref, o.id, o.total_cents, i.total
+      from orders o
+      join lateral (select sum(line_total_cents - discount_cents + tax_cents + shipping_cents)
+                             as total
+                      from order_items i
+                     where i.tenant_ref = o.tenant_ref and i.order_id = o.id) i on true
+     where o.total_cents <> i.total`,
+
+  'a refund whose tenders do not add up to it': `
+    select r.tenant_ref, r.refund_id, r.amount_cents, t.given
+      from refunds r
+      join lateral (select coalesce(sum(amount_cents), 0) as given from refund_tenders t
+                     where t.tenant_ref = r.tenant_ref and t.refund_id = r.refund_id
+                       and t.status = 'succeeded') t on true
+     where r.status = 'succeeded' and r.amount_cents <> t.given`,
+
+  'an order whose card money is not in the ledger': `
+    select o.tenant_ref, o.id, c.net, coalesce(e.net, 0) as booked
+      from orders o
+      join lateral (select coalesce(sum(c.captured_cents), 0)
+                           - coalesce((select sum(t.amount_cents)
+                                         from refunds r
+                                         join refund_tenders t on t.tenant_ref = r.tenant_ref
+                                          and t.refund_id = r.refund_id
+                                        where r.tenant_ref = o.tenant_ref and r.order_id = o.id
+                                          and t.tender = 'card' and t.status = 'succeeded'), 0)
+                             as net
+                      from charges c
+                     where c.tenant_ref = o.tenant_ref and c.order_id = o.id
+                       and c.tender = 'card') c on true
+      left join (select j.tenant_ref, j.order_id, sum(e.amount_cents) as net
+                   from ledger_journals j
+                   join ledger_entries e on e.tenant_ref = j.tenant_ref and e.journal_id = j.id
+                  where e.account = 'card_clearing'
+                  group by j.tenant_ref, j.order_id) e
+        on e.tenant_ref = o.tenant_ref and e.order_id = o.id
+     where c.net <> coalesce(e.net, 0)`,
+
+  'a card charge that the simulated gateway remembers otherwise': `
+    select c.tenant_ref, c.charge_id, c.captured_cents - coalesce(t.given, 0) as ours,
+           case when s.voided_at is null then s.captured_cents - s.refunded_cents else 0 end as theirs
+      from charges c
+      join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
+      left join (select tenant_ref, charge_id, sum(amount_cents) as given
+                   from refund_tenders
+                  where tender = 'card' and status = 'succeeded'
+                  group by tenant_ref, charge_id) t
+        on t.tenant_ref = c.tenant_ref and t.charge_id = c.charge_id
+     where c.captured_cents - coalesce(t.given, 0)
+           <> case when s.voided_at is null then s.captured_cents - s.refunded_cents else 0 end
+       and not exists (select from refunds r
+                        where r.tenant_ref = c.tenant_ref and r.order_id = c.order_id
+                          and r.status = 'pending')`,
 }
 
 /** Fails with the offending rows, if there are any. */

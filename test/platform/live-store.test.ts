@@ -26,6 +26,7 @@ describe('the store of live answers', () => {
       if (entry !== undefined && randomInt(2) === 0) {
         store.addForm(entry, 'br', randomBytes(randomInt(2_000)))
       }
+      store.noteAddress(kept, `/${tenant}/${key}`, 'route')
       if (randomInt(50) === 0) store.drop(`t${randomInt(500)}`)
       assert.ok(store.figures().bytes <= MIB)
     }
@@ -34,6 +35,29 @@ describe('the store of live answers', () => {
     for (let t = 0; t < 500; t++) store.drop(`t${t}`)
     const { tenants, entries, bytes } = store.figures()
     assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
+  })
+
+  test('finds an answer by its address for as long as it is kept, and no longer', () => {
+    const store = createLiveStore(18 * 2_048)
+    const kept = put(store, 'acme', 'site', answer(10))
+    assert.equal(store.findByAddress('/acme'), null)
+    store.noteAddress(kept, '/acme', '/:tenant')
+    assert.equal(store.findByAddress('/acme')?.answer, kept)
+    assert.equal(store.findByAddress('/acme')?.route, '/:tenant')
+    const next = put(store, 'acme', 'site', answer(20))
+    assert.equal(store.findByAddress('/acme'), null, 'replaced')
+    store.noteAddress(next, '/acme', '/:tenant')
+    store.drop('acme')
+    assert.equal(store.findByAddress('/acme'), null, 'dropped')
+    store.noteAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
+    for (let n = 0; n < 40; n++) put(store, `other-${n}`, 'site', answer(1_000))
+    assert.equal(store.findByAddress('/acme'), null, 'evicted')
+    store.noteAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
+    store.clear()
+    assert.equal(store.findByAddress('/acme'), null, 'cleared')
+    const unkept = answer(10, 503)
+    store.noteAddress(unkept, '/acme', '/:tenant')
+    assert.equal(store.findByAddress('/acme'), null, 'never kept')
   })
 
   test('lets go of what was used least recently', () => {

@@ -28,6 +28,7 @@ type Find = (cache: LiveCache, tenant: string, slug: string) => ReturnType<LiveC
 export const liveReads = (cache: LiveCache): LiveRead[] => {
   const read = (route: string, kind: string, isOne: boolean, find: Find): LiveRead => ({
     route,
+    lasting: true,
     find: (url) => {
       const [, tenant, named, slug] = PATH.exec(url) ?? []
       if (tenant === undefined || named !== kind || (slug !== undefined) !== isOne) return null

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
+import type { ShipTo } from '../orders/schema.ts'
 import type { Source } from '../payments/service.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -12,16 +13,19 @@ export function factsOf(
   { request, source }: { request: CheckoutRequest; source: Source | null },
 ): Facts {
   const card = source !== null && 'card' in source ? source.card : null
-  const to = request.shipping_address
   return {
     customer_ref: request.customer_ref,
     email: request.email ?? null,
     ip: request.ip ?? null,
     card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
     card_bin: card?.bin ?? null,
-    address: to ? [to.line1, to.line2, to.postal_code, to.city, to.country].join(' ') : null,
+    address: addressOf(request.shipping_address),
   }
 }
+
+/** Where it is sent to, as one text. */
+export const addressOf = (to: ShipTo | null | undefined): string | null =>
+  to ? [to.line1, to.line2, to.postal_code, to.city, to.country].join(' ') : null
 
 /** What the site or the add-ons do not offer is refused before anything is held. */
 export function requireGates(request: CheckoutRequest, { gates, features }: Sale): void {

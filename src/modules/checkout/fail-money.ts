@@ -69,12 +69,14 @@ const declinedResult = (result: GatewayResult): GatewayResult =>
 function refusalOf(failed: Failed, order: OrderRow): ApiError {
   if (failed.kind === 'rejected')
     return new ApiError('fraud_rejected', { body: { order: brief(order) } })
-  const result = failed.kind === 'declined' ? failed.result : null
-  const reason = SHOWN.includes(result?.reason ?? '') ? result?.reason : 'processing_error'
-  return new ApiError('payment_declined', {
-    body: { decline: { reason, retryable: result?.retryable ?? true }, order: brief(order) },
-  })
+  const decline = declineOf(failed.kind === 'declined' ? failed.result : null)
+  return new ApiError('payment_declined', { body: { decline, order: brief(order) } })
 }
+
+export const declineOf = (result: GatewayResult | null) => ({
+  reason: SHOWN.includes(result?.reason ?? '') ? result?.reason : 'processing_error',
+  retryable: result?.retryable ?? true,
+})
 
 const SHOWN: readonly string[] = [
   'card_declined',

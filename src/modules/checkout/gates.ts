@@ -21,8 +21,13 @@ export async function gatesOf(db: Db, version: number | null): Promise<Gates> {
   if (version === null) return CLOSED
   const key = `${db.tenant} ${version}`
   const known = kept.get(key)
-  if (known !== undefined) return known
-  const gates = readGates(await sites.readManifest(db, version))
+  if (known !== undefined) return keep(key, known)
+  return keep(key, readGates(await sites.readManifest(db, version)))
+}
+
+/** Whatever was used last goes last. */
+function keep(key: string, gates: Gates): Gates {
+  kept.delete(key)
   const [oldest] = kept.keys()
   if (kept.size >= KEPT_MAX && oldest !== undefined) kept.delete(oldest)
   kept.set(key, gates)

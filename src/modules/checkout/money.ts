@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { allOf } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
@@ -9,7 +11,6 @@ import * as coupons from '../marketing/money.ts'
 import * as orders from '../orders/money.ts'
 import * as orderReads from '../orders/service.ts'
 import { type Gateway, listAttempts } from '../payments/service.ts'
-import type { Tax } from '../pricing/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { type Facts, factsOf, requireAttested, requireGates } from './admission.ts'
 import type { Begun, Placing } from './begun.ts'
@@ -17,7 +18,14 @@ import { pay, payByTenders, recall } from './pay.ts'
 import { requireQuoted } from './quote.ts'
 import { type Tender, writeOrder } from './reserve-money.ts'
 import type { CheckoutRequest, Risk } from './schema.ts'
-import { asksProvider, type CheckoutDeps, readSale, type Sale } from './service.ts'
+import {
+  asksProvider,
+  type CheckoutDeps,
+  readSale,
+  type Sale,
+  StaleTaxError,
+  type Taxed,
+} from './service.ts'
 import { conclude } from './settle-money.ts'
 
 /** The recovery point at which an order waits for its payment. */
@@ -42,12 +50,8 @@ export async function place(
   await deps.at?.('claimed')
   const facts = factsOf(deps, placing)
   const velocity = await measure(deps, db, facts)
-  const tax = asksProvider(placing.request) ? await askTax(deps, db, placing) : undefined
   const order_number = (await orders.takeNumber(db)).last_number
-  const begun = await db.transaction('checkout: reserve', (tx) =>
-    reserve(tx, deps, claim, { ...placing, facts, velocity, order_number, ...(tax && { tax }) }),
-  )
-  if (begun.state === 'blocked') throw await block(deps, db, facts, begun)
+  const begun = await begin(deps, db, claim, { ...placing, facts, velocity, order_number })
   await deps.at?.('reserved')
   const outcome = await pay(deps, begun, placing.source)
   return conclude(deps, db, begun.claim, begun.order_id, outcome)
@@ -78,21 +82,48 @@ async function measure(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<
   throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
 }
 
-/** A provider is asked before the transaction, about what it will most likely find. */
-async function askTax(deps: CheckoutDeps, db: TenantDb, { request }: Placing): Promise<Tax> {
-  return (await readSale(db, deps, request)).priced.taxed.tax
+/** How often a tax provider is asked about a cart that changes under its hands. */
+const TAX_TRIES_MAX = 3
+
+/**
+ * Reserves the order. A tax provider is asked before the transaction, about what that will most
+ * likely find; and again, when it has found something else.
+ */
+async function begin(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  reserving: Reserving,
+): Promise<Begun> {
+  const { request } = reserving
+  for (let tries = 1; ; tries++) {
+    const taxed = asksProvider(request)
+      ? (await readSale(db, deps, request)).priced.taxed
+      : undefined
+    try {
+      return await db.transaction('checkout: reserve', (tx) =>
+        reserve(tx, deps, claim, reserving, taxed),
+      )
+    } catch (error) {
+      if (error instanceof BlockedError) throw await block(deps, db, reserving.facts, error)
+      if (!(error instanceof StaleTaxError) || tries === TAX_TRIES_MAX) throw error
+    }
+  }
 }
 
 interface Reserving extends Placing {
   facts: Facts
   velocity: number
   order_number: number
-  tax?: Tax
 }
 
-interface Blocked {
-  state: 'blocked'
-  ban_ids: string[]
+/** Undoes the transaction that found the ban, with all that it holds. */
+class BlockedError extends Error {
+  readonly ban_ids: string[]
+  constructor(ban_ids: string[]) {
+    super('a ban stands against the shopper')
+    this.ban_ids = ban_ids
+  }
 }
 
 async function reserve(
@@ -100,24 +131,19 @@ async function reserve(
   deps: CheckoutDeps,
   claim: idempotency.WonClaim,
   reserving: Reserving,
-): Promise<Begun | Blocked> {
+  taxed?: Taxed,
+): Promise<Begun> {
   const { request, source, facts, velocity, order_number } = reserving
   const order_id = randomUUID()
-  const [sale, bans, gateway] = await Promise.all([
-    readSale(tx, deps, request, reserving.tax),
+  const [sale, bans, gateway] = await allOf([
+    readSale(tx, deps, request, taxed),
     fraud.checkBans(tx, facts),
     deps.payments.forStore(tx),
-    inventory.reserve(tx, order_id, request.items),
+    inventory.reserve(tx, order_id, stockLines(request.items)),
   ])
-  if (bans.decision === 'block') return { state: 'blocked', ban_ids: bans.ban_ids }
-  requireGates(request, sale)
-  requireAttested(request, sale)
-  requireCoupon(sale)
+  if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
+  requireAdmitted(tx, deps, request, sale)
   const { total_cents, currency } = sale.priced
-  if (request.quote_token) {
-    const quoting = { key: deps.keys.quote, clock: deps.clock }
-    requireQuoted(quoting, request.quote_token, { tenant: tx.tenant, total_cents, currency })
-  }
   const tenders = await holdTenders(tx, deps, { order_id, request, sale })
   const due = total_cents - tenders.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
   if (due > 0 && source === null)
@@ -125,7 +151,7 @@ async function reserve(
   const charge = due === 0 || source === null ? null : cardCharge(due, currency, gateway)
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
-  const [held] = await Promise.all([
+  const [held] = await allOf([
     idempotency.advance(tx, claim, RESERVED, order_id),
     ...writeOrder(tx, deps, {
       order_id,
@@ -137,16 +163,41 @@ async function reserve(
       charge,
       placing: reserving,
     }),
-    sale.coupon !== null &&
-      sale.priced.coupon.applied &&
-      coupons.claim(tx, {
-        coupon_id: sale.coupon.id,
-        code_id: sale.coupon.code_id,
-        order_id,
-        customer_ref: request.customer_ref,
-      }),
+    claimCoupon(tx, order_id, request, sale),
   ])
   return { state: 'begun', claim: held, order_id, order_number, risk, charge, request }
+}
+
+/** What is no id is no variant, and refused as such by whoever prices it. */
+const stockLines = (items: CheckoutRequest['items']) =>
+  items
+    .filter(({ variant_id }) => isUuid(variant_id))
+    .map(({ variant_id, quantity }) => ({ variant_id: variant_id.toLowerCase(), quantity }))
+
+/** Whether this may be bought here, in this way and at this price. */
+function requireAdmitted(
+  { tenant }: Tx,
+  { keys, clock }: CheckoutDeps,
+  request: CheckoutRequest,
+  sale: Sale,
+): void {
+  requireGates(request, sale)
+  requireAttested(request, sale)
+  requireCoupon(sale)
+  if (!request.quote_token) return
+  const { total_cents, currency } = sale.priced
+  requireQuoted({ key: keys.quote, clock }, request.quote_token, { tenant, total_cents, currency })
+}
+
+async function claimCoupon(
+  tx: Tx,
+  order_id: string,
+  { customer_ref }: CheckoutRequest,
+  { coupon, priced }: Sale,
+): Promise<void> {
+  if (coupon === null || !priced.coupon.applied) return
+  const { id: coupon_id, code_id } = coupon
+  await coupons.claim(tx, { coupon_id, code_id, order_id, customer_ref })
 }
 
 /** A coupon that does nothing is not sold without: the shopper expects its discount. */
@@ -204,7 +255,7 @@ async function block(
   deps: CheckoutDeps,
   db: TenantDb,
   facts: Facts,
-  { ban_ids }: Blocked,
+  { ban_ids }: BlockedError,
 ): Promise<ApiError> {
   const { score, signals } = fraud.score({ ban: 'block' })
   await Promise.all([

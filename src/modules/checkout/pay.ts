@@ -76,19 +76,22 @@ async function capture(
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   if (verdict.decision === 'rejected') {
-    const voided = await gateway.void({ txn_id })
-    // Whoever takes it up finds it authorised, comes to the same verdict and voids it.
-    if (voided.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+    // Else whoever takes it up finds it authorised, comes to the same verdict and voids it.
+    if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
+    await deps.at?.('voided')
     return { kind: 'rejected', attempt_id, result, verdict }
   }
   const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents })
   await deps.at?.('captured')
   if (captured.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (captured.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
-  const voided = await gateway.void({ txn_id })
-  if (voided.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
   return { kind: 'declined', attempt_id, result: captured }
 }
+
+/** Nothing is given up as failed while the gateway may still hold the shopper's money. */
+const isVoided = async (gateway: Gateway, txn_id: string): Promise<boolean> =>
+  (await gateway.void({ txn_id })).outcome === 'approved'
 
 /** How long a gateway may be silent about what it was asked before that means that it never was. */
 const NEVER_AFTER_MS = 10_000
@@ -111,10 +114,12 @@ export async function recall(
   const { amount_cents } = attempt
   if (lookup.state === 'authorized')
     return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
-  if (isCaptured(lookup)) {
-    const { avs, cvv } = lookup
-    return { kind: 'captured', attempt_id, result, verdict: fraud.score({ ...risk, avs, cvv }) }
-  }
+  const { avs, cvv } = lookup
+  const verdict = fraud.score({ ...risk, avs, cvv })
+  if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
+  // Voided by whoever came to that verdict, and did not live to say so.
+  if (lookup.state === 'voided' && verdict.decision === 'rejected')
+    return { kind: 'rejected', attempt_id, result, verdict }
   return { kind: 'declined', attempt_id, result }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Score } from '../fraud/service.ts'
 import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
+import type { GatewayResult } from '../payments/schema.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
 import type { PricedBy } from './schema.ts'
@@ -74,3 +75,32 @@ export const decisionOf = (order: OrderRow, { score, signals, decision }: Score)
 
 /** As much of an order as a refusal shows. */
 export const brief = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
+
+/** What a gateway's answer makes of a card's charge. */
+export const cardOf = (status: 'captured' | 'authorized', result: GatewayResult | null) => ({
+  status,
+  txn_id: result?.txn_id ?? null,
+  vault_id: result?.vault_id ?? null,
+  card: result?.card ?? null,
+})
+
+/** A charge as `settleCharges` makes it, without being read again. */
+export function settledCharge(charge: ChargeRow, paid: ReturnType<typeof cardOf>): ChargeRow {
+  if (charge.status !== 'pending' && charge.status !== 'authorized') return charge
+  const captured_cents = paid.status === 'captured' ? charge.amount_cents : 0
+  const isCard = charge.tender === 'card'
+  const status = isCard || paid.status === 'captured' ? paid.status : charge.status
+  if (!isCard) return { ...charge, status, captured_cents }
+  const { card, txn_id, vault_id } = charge
+  return {
+    ...charge,
+    status,
+    captured_cents,
+    txn_id: paid.txn_id ?? txn_id,
+    vault_id: paid.vault_id ?? vault_id,
+    card: {
+      brand: card?.brand ?? paid.card?.brand ?? null,
+      last4: card?.last4 ?? paid.card?.last4 ?? null,
+    },
+  }
+}

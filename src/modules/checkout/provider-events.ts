@@ -3,6 +3,7 @@ import { isUuid } from '../../kernel/schema.ts'
 import { hasten } from '../../platform/idempotency-upkeep.ts'
 import type { WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
+import * as orders from '../orders/service.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import { dispute } from './dispute-money.ts'
@@ -46,7 +47,9 @@ async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Atte
 /** Whatever of the order waits for its time to be asked about is due now. */
 async function askNow(db: TenantDb, order_id: string): Promise<void> {
   await payments.hastenChecks(db, order_id)
-  await hasten(db, order_id)
+  const refunds = await orders.listRefunds(db, order_id)
+  const pending = refunds.filter(({ status }) => status === 'pending')
+  for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) await hasten(db, id)
 }
 
 async function checkDispute(

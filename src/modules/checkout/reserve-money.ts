@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { refusing } from '../../db/constraints.ts'
 import type { Tx } from '../../db/database.ts'
 import * as orders from '../orders/money.ts'
 import * as payments from '../payments/service.ts'
@@ -41,7 +42,8 @@ export function writeOrder(tx: Tx, { keys }: CheckoutDeps, writing: Writing): Pr
     })
   }
   return [
-    orders.insertOrder(tx, newOrder(writing)),
+    // The key of an order is for ever, those of requests are forgotten after a month.
+    refusing(orders.insertOrder(tx, newOrder(writing)), { orders_key: 'idempotency_key_reused' }),
     orders.insertItems(
       tx,
       order_id,

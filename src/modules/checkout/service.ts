@@ -1,6 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
+import { allOf } from '../../db/all-of.ts'
 import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { SaleVariant } from '../catalog/schema.ts'
 import * as catalog from '../catalog/service.ts'
@@ -57,6 +60,15 @@ export interface Sale {
   features: ReadonlySet<string>
 }
 
+/** What a tax provider was asked, and has answered. */
+export interface Taxed {
+  question: pricing.TaxQuestion
+  tax: pricing.Tax
+}
+
+/** The cart is no longer what the tax was worked out for. */
+export class StaleTaxError extends Error {}
+
 /**
  * Reads all that a price depends on, in statements that travel together, and prices it. Refuses what
  * cannot be sold. Also within the transaction that reserves it, so that what is priced is what is
@@ -66,7 +78,7 @@ export async function readSale(
   db: Db,
   { tax, clock }: Pick<CheckoutDeps, 'tax' | 'clock'>,
   wanted: Wanted,
-  knownTax?: pricing.Tax,
+  taxed?: Taxed,
 ): Promise<Sale> {
   const ids = [...new Set(wanted.items.map(({ variant_id }) => variant_id.toLowerCase()))]
   const code = wanted.coupon_code ?? ''
@@ -91,7 +103,7 @@ export async function readSale(
   const usable = features.has('pricing_groups') ? groups : null
   const lines = priceableLines(wanted, variants, usable)
   const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
-  const priced = await priceLines(tax, wanted, lines, terms, knownTax)
+  const priced = await priceLines(tax, wanted, lines, terms, taxed)
   return { store, gates, coupon, priced, features }
 }
 
@@ -129,7 +141,7 @@ async function priceLines(
     coupon: CheckoutCoupon | 'unknown' | null
     context: Parameters<typeof pricing.price>[0]['coupon_context']
   },
-  knownTax?: pricing.Tax,
+  taxed?: Taxed,
 ) {
   const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = wanted
   const currency = pricing.singleCurrency(lines) ?? ''
@@ -145,7 +157,8 @@ async function priceLines(
     shipping_cents: untaxed.shipping_cents,
     ship_to: wanted.shipping_address ?? null,
   }
-  const tax = knownTax ?? (await pricing.resolveTax(provider, policy, question))
+  if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
+  const tax = taxed?.tax ?? (await pricing.resolveTax(provider, policy, question))
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }
 }
 
@@ -178,17 +191,13 @@ export function preview(
 ): Promise<Preview> {
   const customer_ref = wanted.customer_ref ?? ''
   const request = { ...wanted, customer_ref }
-  const ask = (tx: Db, knownTax?: pricing.Tax) =>
-    Promise.all([
-      readSale(tx, deps, request, knownTax),
-      inventory.available(
-        tx,
-        wanted.items.map(({ variant_id }) => variant_id),
-      ),
+  const ids = wanted.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
+  const show = async (tx: Db) => {
+    const [sale, stock, credit] = await allOf([
+      readSale(tx, deps, request),
+      inventory.available(tx, ids),
       customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),
     ])
-  const show = async (tx: Db, knownTax?: pricing.Tax) => {
-    const [sale, stock, credit] = await ask(tx, knownTax)
     return shownPreview(db.tenant, deps, request, sale, stock, credit)
   }
   if (asksProvider(wanted)) return show(db)

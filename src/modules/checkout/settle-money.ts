@@ -1,3 +1,4 @@
+import { allOf } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -20,10 +21,12 @@ import { giveUp } from './fail-money.ts'
 import type { Outcome } from './pay.ts'
 import {
   brief,
+  cardOf,
   decisionOf,
   placedEvent,
   requireWaiting,
   type Settled,
+  settledCharge,
   startedOf,
 } from './placed.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -76,7 +79,7 @@ async function leave(
 }
 
 /** In seconds: soon at first, since most is known then, and patiently while a gateway is away. */
-function askAgainAfter(asked: Attempt | undefined, now: number): number {
+export function askAgainAfter(asked: Attempt | undefined, now: number): number {
   const minutes = asked === undefined ? 0 : (now - Date.parse(asked.created_at)) / 60_000
   if (minutes < 1) return 10
   return minutes < 10 ? 60 : 300
@@ -92,7 +95,11 @@ async function weighFailure(
   await fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
 }
 
-type Paid = Extract<Outcome, { kind: 'captured' | 'covered' }>
+/** Without a verdict where a person has come to one. */
+export type Paid = Unjudged<Extract<Outcome, { kind: 'captured' | 'covered' }>>
+type Unjudged<O> = O extends { verdict: fraud.Score }
+  ? Omit<O, 'verdict'> & { verdict: fraud.Score | null }
+  : never
 
 /**
  * Places a paid order: stock is sold, what was held is taken, the ledger has it, the world hears of
@@ -105,23 +112,17 @@ export async function settle<T>(
   paid: Paid,
   answer: (body: string, settled: Settled) => Promise<T>,
 ): Promise<T> {
-  const [locked, items, , closed] = await Promise.all([
+  const [locked, items, before] = await allOf([
     orders.lock(tx, order_id),
     orders.listItems(tx, order_id),
+    orders.listCharges(tx, order_id),
     inventory.allocate(tx, order_id),
-    closeTenders(tx, order_id),
   ])
   requireWaiting(locked)
+  const closed = await closeTenders(tx, order_id, before)
   const at = new Date(deps.clock.now()).toISOString()
-  const result = paid.kind === 'captured' ? paid.result : null
-  const card = {
-    status: 'captured' as const,
-    txn_id: result?.txn_id ?? null,
-    vault_id: result?.vault_id ?? null,
-    card: result?.card ?? null,
-  }
-  await orderRows.settleCharges(tx, order_id, card)
-  const charges = await orders.listCharges(tx, order_id)
+  const card = cardOf('captured', paid.kind === 'captured' ? paid.result : null)
+  const charges = before.map((charge) => settledCharge(charge, card))
   const facts = {
     payment: 'captured',
     captured_cents: locked.total_cents,
@@ -129,30 +130,36 @@ export async function settle<T>(
     hold: null,
   }
   const order = orders.withFacts(locked, facts, at)
-  const wanted = startedOf(locked, items)
-  const started = await subscriptions.start(tx, originOf(order, charges, at), wanted)
-  const body = answerBody({ order, items, charges }, started, 'accepted')
-  const [kept] = await Promise.all([
-    answer(body, { order, items, charges }),
+  const started = await subscriptions.start(
+    tx,
+    originOf(order, charges, at),
+    startedOf(locked, items),
+  )
+  const settled = { order, items, charges }
+  const [kept] = await allOf([
+    answer(answerBody(settled, started, 'accepted'), settled),
     orders.writeFacts(tx, order, facts),
-    coupons.confirm(tx, { order_id }),
+    orderRows.settleCharges(tx, order_id, card),
     ledger.post(tx, saleJournal(order, closed, charges)),
-    customers.touch(tx, deps.keys.customers, seenOf(order)),
-    locked.hold === null && fraud.record(tx, decisionOf(order, paid.verdict)),
+    paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     orderRows.insertTimeline(tx, order_id, {
       type: 'placed',
       actor: 'system',
       data: { captured_cents: order.captured_cents },
     }),
-    webhooks.emit(tx, placedEvent({ order, items, charges }, started)),
+    webhooks.emit(tx, placedEvent(settled, started)),
     paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
+    order.coupon_code !== null && coupons.confirm(tx, { order_id }),
+    customers.touch(tx, deps.keys.customers, seenOf(order)),
   ])
   return kept
 }
 
-async function closeTenders(tx: Tx, order_id: string) {
-  const credits = await storeCredit.settleHold(tx, { order_id })
-  const cards = await giftCards.settleHold(tx, { order_id })
+/** Store credit first: everybody locks the two in this order. */
+async function closeTenders(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
+  const has = (wanted: ChargeRow['tender']) => charges.some(({ tender }) => tender === wanted)
+  const credits = has('store_credit') ? await storeCredit.settleHold(tx, { order_id }) : []
+  const cards = has('gift_card') ? await giftCards.settleHold(tx, { order_id }) : []
   return { credits, cards }
 }
 
@@ -234,23 +241,20 @@ async function holdBack(
   order_id: string,
   { attempt_id, result, verdict }: Extract<Outcome, { kind: 'review' }>,
 ): Promise<idempotency.Answer> {
-  const [locked, items] = await Promise.all([
+  const [locked, items, before] = await allOf([
     orders.lock(tx, order_id),
     orders.listItems(tx, order_id),
+    orders.listCharges(tx, order_id),
   ])
   requireWaiting(locked)
   const at = new Date(deps.clock.now()).toISOString()
   const held = { payment: 'authorized', hold: { reason: 'fraud_review', by: 'system', at } }
-  await orderRows.settleCharges(tx, order_id, {
-    status: 'authorized',
-    txn_id: result?.txn_id ?? null,
-    vault_id: result?.vault_id ?? null,
-    card: result?.card ?? null,
-  })
-  const charges = await orders.listCharges(tx, order_id)
+  const card = cardOf('authorized', result)
+  const charges = before.map((charge) => settledCharge(charge, card))
   const order = orders.withFacts(locked, held, at)
-  const [kept] = await Promise.all([
+  const [kept] = await allOf([
     idempotency.finish(tx, claim, 202, answerBody({ order, items, charges }, [], 'review')),
+    orderRows.settleCharges(tx, order_id, card),
     orders.writeFacts(tx, order, held),
     fraud.record(tx, decisionOf(order, verdict)),
     orderRows.insertTimeline(tx, order_id, {
@@ -261,7 +265,8 @@ async function holdBack(
     webhooks.emit(tx, {
       type: 'commerce.order.held.v1',
       order_id,
-      data: { order_id, reason: 'fraud_review' },
+      customer_ref: order.customer_ref,
+      data: { order: orders.forMerchant(order) },
     }),
     result !== null && attempt_id !== null && payments.closeAttempt(tx, attempt_id, result),
   ])

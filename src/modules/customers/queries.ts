@@ -58,10 +58,15 @@ export const listByEmail = (db: Db, email_folded: string) =>
      order by first_seen_at`,
   )
 
+/** Both go by an index. Who spends most is a question to the reports, which have it summed up. */
+export const SORTS = ['newest', 'oldest'] as const
+
 export interface CustomerFilters {
   /** A part of the reference, the name or the e-mail address. */
   q?: string | undefined
   tag?: string | undefined
+  /** By when they were first seen; the newest first unless something else is said. */
+  sort?: (typeof SORTS)[number] | undefined
 }
 
 const matching = (db: Db, { q, tag }: CustomerFilters) =>
@@ -79,12 +84,15 @@ const matching = (db: Db, { q, tag }: CustomerFilters) =>
     ' and ',
   )
 
+const newestFirst = sql`first_seen_at desc, ref_hash`
+const oldestFirst = sql`first_seen_at, ref_hash desc`
+
 export const listCustomers = (db: Db, filters: CustomerFilters, page: Page) =>
   db.many(
     Customer,
     sql`
     select ${columns} ${matching(db, filters)}
-     order by first_seen_at desc, ref_hash
+     order by ${filters.sort === 'oldest' ? oldestFirst : newestFirst}
      limit ${page.limit} offset ${page.offset}`,
   )
 

@@ -47,8 +47,11 @@ export async function listByEmail(db: Db, email: string): Promise<Customer[]> {
   return folded === null ? [] : queries.listByEmail(db, folded)
 }
 
-/** Newest first. */
-export async function list(db: Db, filters: queries.CustomerFilters, page: Page) {
+export type Filters = queries.CustomerFilters
+export const SORTS = queries.SORTS
+
+/** By when they were first seen, newest first. */
+export async function list(db: Db, filters: Filters, page: Page) {
   const [customers, { total }] = await Promise.all([
     queries.listCustomers(db, filters, page),
     queries.countCustomers(db, filters),

@@ -22,8 +22,8 @@ import { type Fit, free, makeFit, type Workshop } from './workshop.ts'
 export interface MediaDeps {
   blobs: BlobStore
   workshop: Workshop
-  /** Where assets are served from; null: nowhere that we know. */
-  assetBaseUrl: string | null
+  /** Where assets are served from; null: nowhere that we know. Known once we listen. */
+  assetBase(): string | null
 }
 
 const REF = /^asset:(?<tenant>[a-z0-9-]{3,63})\/(?<sha256>[0-9a-f]{64})\.(?<extension>[a-z]{3,4})$/
@@ -206,12 +206,12 @@ const entityOf = ({ sha256 }: Pick<AssetRow, 'sha256'>) => `asset:${sha256}`
 
 function show(
   tenant: string,
-  { assetBaseUrl }: Pick<MediaDeps, 'assetBaseUrl'>,
+  { assetBase }: Pick<MediaDeps, 'assetBase'>,
   { extension, ...row }: AssetRow,
   deduped = false,
 ): Asset {
   const asset_ref = refOf(tenant, { sha256: row.sha256, extension })
-  return { asset_ref, url: assetUrl(assetBaseUrl, asset_ref), ...row, deduped }
+  return { asset_ref, url: assetUrl(assetBase(), asset_ref), ...row, deduped }
 }
 
 const HASH = /^[0-9a-f]{64}$/
@@ -222,7 +222,7 @@ async function get(db: Db, sha256: string): Promise<AssetRow> {
   return row
 }
 
-type Shown = Pick<MediaDeps, 'assetBaseUrl'>
+type Shown = Pick<MediaDeps, 'assetBase'>
 
 export const read = async (db: Db, deps: Shown, sha256: string) =>
   show(db.tenant, deps, await get(db, sha256))

@@ -2,6 +2,16 @@
  * The rows of an order's money, for whoever places, settles or gives up an order. Each is one
  * statement, so that they travel together; the status follows by `change` of the service.
  */
+
+export {
+  type Asked,
+  actorOf,
+  occupy,
+  type Plan,
+  planOf,
+  requireFree,
+  vacate,
+} from './operations.ts'
 export {
   endCharges,
   insertCharges,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
 
 export const OrderStatus = Type.Enum([...ORDER_STATUSES])
@@ -164,3 +164,83 @@ export const TimelineEntry = Shared(
   Type.Object({ type: Type.String(), actor: Type.String(), at: Timestamp, data: OpenObject }),
 )
 export type TimelineEntry = Static<typeof TimelineEntry>
+
+export const Note = Shared(
+  'OrderNote',
+  Type.Object({ id: Id, note: Type.String(), actor: Type.String(), created_at: Timestamp }),
+)
+export type Note = Static<typeof Note>
+
+const refundTender = {
+  charge_id: Id,
+  tender: Type.Unsafe<Tender>({
+    ...Tender,
+    description:
+      'Where the money went: to what paid, or to store credit where that cannot take it.',
+  }),
+  amount_cents: Cents,
+}
+
+/** Money that was given back, or is about to be. */
+export const OrderRefund = Shared(
+  'OrderRefund',
+  Type.Object({
+    refund_id: Id,
+    order_id: Id,
+    kind: Type.Enum(['refund', 'adjustment'], {
+      description:
+        'What an edit gives back is an adjustment: it lowers the total, and is no refund.',
+    }),
+    status: Type.Enum(['pending', 'succeeded', 'failed']),
+    method: Type.Enum(['original', 'store_credit']),
+    amount_cents: Cents,
+    // Of an adjustment one may be below zero: a discount that is lost is paid by what is given back.
+    product_cents: Type.Integer(),
+    tax_cents: Type.Integer(),
+    shipping_cents: Type.Integer(),
+    currency: Type.String(),
+    reason: Nullable(Type.String()),
+    created_at: Timestamp,
+    settled_at: Nullable(Timestamp),
+    tenders: Type.Array(Type.Object(refundTender)),
+    items: Type.Array(
+      Type.Object({ order_item_id: Id, quantity: Type.Integer(), amount_cents: Cents }),
+    ),
+  }),
+)
+export type OrderRefund = Static<typeof OrderRefund>
+
+/** A refund with what only the gateway and we need to know. */
+export const RefundRow = Type.Object({
+  ...OrderRefund.properties,
+  actor: Type.String(),
+  tenders: Type.Array(
+    Type.Object({
+      ...refundTender,
+      status: Type.Enum(['pending', 'succeeded', 'failed']),
+      attempt_id: Nullable(Id),
+    }),
+  ),
+})
+export type RefundRow = Static<typeof RefundRow>
+
+/** All that a merchant sees of one order. */
+export const OrderDetail = Type.Object({
+  order: ref(MerchantOrder),
+  items: Type.Array(ref(OrderItem)),
+  charges: Type.Array(ref(OrderCharge)),
+  refunds: Type.Array(ref(OrderRefund)),
+  fulfillments: Type.Array(OpenObject),
+  returns: Type.Array(OpenObject),
+  timeline: Type.Array(ref(TimelineEntry)),
+  notes: Type.Array(ref(Note)),
+})
+
+/** All that a shopper sees of one order. */
+export const ShopperDetail = Type.Object({
+  order: ref(StorefrontOrder),
+  items: Type.Array(ref(OrderItem)),
+  charges: Type.Array(ref(OrderCharge)),
+  refunds: Type.Array(ref(OrderRefund)),
+  fulfillments: Type.Array(OpenObject),
+})

@@ -6,12 +6,15 @@ import {
   type ChargeRow,
   MerchantOrder,
   type OrderCharge,
+  type OrderRefund,
   type OrderRow,
+  type RefundRow,
   StorefrontOrder,
 } from './schema.ts'
 import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
 
 export { listCharges, listItems } from './queries.ts'
+export { listRefunds } from './refund-queries.ts'
 
 /** What the status is derived from. Fulfilments have rows of their own once they exist. */
 export const factsOf = (order: OrderRow): OrderFacts => ({
@@ -117,4 +120,14 @@ export const shownCharge = (charge: ChargeRow): OrderCharge => ({
   status: charge.status,
   card: charge.card,
   gift_card_last4: charge.gift_card_last4,
+})
+
+/** A refund without what only the gateway and we need to know. */
+export const shownRefund = ({ actor: _, tenders, ...refund }: RefundRow): OrderRefund => ({
+  ...refund,
+  tenders: tenders.map(({ charge_id, tender, amount_cents }) => ({
+    charge_id,
+    tender,
+    amount_cents,
+  })),
 })

@@ -132,6 +132,15 @@ export const attemptQueue = defineQueue({
   shape: Attempt,
 })
 
+/** Those of them that were given up, and may have been approved all the same. */
+export const lateQueue = defineQueue({
+  table: sql`payment_attempts`,
+  due: sql`next_check_at`,
+  only: sql`state = 'not_found'`,
+  columns: attemptFacts,
+  shape: Attempt,
+})
+
 export const endCheck = (db: Db, lease: Lease) =>
   attemptQueue.settle(db, lease, sql`checks = checks + 1`)
 
@@ -158,16 +167,6 @@ export const watchOn = (db: Db, lease: Lease) =>
         next_check_at = case when now() < closed_at + interval '290 seconds'
                              then closed_at + interval '290 seconds' end`,
   )
-
-/**
- * Whatever of an order waits longer than a new attempt does is due now. The first ten seconds stay:
- * until then a silent gateway says nothing.
- */
-export const hastenChecks = (db: Db, order_id: string) =>
-  db.run(sql`
-    update payment_attempts set next_check_at = now()
-     where tenant_ref = ${db.tenant} and order_id = ${order_id}
-       and next_check_at > now() + interval '10 seconds'`)
 
 const OurRecord = Type.Object({
   id: Type.String(),

@@ -26,7 +26,8 @@ export {
   type ShipTo,
   type Source,
 } from './gateway.ts'
-export { attemptQueue, findAttempt, hastenChecks, listAttempts } from './queries.ts'
+export { hastenChecks } from './hasten-queries.ts'
+export { attemptQueue, findAttempt, lateQueue, listAttempts } from './queries.ts'
 
 export interface PaymentDeps {
   /** Where the simulated gateway keeps its books, on a handle of its own. */

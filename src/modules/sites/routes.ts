@@ -37,11 +37,9 @@ const given = ({ body, verbatim }: FastifyRequest): GivenManifest => ({
   text: verbatim,
 })
 
-const writerOf = ({ db, actor }: FastifyRequest, scanner: claims.Scanner): sites.Writer => ({
-  db,
-  actor,
-  scanner,
-})
+function writerOf({ db, actor }: FastifyRequest, scanner: claims.Scanner): sites.Writer {
+  return { db, actor, scanner }
+}
 
 const WORDING: live.Wording = {
   found: jsonAnswer,
@@ -58,6 +56,7 @@ const RESOLVE_PATH = /^\/v1\/resolve\?(tenant|hostname)=([a-z0-9.-]{1,253})$/
 export const liveReads = (cache: LiveCache): LiveRead[] => [
   {
     route: SITE_URL,
+    lasting: true,
     find: (url) => {
       const tenant = SITE_PATH.exec(url)?.[1]
       return tenant === undefined ? null : live.findSite(cache, tenant)
@@ -65,6 +64,7 @@ export const liveReads = (cache: LiveCache): LiveRead[] => [
   },
   {
     route: RESOLVE_URL,
+    lasting: false,
     find: (url) => {
       const [, by, name] = RESOLVE_PATH.exec(url) ?? []
       if (name === undefined) return null

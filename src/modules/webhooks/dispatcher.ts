@@ -7,7 +7,7 @@ import * as mail from '../../platform/mail.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as stores from '../stores/service.ts'
 import { attempt, type Outcome } from './attempt.ts'
-import * as queries from './queries-dispatch.ts'
+import * as queries from './dispatch-queries.ts'
 import type { DueDelivery } from './schema.ts'
 import { openSecrets } from './secrets.ts'
 import { emit } from './service.ts'
@@ -58,6 +58,20 @@ export interface Dispatcher {
 
 type Due = DueDelivery & Lease
 
+/** Deliveries to one endpoint, sent one after another. */
+type Lane = readonly [Due, ...Due[]]
+
+const laneOf = (rows: readonly Due[]): Lane | null => {
+  const [first, ...rest] = rows
+  return first === undefined ? null : [first, ...rest]
+}
+
+/** What waits in a lane is leased; well before that lease ends it is somebody else's turn. */
+const LANE_MS = 5_000
+
+const splitLanes = (rows: readonly (Due & { lane: number })[]): Lane[] =>
+  [...Map.groupBy(rows, ({ lane }) => lane).values()].map(laneOf).filter((lane) => lane !== null)
+
 /** Sends what is due. Slots are filled as they come free, so that nobody waits for the slowest. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, logger, slots = SLOTS, onFree = () => {} } = options
@@ -87,9 +101,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
       return []
     }
+    const lanes = splitLanes(rows)
     // At once: the first must not wait until the last store has been asked.
-    for (const due of rows) begin(due)
-    return rows
+    for (const lane of lanes) begin(lane)
+    return lanes.map(([first]) => first)
   }
 
   /** What each store holds. One that had nothing to give counts as full for a moment. */
@@ -103,31 +118,31 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return counted
   }
 
-  /** Answers with the endpoint's next delivery, while it takes them and nobody else needs the slot. */
-  async function tryOne(due: Due): Promise<Due | null> {
+  /** Answers with the endpoint's next ones, while it takes them and nobody else needs the slot. */
+  async function tryLane(lane: Lane): Promise<Lane | null> {
     try {
-      return await deliver(options, due, () => !draining && underWay.size < slots)
+      return await deliverLane(options, lane, () => !draining && underWay.size < slots)
     } catch (error) {
       // Whoever took it over writes what comes of it.
       if (error instanceof LeaseLostError) return null
-      // Its lease ends by itself, and somebody tries again. Nothing was counted.
-      logger.error({ err: error, delivery: due.id }, 'a delivery could not be settled')
+      // Their leases end by themselves, and somebody tries again. Nothing was counted.
+      logger.error({ err: error, delivery: lane[0].id }, 'a delivery could not be settled')
       return null
     }
   }
 
-  async function run(first: Due): Promise<void> {
-    const { tenant_ref } = first
+  async function run(first: Lane): Promise<void> {
+    const [{ tenant_ref, troubled: failed }] = first
     count(tenant_ref, 1)
-    if (first.troubled) troubled++
-    for (let due: Due | null = first; due !== null; ) due = await tryOne(due)
-    if (first.troubled) troubled--
+    if (failed) troubled++
+    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane)
+    if (failed) troubled--
     count(tenant_ref, -1)
     blockedUntil.delete(tenant_ref)
   }
 
-  function begin(due: Due): void {
-    const running = run(due).finally(() => {
+  function begin(lane: Lane): void {
+    const running = run(lane).finally(() => {
       underWay.delete(running)
       onFree()
     })
@@ -151,35 +166,69 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-async function deliver(
+/**
+ * Sends what stands in a lane. What arrived is written down together, at the end or before anything
+ * else is written; the first failure ends the lane, and what was behind it is anybody's again.
+ */
+async function deliverLane(
   options: DispatcherOptions,
-  due: Due,
+  lane: Lane,
   mayGoOn: () => boolean,
-): Promise<Due | null> {
-  const { database, fetch, key, ladder, timeoutMs, clock = systemClock } = options
-  const db = database.tenant(due.tenant_ref)
-  if (due.deleted || !due.active) {
-    await queries.deadLetter(
-      db,
-      due,
-      due.deleted ? 'subscription_deleted' : 'subscription_inactive',
-    )
+): Promise<Lane | null> {
+  const [{ tenant_ref, subscription_id }] = lane
+  const db = options.database.tenant(tenant_ref)
+  const secrets = openSecrets(options.key, lane[0], tenant_ref, subscription_id)
+  const since = performance.now()
+  const arrived: queries.Delivered[] = []
+  for (const [index, due] of lane.entries()) {
+    const late = index > 0 && performance.now() - since > LANE_MS
+    const outcome = late || due.deleted || !due.active ? null : await send(options, due, secrets)
+    if (outcome?.delivered) {
+      arrived.push({ due, attempt: outcome })
+      continue
+    }
+    if (arrived.length > 0) await queries.settleDelivered(db, subscription_id, arrived, false)
+    if (!late) await stopAt(options, db, due, outcome)
+    await giveBack(db, lane.slice(late ? index : index + 1))
     return null
   }
-  const outcome = await attempt(
+  return laneOf(await queries.settleDelivered(db, subscription_id, arrived, mayGoOn()))
+}
+
+const giveBack = (db: TenantDb, rows: readonly Due[]) =>
+  Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
+
+function send(
+  { fetch, timeoutMs, clock = systemClock }: DispatcherOptions,
+  due: Due,
+  secrets: readonly string[],
+) {
+  return attempt(
     { fetch, clock, timeoutMs },
     {
       url: due.endpoint_url,
       event_id: due.event_id,
       event_type: due.event_type,
       payload: due.payload,
-      secrets: openSecrets(key, due, due.tenant_ref, due.subscription_id),
+      secrets,
       attempt: due.attempt_count + 1,
     },
   )
-  if (outcome.delivered) return queries.settleDelivered(db, due, outcome, mayGoOn())
-  await db.transaction('webhooks: failure', (tx) => fail(tx, due, outcome, ladder))
-  return null
+}
+
+/** One that failed, or that nobody listens for any more. */
+async function stopAt(
+  { ladder }: DispatcherOptions,
+  db: TenantDb,
+  due: Due,
+  outcome: Outcome | null,
+): Promise<void> {
+  if (outcome === null) {
+    const error = due.deleted ? 'subscription_deleted' : 'subscription_inactive'
+    await queries.deadLetter(db, due, error)
+  } else {
+    await db.transaction('webhooks: failure', (tx) => fail(tx, due, outcome, ladder))
+  }
 }
 
 /** The wait begins when the attempt has ended, which is now. */

@@ -1,6 +1,6 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
-import * as queries from './queries-seal.ts'
+import * as queries from './seal-queries.ts'
 
 /** Some milliseconds of work, and some megabytes at the very most. */
 const BATCH_EVENTS = 200

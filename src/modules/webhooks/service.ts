@@ -10,8 +10,8 @@ import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type EventType, isDeliverable } from './events.ts'
 import * as queries from './queries.ts'
-import * as seal from './queries-seal.ts'
 import type { KeptSubscription, NewSubscription, Subscription } from './schema.ts'
+import * as seal from './seal-queries.ts'
 import { newSecret, sealSecret } from './secrets.ts'
 
 /** The name of the work that a new event means. */

@@ -1,21 +1,415 @@
 import assert from 'node:assert/strict'
-import { before, describe, test } from 'node:test'
-import { openTestApp, type TestApp } from '../../harness/app.ts'
-import { APPROVED, cart, checkout, DECLINED, openShop, preview, type Shop } from './setup.ts'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import {
+  APPROVED,
+  addVariant,
+  cardOf,
+  cart,
+  checkout,
+  counts,
+  enable,
+  giveCredit,
+  issueGiftCard,
+  openCheckoutApp,
+  openShop,
+  preview,
+  setLive,
+  stock,
+} from './setup.ts'
 
-describe('a checkout', () => {
-  test('places an order and charges the card once', async (t) => {
-    const app = await openTestApp(t)
-    const shop = await openShop(app)
-    const answer = await checkout(app, shop, cart(shop.variants[1_000]), 'k1')
+const SHIPPING = {
+  mode: 'flat',
+  flat_rate_cents: 500,
+  expedited_rate_cents: 1_500,
+  max_cents: 1_200,
+  free_shipping_threshold_cents: null,
+}
+const TAX = { provider: 'flat_rate', rate_bps: 825 }
+const TO = {
+  label: 'Ann Example',
+  line1: '888',
+  city: 'Springfield',
+  state: 'IL',
+  postal_code: '77777',
+  country: 'US',
+}
+
+test('a checkout', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1_000, 333])
+  const { merchant, variants } = shop
+  await enable(merchant, 'gift_cards', 'store_credit', 'subscriptions', 'pricing_groups')
+  const [thousand, third] = [variants[1_000], variants[333]]
+  const coupon = async (code: string, more: object) => {
+    const made = await merchant.post('/v1/merchant/marketing/coupons', { code, ...more })
+    assert.equal(made.status, 201, made.text)
+    return made.body.coupon
+  }
+  await coupon('HALF', { type: 'percent', percent_bps: 5_000 })
+  await coupon('ALL', { type: 'percent', percent_bps: 10_000 })
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('answers with all that was bought and paid', async () => {
+    const person_id = randomUUID()
+    const body = cart(thousand, {
+      items: [
+        { variant_id: thousand, quantity: 2 },
+        { variant_id: third?.toUpperCase(), quantity: 3 },
+      ],
+      person_id,
+      email: 'ann@example.com',
+      ip: '192.0.2.7',
+      shipping_address: TO,
+      shipping: SHIPPING,
+      tax: TAX,
+      expedited: true,
+      coupon_code: 'HALF',
+      referral_code: 'friend_1',
+      whatever: { else: true },
+    })
+    const { status, body: answer, text } = await checkout(app, shop, body, 'first')
+    assert.equal(status, 201, text)
+    const { order, items, charges } = answer
+    assert.equal(order.order_number, 1001)
+    assert.equal(order.idempotency_key, 'first')
+    assert.deepEqual(
+      [order.status, order.payment_status, order.fulfillment_status, order.hold],
+      ['placed', 'paid', 'unfulfilled', null],
+    )
+    assert.equal(order.customer_ref, 'ann')
+    assert.equal(order.person_id, person_id)
+    assert.equal(order.coupon_code, 'HALF')
+    assert.deepEqual(order.ship_to, { ...TO, line2: null })
+    // 2,999 of goods less half, rounded up; 1,200 of shipping, which is its bound; 8.25 % of both.
+    assert.equal(order.subtotal_cents, 2_999)
+    assert.equal(order.discount_cents, 1_500)
+    assert.equal(order.shipping_cents, 1_200)
+    assert.equal(order.total_cents, 2_999 - 1_500 + 1_200 + order.tax_cents)
+    assert.equal(items.length, 2)
+    assert.equal(items[1].variant_id, third)
+    assert.equal(charges.length, 1)
+    assert.deepEqual(
+      [charges[0].tender, charges[0].amount_cents, charges[0].status, charges[0].card],
+      ['card', order.total_cents, 'captured', { brand: 'visa', last4: '1111' }],
+    )
+    assert.deepEqual(answer.subscriptions, [])
+    assert.equal(answer.amount_due_cents, 0)
+    assert.deepEqual(answer.fraud, { decision: 'accepted' })
+    assert.ok(!text.includes('192.0.2.7'), 'the shopper is not told what is known of them')
+  })
+
+  await t.test('answers the same key with the same bytes, and only charges once', async () => {
+    const key = 'again and again'.replaceAll(' ', '-')
+    const first = await checkout(app, shop, cart(thousand, { ip: '192.0.2.1' }), key)
+    assert.equal(first.headers['idempotent-replayed'], undefined)
+    const spelt = { ...APPROVED, ccnumber: '4111-1111-1111-1111', cvv: '123' }
+    for (const body of [cart(thousand), cart(thousand, { ip: '192.0.2.2', card: spelt })]) {
+      const again = await checkout(app, shop, body, key)
+      assert.equal(again.status, 201)
+      assert.equal(again.text, first.text)
+      assert.equal(again.headers['idempotent-replayed'], 'true')
+    }
+    const other = await checkout(app, shop, cart(third), key)
+    assert.equal(other.status, 422)
+    assert.equal(other.body.error.code, 'idempotency_key_reused')
+    const { rows } = await app.superuser.query(
+      `select count(*)::int as count from sim_journal j join charges c on c.charge_id = j.ref
+        where c.order_id = $1`,
+      [first.body.order.id],
+    )
+    assert.equal(rows[0].count, 2, 'one authorisation, one capture')
+  })
+
+  await t.test('is paid by store credit, then the gift card, then the card', async () => {
+    await giveCredit(merchant, 'bob', 300)
+    const { code, gift_card } = await issueGiftCard(merchant, 200)
+    const tenders = { apply_store_credit: true, gift_card_code: code.toLowerCase() }
+    const first = await checkout(app, shop, cart(thousand, { customer_ref: 'bob', ...tenders }))
+    assert.equal(first.status, 201, first.text)
+    const paid = first.body.charges.map((each: Record<string, unknown>) => [
+      each.tender,
+      each.amount_cents,
+      each.captured_cents,
+      each.gift_card_last4,
+    ])
+    assert.deepEqual(paid, [
+      ['store_credit', 300, 300, null],
+      ['gift_card', 200, 200, code.slice(-4)],
+      ['card', 500, 500, null],
+    ])
+    const { rows } = await app.superuser.query(
+      `select account, amount_cents::int from ledger_entries e join ledger_journals j on j.tenant_ref = e.tenant_ref and j.id = e.journal_id
+        where j.order_id = $1 order by account`,
+      [first.body.order.id],
+    )
+    assert.deepEqual(rows, [
+      { account: 'card_clearing', amount_cents: 500 },
+      { account: 'gift_card', amount_cents: 200 },
+      { account: 'sales', amount_cents: -1_000 },
+      { account: 'store_credit', amount_cents: 300 },
+    ])
+    const card = await merchant.get(`/v1/merchant/gift-cards/${gift_card.id}`)
+    assert.equal(card.body.gift_card.balance_cents, 0)
+    const second = await checkout(app, shop, cart(third, { customer_ref: 'bob', ...tenders }))
+    assert.deepEqual(
+      second.body.charges.map(({ tender }: { tender: string }) => tender),
+      ['card'],
+      'what is empty pays nothing',
+    )
+  })
+
+  await t.test('needs no card where the others cover it, and leaves them the rest', async () => {
+    await giveCredit(merchant, 'cleo', 5_000)
+    const { code } = await issueGiftCard(merchant, 5_000)
+    const tenders = { customer_ref: 'cleo', apply_store_credit: true, gift_card_code: code }
+    const { card: _, ...body } = cart(thousand, tenders)
+    const answer = await checkout(app, shop, body)
     assert.equal(answer.status, 201, answer.text)
-    console.log(JSON.stringify(answer.body, null, 1))
-    const again = await checkout(app, shop, cart(shop.variants[1_000]), 'k1')
-    assert.equal(again.status, 201)
-    assert.equal(again.text, answer.text)
-    const declined = await checkout(app, shop, cart(shop.variants[1_000], { card: DECLINED }))
-    console.log(declined.status, declined.text)
-    const p = await preview(app, shop, { items: [{ variant_id: shop.variants[1_000], quantity: 2 }] })
-    console.log(p.status, p.text)
+    assert.deepEqual(
+      answer.body.charges.map(({ tender }: { tender: string }) => tender),
+      ['store_credit'],
+    )
+    const withCard = await checkout(app, shop, cart(thousand, { ...tenders, customer_ref: 'dan' }))
+    assert.deepEqual(
+      withCard.body.charges.map(({ tender }: { tender: string }) => tender),
+      ['gift_card'],
+      'a card that is not needed is not charged',
+    )
+  })
+
+  await t.test('of nothing to pay is placed without a card', async () => {
+    const { card: _, ...body } = cart(thousand, { coupon_code: 'all' })
+    const answer = await checkout(app, shop, body)
+    assert.equal(answer.status, 201, answer.text)
+    assert.deepEqual([answer.body.order.total_cents, answer.body.charges], [0, []])
+    assert.deepEqual(
+      [answer.body.order.status, answer.body.order.payment_status],
+      ['placed', 'paid'],
+    )
+    const free = await addVariant(merchant, 0)
+    const { card: __, ...gift } = cart(free)
+    assert.equal((await checkout(app, shop, gift)).status, 201)
+  })
+
+  await t.test('starts a subscription for each line that can be subscribed to', async () => {
+    const terms = {
+      is_subscription: true,
+      subscription_interval: 'month',
+      subscription_interval_count: 2,
+      subscription_price_cents: 800,
+    }
+    const coffee = await addVariant(merchant, 1_000, terms)
+    const items = [
+      { variant_id: coffee, quantity: 3 },
+      { variant_id: thousand, quantity: 1 },
+    ]
+    const answer = await checkout(app, shop, cart(coffee, { items, subscribe: true }))
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(answer.body.order.subtotal_cents, 3 * 800 + 1_000)
+    const [started, ...more] = answer.body.subscriptions
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      [started.variant_id, started.interval, started.interval_count],
+      [coffee, 'month', 2],
+    )
+    assert.ok(Date.parse(started.next_charge_at) > Date.now() + 50 * 86_400_000)
+    const once = await checkout(app, shop, cart(coffee))
+    assert.deepEqual([once.body.subscriptions, once.body.order.total_cents], [[], 1_000])
+  })
+
+  await t.test(
+    'takes the lowest price of the customer, and drops what is no referral code',
+    async () => {
+      const group = await merchant.post('/v1/merchant/pricing-groups', { name: 'wholesale' })
+      const url = `/v1/merchant/pricing-groups/${group.body.group?.id ?? group.body.pricing_group?.id}`
+      await merchant.post(`${url}/members`, { customer_ref: 'eve' })
+      await merchant.put(`${url}/prices`, { variant_id: thousand, price_cents: 700 })
+      const answer = await checkout(
+        app,
+        shop,
+        cart(thousand, { customer_ref: 'eve', referral_code: 7 }),
+      )
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.body.order.total_cents, 700)
+      for (const referral_code of ['', 'with space', 'x'.repeat(65), null, { a: 1 }, 'Ok_-9']) {
+        const { status, body } = await checkout(app, shop, cart(third, { referral_code }))
+        assert.equal(status, 201)
+        const { rows } = await app.superuser.query(
+          'select referral_code from orders where id = $1',
+          [body.order.id],
+        )
+        assert.equal(rows[0].referral_code, referral_code === 'Ok_-9' ? 'Ok_-9' : null)
+      }
+    },
+  )
+
+  await t.test('tells the world once, with what it needs and nothing of the card', async () => {
+    const { body } = await checkout(app, shop, cart(thousand, { email: 'ann@example.com' }))
+    const { rows } = await app.superuser.query(
+      `select type, data from webhook_events where order_id = $1`,
+      [body.order.id],
+    )
+    assert.deepEqual(
+      rows.map(({ type }) => type),
+      ['commerce.order.placed.v1'],
+    )
+    const data = JSON.parse(rows[0].data)
+    assert.deepEqual(data.tenders, [{ tender: 'card', amount_cents: 1_000 }])
+    assert.equal(data.order.id, body.order.id)
+    assert.ok(!rows[0].data.includes('1111'))
+  })
+
+  await t.test('at a quoted total is refused when that is another now', async () => {
+    const wanted = { items: [{ variant_id: third, quantity: 1 }], tax: TAX }
+    const quote = await preview(app, shop, wanted)
+    const quote_token = quote.body.quote_token as string
+    const buy = (token: unknown, more: object = {}) =>
+      checkout(app, shop, cart(third, { tax: TAX, quote_token: token, ...more }))
+    assert.equal((await buy(quote_token)).status, 201)
+    const changed = await buy(quote_token, { tax: null })
+    assert.equal(changed.status, 409)
+    assert.equal(changed.body.error.code, 'price_changed')
+    assert.deepEqual(
+      [changed.body.quoted_cents, changed.body.current_cents],
+      [quote.body.total_cents, 333],
+    )
+    const other = await openShop(app, 'other', [333])
+    const foreign = await preview(app, other, {
+      items: [{ variant_id: other.variants[333], quantity: 1 }],
+    })
+    const altered =
+      quote_token.slice(0, 20) + (quote_token[20] === 'A' ? 'B' : 'A') + quote_token.slice(21)
+    for (const token of [
+      altered,
+      foreign.body.quote_token,
+      'fdqt_',
+      'nonsense',
+      `${quote_token}A`,
+    ]) {
+      const answer = await buy(token)
+      assert.equal(answer.status, 400, token)
+      assert.equal(answer.body.issues[0].path, 'quote_token')
+    }
+    app.clock.advance(10 * 60_000)
+    assert.equal((await buy(quote_token)).status, 400, 'ten minutes are over')
+    app.clock.reset()
+  })
+
+  await t.test('needs the statement of a store that asks for one', async () => {
+    const gated = await openShop(app, 'gated', [1_000], {
+      behavior: { funnelGate: { enabled: true, statementVersion: 'v2' } },
+    })
+    const variant = gated.variants[1_000]
+    assert.equal((await checkout(app, gated, cart(variant))).status, 201, 'the add-on is off')
+    const on = await app.operator.put('/v1/entitlements/tenants/gated/features/funnel_gate', {
+      state: 'allow',
+    })
+    assert.ok(on.status < 300, on.text)
+    const accepted_at = new Date().toISOString()
+    for (const attestation of [undefined, null, { statement_version: 'v1', accepted_at }]) {
+      const answer = await checkout(app, gated, cart(variant, { attestation }))
+      assert.equal(answer.status, 403, answer.text)
+      assert.equal(answer.body.error.code, 'attestation_required')
+      assert.equal(answer.body.statement_version, 'v2')
+    }
+    const attestation = { statement_version: 'v2', accepted_at }
+    assert.equal((await checkout(app, gated, cart(variant, { attestation }))).status, 201)
+  })
+
+  await t.test('takes nothing that the site does not offer', async () => {
+    const plain = await openShop(app, 'plain', [1_000], {})
+    const variant = plain.variants[1_000]
+    for (const [feature_key, more] of [
+      ['store_credit', { apply_store_credit: true }],
+      ['gift_cards', { gift_card_code: 'ABCD' }],
+      ['subscriptions', { subscribe: true }],
+    ] as const) {
+      const answer = await checkout(app, plain, cart(variant, more))
+      assert.equal(answer.status, 422, answer.text)
+      assert.equal(answer.body.error.code, 'feature_disabled')
+      assert.equal(answer.body.feature_key, feature_key)
+    }
+  })
+
+  await t.test('is for live stores alone, and says no more than that', async () => {
+    const closed = await openShop(app, 'closed', [1_000])
+    await stock(closed.merchant, closed.variants[1_000] ?? '', 0)
+    await setLive(app, 'closed', false)
+    const unknown = await checkout(app, { tenant: 'nobody' }, cart(thousand))
+    const answers = await Promise.all([
+      checkout(app, closed, cart(closed.variants[1_000])),
+      checkout(app, closed, cart(randomUUID())),
+      preview(app, closed, cart(closed.variants[1_000])),
+      preview(app, { tenant: 'nobody' }, cart(thousand)),
+    ])
+    for (const answer of answers) {
+      assert.equal(answer.status, 404)
+      assert.equal(answer.text, unknown.text)
+    }
+    assert.equal(unknown.body.error.code, 'unknown_tenant')
+  })
+})
+
+test('what fraud does to a checkout', async (t) => {
+  const app = await openCheckoutApp(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '6' } })
+  const shop = await openShop(app)
+  const counted = shop.variants[1_000] ?? ''
+  await stock(shop.merchant, counted, 50)
+  const ban = (kind: string, value: string, action = 'block') =>
+    shop.merchant.post('/v1/merchant/fraud/bans', { kind, value, action })
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('a banned shopper is refused before anything is held or asked', async () => {
+    await ban('email', 'bad@example.com')
+    const before = await counts(app)
+    const answer = await checkout(
+      app,
+      shop,
+      cart(counted, { email: 'Bad@Example.com', customer_ref: 'x1' }),
+    )
+    assert.equal(answer.status, 403)
+    assert.equal(answer.body.error.code, 'fraud_rejected')
+    assert.ok(!/ban|email/i.test(answer.text), 'no rule is named')
+    assert.deepEqual(await counts(app), before)
+    const decisions = await shop.merchant.get('/v1/merchant/fraud/decisions')
+    assert.equal(decisions.body.decisions[0].decision, 'rejected')
+    assert.equal(decisions.body.decisions[0].order_id, null)
+  })
+
+  await t.test('a shopper to be looked at is held, with the authorisation kept', async () => {
+    await ban('customer_ref', 'odd', 'review')
+    const answer = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
+    assert.equal(answer.status, 202, answer.text)
+    const { order, charges, fraud } = answer.body
+    assert.deepEqual([order.status, order.payment_status], ['on_hold', 'authorized'])
+    assert.equal(order.hold.reason, 'fraud_review')
+    assert.equal(order.placed_at, null)
+    assert.deepEqual(fraud, { decision: 'review' })
+    assert.deepEqual([charges[0].status, charges[0].captured_cents], ['authorized', 0])
+    const again = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
+    assert.deepEqual([again.status, again.text], [202, answer.text])
+  })
+
+  await t.test('too many attempts are refused for a while, and the key stays free', async () => {
+    const card = cardOf('4242424242424242')
+    const body = cart(counted, { customer_ref: 'hasty', card })
+    const statuses: number[] = []
+    for (let n = 0; n < 8; n++)
+      statuses.push((await checkout(app, shop, body, `hasty-${n}`)).status)
+    assert.deepEqual(statuses, [201, 201, 201, 201, 201, 201, 429, 429])
+    const { rows } = await app.superuser.query(
+      `select count(*)::int as count from idempotency_keys where key in ('hasty-6', 'hasty-7')`,
+    )
+    assert.equal(rows[0].count, 0)
+    const refused = await checkout(app, shop, body, 'hasty-6')
+    assert.equal(refused.body.error.code, 'velocity_exceeded')
+    assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
+    const other = await checkout(
+      app,
+      shop,
+      cart(counted, { customer_ref: 'calm', card: cardOf('5431111111111111') }),
+    )
+    assert.equal(other.status, 201, 'nobody else is kept out')
   })
 })

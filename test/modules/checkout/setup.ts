@@ -1,6 +1,26 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { Caller, TestApp } from '../../harness/app.ts'
+import type { TestContext } from 'node:test'
+import type pg from 'pg'
+import type { TenantDb } from '../../../src/db/database.ts'
+import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { place, resume } from '../../../src/modules/checkout/money.ts'
+import { release } from '../../../src/modules/checkout/release-money.ts'
+import type { CheckoutRequest } from '../../../src/modules/checkout/schema.ts'
+import { readSource } from '../../../src/modules/payments/service.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import {
+  type ClaimRequest,
+  type Answer as KeptAnswer,
+  STARTED,
+  type WonClaim,
+} from '../../../src/platform/idempotency.ts'
+import { fingerprint } from '../../../src/platform/idempotency-key.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
+import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 
 export const APPROVED = { ccnumber: '4111 1111 1111 1111', ccexp: '10/40', cvv: '999' }
 export const cardOf = (ccnumber: string) => ({ ccnumber, ccexp: '10/40', cvv: '999' })
@@ -30,14 +50,24 @@ export async function openShop(
   const merchant = await app.merchant(tenant)
   const saved = await merchant.put('/v1/my/store/manifest', { manifest })
   assert.equal(saved.status, 200, saved.text)
-  const live = await app.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
-  assert.equal(live.status, 200, live.text)
+  await setLive(app, tenant, true)
   const variants: Record<number, string> = {}
   for (const price of prices) variants[price] = await addVariant(merchant, price)
   return { tenant, merchant, variants }
 }
 
-export async function addVariant(merchant: Caller, price_cents: number, more: object = {}) {
+export async function setLive(app: TestApp, tenant: string, live: boolean): Promise<void> {
+  const status = live ? 'live' : 'suspended'
+  const answer = await app.operator.put(`/v1/stores/${tenant}/status`, { status })
+  assert.equal(answer.status, 200, answer.text)
+}
+
+export async function addVariant(
+  merchant: Caller,
+  price_cents: number,
+  more: object = {},
+  variant: object = {},
+) {
   const product = await merchant.post('/v1/merchant/catalog/products', {
     slug: randomUUID(),
     name: `Worth ${price_cents}`,
@@ -48,9 +78,43 @@ export async function addVariant(merchant: Caller, price_cents: number, more: ob
   const made = await merchant.post(`/v1/merchant/catalog/products/${id}/variants`, {
     sku: randomUUID(),
     price_cents,
+    ...variant,
   })
   assert.equal(made.status, 201, made.text)
   return made.body.variant.id as string
+}
+
+/** Counts a variant, and has so many of it. */
+export async function stock(merchant: Caller, variant_id: string, on_hand: number): Promise<void> {
+  const url = `/v1/merchant/inventory/${variant_id}`
+  const tracked = await merchant.put(url, { track_inventory: true })
+  assert.equal(tracked.status, 200, tracked.text)
+  const counted = await merchant.post(`${url}/adjust`, { set_on_hand: on_hand, reason: 'count' })
+  assert.equal(counted.status, 200, counted.text)
+}
+
+const keyed = () => ({ 'idempotency-key': randomUUID() })
+
+export async function enable(merchant: Caller, ...features: string[]): Promise<void> {
+  for (const feature_key of features) {
+    const answer = await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
+    assert.equal(answer.status, 200, answer.text)
+  }
+}
+
+/** A gift card's code. The store must have gift cards. */
+export async function issueGiftCard(merchant: Caller, cents: number, more: object = {}) {
+  const body = { initial_balance_cents: cents, ...more }
+  const answer = await merchant.post('/v1/merchant/gift-cards', body, keyed())
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body as { code: string; gift_card: { id: string } }
+}
+
+export async function giveCredit(merchant: Caller, customer: string, amount_cents: number) {
+  const body = { amount_cents, currency: 'USD', reason: 'a gift' }
+  const url = `/v1/merchant/store-credit/${customer}/credit`
+  const answer = await merchant.post(url, body, keyed())
+  assert.equal(answer.status, 201, answer.text)
 }
 
 /** A checkout under a key of its own, unless one is given. */
@@ -59,8 +123,7 @@ export const checkout = (
   { tenant }: Pick<Shop, 'tenant'>,
   body: object,
   key: string = randomUUID(),
-) =>
-  app.storefront.post(`/v1/tenants/${tenant}/checkout`, body, { 'idempotency-key': key })
+) => app.storefront.post(`/v1/tenants/${tenant}/checkout`, body, { 'idempotency-key': key })
 
 export const preview = (app: TestApp, { tenant }: Pick<Shop, 'tenant'>, body: object) =>
   app.storefront.post(`/v1/tenants/${tenant}/checkout/preview`, body)
@@ -72,3 +135,127 @@ export const cart = (variant_id: string | undefined, more: object = {}) => ({
   card: APPROVED,
   ...more,
 })
+
+/** Time that a test moves. The database keeps its own. */
+export function movableClock() {
+  let ahead = 0
+  return {
+    now: () => Date.now() + ahead,
+    advance(ms: number) {
+      ahead += ms
+    },
+    reset() {
+      ahead = 0
+    },
+  }
+}
+
+export interface CheckoutApp extends TestApp {
+  superuser: pg.Client
+  clock: ReturnType<typeof movableClock>
+  /** What a person was told to look at. */
+  alerts: { message: string; order_id?: unknown }[]
+  /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
+  crash(shop: Shop, body: object, point: string, key?: string): Promise<void>
+  /** A release that is interrupted in the same way. */
+  crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
+  /** As if the holder of every claim had been gone for so long. */
+  abandon(): Promise<void>
+  reconcile(): Promise<number>
+  watchLate(): Promise<number>
+  /** Fails unless all that is left adds up. */
+  assertAddsUp(): Promise<void>
+}
+
+class Crash extends Error {}
+
+export async function openCheckoutApp(
+  t: TestContext,
+  options: TestAppOptions = {},
+): Promise<CheckoutApp> {
+  const clock = movableClock()
+  const env = { CHECKOUT_VELOCITY_PER_MINUTE: '1000000', ...options.env }
+  const app = await openTestApp(t, { clock, ...options, env })
+  const superuser = await openSuperuser(t, app.database)
+  const alerts: CheckoutApp['alerts'] = []
+  const deps = {
+    ...openCheckout(app.runtime),
+    database: app.runtime.workerDatabase,
+    onAlert: (alert: Record<string, unknown>, message: string) =>
+      void alerts.push({ ...alert, message }),
+  }
+  const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
+  // Whoever crashes gives nothing back: the claim stays as it was.
+  const crashAt = async (
+    point: string,
+    { tenant }: Shop,
+    claim: ClaimRequest,
+    work: (at: (reached: string) => void, db: TenantDb, held: WonClaim) => Promise<KeptAnswer>,
+  ) => {
+    const db = app.runtime.database.tenant(tenant)
+    const at = (reached: string) => {
+      if (reached === point) throw new Crash(point)
+    }
+    let crashed = false
+    await run(db, claim, async (held) => {
+      try {
+        return await work(at, db, held)
+      } catch (error) {
+        if (!(error instanceof Crash)) throw error
+        crashed = true
+        return { state: 'answered', status: 0, body: '' }
+      }
+    })
+    assert.ok(crashed, `${point} was never reached`)
+  }
+  return {
+    ...app,
+    superuser,
+    clock,
+    alerts,
+    crash(shop, body, point, key = randomUUID()) {
+      const request = body as CheckoutRequest
+      const placing = { request, source: readSource(request, clock) }
+      const claim = { operation: 'checkout', key, fingerprint: print(body) }
+      return crashAt(point, shop, claim, (at, db, held) =>
+        held.recoveryPoint === STARTED
+          ? place({ ...deps, at }, db, held, placing)
+          : resume({ ...deps, at }, db, held),
+      )
+    },
+    crashRelease(shop, orderId, point) {
+      const claim = { operation: 'release', key: randomUUID(), fingerprint: print(null, orderId) }
+      return crashAt(point, shop, claim, (at, db, held) =>
+        release({ ...deps, at }, db, { actor: SYSTEM, claim: held }, orderId),
+      )
+    },
+    async abandon() {
+      await superuser.query(
+        `update idempotency_keys set lease_until = now() where state = 'running'`,
+      )
+    },
+    reconcile: () => jobs.reconcile(deps),
+    async watchLate() {
+      await superuser.query(
+        `update payment_attempts set next_check_at = now() where next_check_at is not null`,
+      )
+      return jobs.watchLateApprovals(deps)
+    },
+    assertAddsUp: () => assertOrdersAddUp(superuser),
+  }
+}
+
+/** As much as shows whether anything at all was left behind. */
+export async function counts({ superuser }: CheckoutApp) {
+  const { rows } = await superuser.query(
+    `select (select count(*) from orders) as orders, (select count(*) from charges) as charges,
+            (select count(*) from sim_charges) as gateway, (select count(*) from ledger_holds) as holds,
+            (select count(*) from ledger_entries) as entries,
+            (select coalesce(sum(used_count), 0) from coupons) as coupons,
+            (select count(*) from order_timeline) as timeline,
+            (select count(*) from webhook_events) as events,
+            (select sum(reserved) from inventory_levels) as reserved,
+            (select count(*) from payment_attempts) as attempts`,
+  )
+  return rows[0]
+}

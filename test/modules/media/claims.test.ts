@@ -40,7 +40,7 @@ test('an address is made of the base and the ref, or not at all', () => {
 test('assets that are claimed stay, and only those', async (t) => {
   const { runtime, store } = await openTestApp(t)
   const [db, other] = [await store('acme'), await store('globex')]
-  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBaseUrl: null }
+  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBase: () => null }
   const keep = async (shade: number, where = db) =>
     media.keepAsset(where, deps, await plain('png', shade), 'image/png')
   const product = { kind: 'product', id: 'p1' } as const

@@ -15,7 +15,7 @@ test('the collector', async (t) => {
   const { runtime, database } = app
   const admin = await database.openAdmin()
   const db = await app.store('acme')
-  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBaseUrl: null }
+  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBase: () => null }
   const folder = join(runtime.config.DATA_DIR, 'assets', 'acme')
   const keep = async (shade: number) =>
     media.keepAsset(db, deps, await plain('png', shade, [400, 4]), 'image/png')

@@ -16,6 +16,8 @@ export const queue = defineQueue({
 
 const Claimed = Type.Object({ ...DueDelivery.properties, ...Lease.properties })
 
+const ClaimedInLane = Type.Object({ ...Claimed.properties, lane: Type.Integer() })
+
 const leased = sql`lease_until = now() + make_interval(secs => ${LEASE_SECONDS}),
                    lease_token = gen_random_uuid()`
 
@@ -28,7 +30,11 @@ const claimed = sql`
 /** What is on its way stands among the oldest that are due: so far is looked for it. */
 const OLDEST = 100
 
+/** So many are sent one after another and then written down together. */
+export const LANE_LENGTH = 8
+
 export interface ClaimOptions {
+  /** Lanes: what is sent at the same time. */
   limit: number
   /** So many at a time are on their way to one endpoint, from all workers together. */
   perEndpoint: number
@@ -37,7 +43,8 @@ export interface ClaimOptions {
 }
 
 /**
- * Takes due deliveries of one store, some of each endpoint. Claims of one store follow one another,
+ * Takes due deliveries of one store, some of each endpoint: one for each lane where the last attempt
+ * failed, a row of them where all is well. Claims of one store follow one another,
  * so that two workers never count the same room.
  */
 export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOptions) =>
@@ -45,7 +52,7 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
     const [, rows] = await Promise.all([
       tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/deliveries`}, 0))`),
       tx.many(
-        Claimed,
+        ClaimedInLane,
         sql`
         with endpoints as materialized (
           select s.id,
@@ -57,13 +64,14 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
                                            and held.subscription_id = s.id
                                            and held.next_retry_at <= now()
                                          order by held.next_retry_at
-                                         limit ${OLDEST}) as oldest)) as room
+                                         limit ${OLDEST}) as oldest)) as room,
+                 case when s.consecutive_failures = 0 then ${LANE_LENGTH}::int else 1 end as length,
+                 random() as turn
             from webhook_subscriptions as s
            where s.tenant_ref = ${tx.tenant}
              and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
-           order by random()
-        ), due as (
-          select waiting.id
+        ), waiting as (
+          select first.id, turn, room, row_number() over (partition by endpoints.id) as place
             from endpoints,
                  lateral (select d.id
                             from webhook_deliveries as d
@@ -74,17 +82,19 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
                              and (d.lease_until is null or d.lease_until <= now())
                              and e.payload is not null
                            order by d.next_retry_at
-                           limit endpoints.room
-                             for update of d skip locked) as waiting
-           limit ${limit}
+                           limit endpoints.room * endpoints.length
+                             for update of d skip locked) as first
+        ), due as (
+          select id, dense_rank() over (order by turn, place % room) as lane
+            from waiting
         )
         update webhook_deliveries as q
            set ${leased}
           from due, webhook_events as e, webhook_subscriptions as s
-         where q.tenant_ref = ${tx.tenant} and q.id = due.id
+         where q.tenant_ref = ${tx.tenant} and q.id = due.id and due.lane <= ${limit}
            and e.tenant_ref = ${tx.tenant} and e.id = q.event_id
            and s.tenant_ref = ${tx.tenant} and s.id = q.subscription_id
-        returning ${claimed}`,
+        returning ${claimed}, due.lane::int`,
       ),
     ])
     return rows
@@ -109,42 +119,63 @@ const settled = (db: Db, lease: Lease, attempt: FinishedAttempt, outcome: Sql) =
       from settled
   )`
 
+export interface Delivered {
+  due: Lease
+  attempt: FinishedAttempt
+}
+
+const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T) =>
+  delivered.map(pick)
+
 /**
- * A success, which ends the row of failures; an endpoint without any is not written to.
+ * Successes of one endpoint, which end its row of failures; an endpoint without any is not written
+ * to. What another worker has taken over is left alone.
  *
- * With `goOn` the worker takes the endpoint's next delivery in the same breath. One for one, so that
- * as many are on their way to it as before, and nobody has to count.
+ * With `goOn` the worker takes the endpoint's next deliveries in the same breath, for the lane that
+ * has just come free: nobody has to count.
  */
 export const settleDelivered = (
   db: Db,
-  due: Lease & Pick<DueDelivery, 'subscription_id'>,
-  attempt: FinishedAttempt,
+  subscriptionId: string,
+  delivered: readonly Delivered[],
   goOn: boolean,
 ) =>
-  db.maybe(
+  db.many(
     Claimed,
     sql`
-    with ${settled(
-      db,
-      due,
-      attempt,
-      sql`status = 'delivered', delivered_at = now(), next_retry_at = null`,
-    )}, calmed as (
+    with sent as (
+      select *
+        from unnest(${column(delivered, ({ due }) => due.id)}::uuid[],
+                    ${column(delivered, ({ due }) => due.lease_token)}::uuid[],
+                    ${column(delivered, ({ attempt }) => attempt.at)}::timestamptz[],
+                    ${column(delivered, ({ attempt }) => attempt.status_code)}::int[],
+                    ${column(delivered, ({ attempt }) => attempt.latency_ms)}::int[])
+             as s (id, lease_token, at, status_code, latency_ms)
+    ), settled as (
+      update webhook_deliveries as d
+         set lease_until = null, lease_token = null, attempt_count = d.attempt_count + 1,
+             last_status_code = sent.status_code, last_attempt_error = null,
+             status = 'delivered', delivered_at = now(), next_retry_at = null
+        from sent
+       where d.tenant_ref = ${db.tenant} and d.id = sent.id and d.lease_token = sent.lease_token
+      returning d.id, d.attempt_count, sent.at, sent.status_code, sent.latency_ms
+    ), attempted as (
+      insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms)
+      select ${db.tenant}, id, attempt_count, at, status_code, latency_ms from settled
+    ), calmed as (
       update webhook_subscriptions as s
          set consecutive_failures = 0
-        from settled
-       where s.tenant_ref = ${db.tenant} and s.id = settled.subscription_id
-         and s.consecutive_failures > 0
+       where s.tenant_ref = ${db.tenant} and s.id = ${subscriptionId}
+         and s.consecutive_failures > 0 and exists (select from settled)
     ), due as (
       select d.id
         from webhook_deliveries as d
         join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
-       where d.tenant_ref = ${db.tenant} and d.subscription_id = ${due.subscription_id}
-         and d.id <> ${due.id} and d.next_retry_at <= now()
-         and (d.lease_until is null or d.lease_until <= now())
+       where d.tenant_ref = ${db.tenant} and d.subscription_id = ${subscriptionId}
+         and d.next_retry_at <= now() and (d.lease_until is null or d.lease_until <= now())
          and e.payload is not null and ${goOn}::boolean and exists (select from settled)
        order by d.next_retry_at
-       limit 1
+       limit ${LANE_LENGTH}
          for update of d skip locked
     )
     update webhook_deliveries as q

@@ -1,0 +1,97 @@
+import type { Database, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { LeaseLostError } from '../../platform/leases.ts'
+import { lateQueue } from '../payments/service.ts'
+import { watchLate } from './late-money.ts'
+import { listExpired } from './queries.ts'
+import { expireHeld, RESUMES } from './resume-money.ts'
+import type { CheckoutDeps } from './service.ts'
+
+/** Gateways that are slow keep their own stores waiting, and few others. */
+const TENANTS_AT_ONCE = 8
+const CLAIMS_OF_TENANT = 10
+
+/** What failed for a reason of our own is tried again after this, and somebody is told. */
+const TROUBLED_SECONDS = 60
+
+/** As fd_worker, with what the checkout itself works with. */
+export interface JobDeps extends CheckoutDeps {
+  database: Database
+}
+
+/**
+ * Ends what somebody began and left, by the way that the same key would take: a crash, or an outcome
+ * that was not known. Answers how much was taken up.
+ */
+export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
+  const tenants = await listStale(deps.database.global)
+  let taken = 0
+  const next = async (): Promise<void> => {
+    for (let tenant = tenants.shift(); tenant !== undefined; tenant = tenants.shift()) {
+      if (signal?.aborted) return
+      taken += await reconcileStore(deps, deps.database.tenant(tenant))
+    }
+  }
+  await Promise.all(Array.from({ length: TENANTS_AT_ONCE }, next))
+  return taken
+}
+
+async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
+  const operations = Object.keys(RESUMES)
+  const claims = await takeStale(db, { operations, limit: CLAIMS_OF_TENANT })
+  await Promise.all(claims.map((claim) => takeUp(deps, db, claim)))
+  return claims.length
+}
+
+async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim): Promise<void> {
+  try {
+    if (claim.recoveryPoint === idempotency.STARTED) await idempotency.giveBack(db, claim)
+    else await RESUMES[claim.operation]?.(deps, db, claim)
+  } catch (error) {
+    // Somebody else has it, or the gateway still does not say and the claim waits for the next time.
+    if (error instanceof LeaseLostError || isLeft(error)) return
+    const { operation, resourceId } = claim
+    const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
+    deps.onAlert(about, 'what was left undone could not be ended')
+    await idempotency.renew(db, claim, TROUBLED_SECONDS).catch(() => {})
+  }
+}
+
+const isLeft = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'idempotency_in_progress'
+
+/** Attempts that failed since the gateway knew nothing of them, and are asked about once more. */
+const LATE_SLOTS = 10
+
+export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): Promise<number> {
+  if (signal?.aborted) return 0
+  const due = await lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
+  await settleAll(due.map((late) => watchLate(deps, deps.database, late)))
+  return due.length
+}
+
+const EXPIRED_AT_ONCE = 10
+
+/** Held orders whose authorisation has run out are cancelled. Two workers at once cancel one once. */
+export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
+  if (signal?.aborted) return 0
+  const expired = await listExpired(deps.database.global, EXPIRED_AT_ONCE)
+  const ended = await settleAll(
+    expired.map(({ tenant_ref, order_id }) =>
+      expireHeld(deps, deps.database.tenant(tenant_ref), order_id),
+    ),
+  )
+  return ended.filter((order) => order !== null).length
+}
+
+/** All are done, whatever becomes of one; a fault is told by the loop. */
+async function settleAll<T>(work: Promise<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(work)
+  const failed = settled.find(
+    (each) => each.status === 'rejected' && !(each.reason instanceof LeaseLostError),
+  )
+  if (failed?.status === 'rejected') throw failed.reason
+  return settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+}

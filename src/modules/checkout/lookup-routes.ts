@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Routes } from '../../http/route.ts'
+import { Id, Nullable, Params, Timestamp } from '../../kernel/schema.ts'
+import { lookup } from '../../platform/idempotency.ts'
+import type { MerchantOrder } from '../orders/schema.ts'
+import { forShopper } from '../orders/service.ts'
+
+/** Keys of other operations belong to other people. */
+const OPERATIONS: readonly string[] = [
+  'checkout',
+  'refund',
+  'cancel',
+  'edit',
+  'release',
+  'return_receive',
+]
+
+const KeyAnswer = Type.Object({
+  operation: Type.String(),
+  key: Type.String(),
+  state: Type.Enum(['running', 'answered']),
+  recovery_point: Type.String({ description: 'The last step that is certain to have been done.' }),
+  resource_id: Nullable(Id),
+  status: Nullable(Type.Integer({ description: 'The status of the answer, once there is one.' })),
+  answer: Nullable(
+    Type.Unknown({ description: 'The body that every use of the key is answered with.' }),
+  ),
+  created_at: Timestamp,
+  answered_at: Nullable(Timestamp),
+})
+
+async function findKey(
+  db: Db,
+  { operation, key }: { operation: string; key: string },
+): Promise<Static<typeof KeyAnswer>> {
+  const found = OPERATIONS.includes(operation) ? await lookup(db, operation, key) : null
+  if (found === null) throw new ApiError('idempotency_key_not_found')
+  const { response_status: status, response_body, ...rest } = found
+  return { ...rest, status, answer: response_body ? JSON.parse(response_body) : null }
+}
+
+const describe = {
+  tags: ['checkout'],
+  summary: 'What became of an Idempotency-Key: its answer, or how far the work has come.',
+  response: { 200: KeyAnswer },
+}
+
+export const merchantRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/idempotency/:operation/:key',
+    {
+      config: { scope: 'manage:own_orders', failures: ['idempotency_key_not_found'] },
+      schema: {
+        operationId: 'readMerchantKey',
+        params: Params('operation', 'key'),
+        ...describe,
+        tags: ['merchant-orders'],
+      },
+    },
+    ({ db, params }) => findKey(db, params),
+  )
+}
+
+export const storefrontRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/tenants/:tenant/idempotency/:operation/:key',
+    {
+      config: { failures: ['unknown_tenant', 'idempotency_key_not_found'] },
+      schema: {
+        operationId: 'readShopperKey',
+        params: Params('tenant', 'operation', 'key'),
+        ...describe,
+      },
+    },
+    async ({ db, params }) => {
+      const found = await findKey(db, params)
+      return { ...found, answer: shoppersPart(found.answer) }
+    },
+  )
+}
+
+/** A merchant may have used a key for the same order: what only merchants see stays with them. */
+function shoppersPart(answer: unknown): unknown {
+  const { order, ...rest } = (answer ?? {}) as { order?: object }
+  const isWhole = order !== undefined && 'tenant_ref' in order
+  return isWhole ? { order: forShopper(order as MerchantOrder), ...rest } : answer
+}

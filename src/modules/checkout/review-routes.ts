@@ -1,0 +1,143 @@
+import type { ErrorCode } from '../../errors.ts'
+import { once } from '../../http/idempotent.ts'
+import type { App, Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { PageOf, Params } from '../../kernel/schema.ts'
+import { MerchantCancelled } from '../orders/change-schema.ts'
+import { release } from './release-money.ts'
+import { banFromOrder, listReviews, reject } from './review-money.ts'
+import { BanFromOrder, Banned, OneOrder, Rejection, Review } from './review-schema.ts'
+import type { CheckoutRouteDeps } from './routes.ts'
+
+/** What is under way ends by itself, so that the same key may try again. */
+const BUSY: readonly ErrorCode[] = ['order_busy']
+
+const RELEASE: readonly ErrorCode[] = [
+  'order_not_found',
+  'order_busy',
+  'invalid_transition',
+  'payment_declined',
+  'payment_unconfirmed',
+]
+
+export const merchantRoutes =
+  (deps: CheckoutRouteDeps): Routes =>
+  async (app) => {
+    releaseRoutes(app, deps)
+    rejectRoute(app, deps)
+
+    app.get(
+      '/v1/merchant/fraud/reviews',
+      {
+        config: { scope: 'manage:own_fraud', query: PAGE_QUERY },
+        schema: {
+          operationId: 'listFraudReviews',
+          tags: ['merchant-ops'],
+          summary: 'Orders that wait for a person to look at them, the longest waiting first.',
+          response: { 200: PageOf('reviews', Review) },
+        },
+      },
+      ({ db, query }) => listReviews(db, readPage(query)),
+    )
+
+    app.post(
+      '/v1/merchant/fraud/bans/from-order',
+      {
+        config: { scope: 'manage:own_fraud', failures: ['order_not_found'] },
+        schema: {
+          operationId: 'banFromOrder',
+          tags: ['merchant-ops'],
+          summary: "Ban an order's shopper by what the order knows of them.",
+          body: BanFromOrder,
+          response: { 201: Banned },
+        },
+      },
+      async ({ db, actor, body }, reply) =>
+        reply.code(201).send({ bans: await banFromOrder(db, actor, body) }),
+    )
+  }
+
+/** The same act from two desks: who packs the orders, and who looks for fraud. */
+function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
+  const { idempotencyKey: secret } = deps
+  app.post(
+    '/v1/merchant/orders/:id/release',
+    {
+      config: { scope: 'manage:own_orders', idempotent: true, failures: RELEASE },
+      schema: {
+        operationId: 'releaseOrder',
+        tags: ['merchant-orders'],
+        summary: 'Let a held order go on. What was only authorised is captured now.',
+        params: Params('id'),
+        response: { 200: OneOrder },
+      },
+    },
+    (request, reply) => {
+      const { db, actor, params } = request
+      const options = { operation: 'release', secret, target: params.id, passing: BUSY }
+      return once(request, reply, options, (claim) =>
+        release(deps, db, { actor, claim }, params.id),
+      )
+    },
+  )
+
+  app.post(
+    '/v1/merchant/fraud/reviews/:order_id/approve',
+    {
+      config: { scope: 'manage:own_fraud', idempotent: true, failures: RELEASE },
+      schema: {
+        operationId: 'approveFraudReview',
+        tags: ['merchant-ops'],
+        summary: 'Release an order that was held for a look.',
+        params: Params('order_id'),
+        response: { 200: OneOrder },
+      },
+    },
+    (request, reply) => {
+      const { db, actor, params } = request
+      const options = { operation: 'release', secret, target: params.order_id, passing: BUSY }
+      return once(request, reply, options, (claim) =>
+        release(deps, db, { actor, claim }, params.order_id),
+      )
+    },
+  )
+}
+
+function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
+  app.post(
+    '/v1/merchant/fraud/reviews/:order_id/reject',
+    {
+      config: {
+        scope: 'manage:own_fraud',
+        idempotent: true,
+        failures: [
+          'order_not_found',
+          'order_busy',
+          'invalid_transition',
+          'refund_failed',
+          'payment_unconfirmed',
+        ],
+      },
+      schema: {
+        operationId: 'rejectFraudReview',
+        tags: ['merchant-ops'],
+        summary: 'Cancel an order that was held for a look, and ban its shopper if so wanted.',
+        params: Params('order_id'),
+        body: Rejection,
+        response: { 200: MerchantCancelled },
+      },
+      // Every member may be left out, so the whole body may be.
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+    },
+    (request, reply) => {
+      const { db, actor, params, body } = request
+      const target = `reject ${params.order_id}`
+      const options = { operation: 'cancel', secret: deps.idempotencyKey, target, passing: BUSY }
+      return once(request, reply, options, (claim) =>
+        reject(deps, db, { actor, claim }, params.order_id, body),
+      )
+    },
+  )
+}

@@ -1,0 +1,27 @@
+import { type Static, Type } from 'typebox'
+import { Id, Nullable, ref } from '../../kernel/schema.ts'
+import { Ban, BanKind, BanTerms, FraudDecision } from '../fraud/schema.ts'
+import { MerchantOrder } from '../orders/schema.ts'
+
+export const OneOrder = Type.Object({ order: ref(MerchantOrder) })
+
+/** An order that waits for a person to look at it, and why. */
+export const Review = Type.Object({
+  order: ref(MerchantOrder),
+  decision: Nullable(ref(FraudDecision)),
+})
+export type Review = Static<typeof Review>
+
+const kinds = Type.Array(BanKind, { minItems: 1, maxItems: 8 })
+
+/** Bans facts of an order's shopper, each kind by what the order knows of it. */
+export const BanFromOrder = Type.Object({ order_id: Id, kinds, ...BanTerms.properties })
+export type BanFromOrder = Static<typeof BanFromOrder>
+
+export const Banned = Type.Object({ bans: Type.Array(ref(Ban)) })
+
+export const Rejection = Type.Object({
+  note: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 2_000 }))),
+  ban: Type.Optional(Nullable(Type.Object({ kinds, ...BanTerms.properties }))),
+})
+export type Rejection = Static<typeof Rejection>

@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Id, OpenObject } from '../../kernel/schema.ts'
+
+/** Whom a card was made for, by either name. */
+export interface Holder {
+  customer_ref: string
+  /** In lower case. */
+  emails: readonly string[]
+}
+
+const held = (db: Db, { customer_ref, emails }: Holder) => sql`
+  tenant_ref = ${db.tenant}
+  and (customer_ref = ${customer_ref} or recipient_folded = any(${emails}::text[]))`
+
+/** Whoever has the code can go on paying with it: a code names nobody. */
+export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
+  tx.many(
+    Type.Object({ id: Id }),
+    sql`
+    update gift_cards
+       set customer_ref = case when customer_ref = ${holder.customer_ref} then ${pseudonym}
+                               else customer_ref end,
+           recipient_email = case when recipient_folded = any(${holder.emails}::text[])
+                                    or customer_ref = ${holder.customer_ref} then null
+                                  else recipient_email end,
+           note = null, updated_at = now()
+     where ${held(tx, holder)}
+    returning id`,
+  )
+
+export const eraseReasons = (tx: Tx, ids: readonly string[]) =>
+  tx.run(sql`
+    update gift_card_transactions set reason = '[erased]'
+     where tenant_ref = ${tx.tenant} and gift_card_id = any(${ids}::uuid[])
+       and reason is not null`)
+
+export const listCards = (db: Db, holder: Holder) =>
+  db.many(
+    Type.Object({ id: Id, data: OpenObject }),
+    sql`
+    select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed', 'recipient_folded'] as data
+      from gift_cards g
+     where ${held(db, holder)}
+     order by created_at, id`,
+  )
+
+export const listTransactions = (db: Db, ids: readonly string[]) =>
+  db.many(
+    Type.Object({ data: OpenObject }),
+    sql`
+    select to_jsonb(t) - 'tenant_ref' as data
+      from gift_card_transactions t
+     where tenant_ref = ${db.tenant} and gift_card_id = any(${ids}::uuid[])
+     order by created_at, id`,
+  )

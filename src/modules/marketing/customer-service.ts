@@ -1,0 +1,14 @@
+import type { Db, Tx } from '../../db/database.ts'
+import * as queries from './customer-queries.ts'
+
+/** Takes the person out of the coupons that these orders used. The uses stay counted. */
+export async function eraseOrders(
+  tx: Tx,
+  order_ids: readonly string[],
+  renamed: { customer_refs: readonly string[]; pseudonyms: readonly string[] },
+) {
+  await queries.eraseRedemptions(tx, order_ids, renamed)
+}
+
+export const exportOf = async (db: Db, order_ids: readonly string[]) =>
+  (await queries.listRedemptions(db, order_ids)).map(({ data }) => data)

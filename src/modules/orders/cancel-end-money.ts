@@ -1,0 +1,148 @@
+import type { Tx } from '../../db/database.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as inventory from '../inventory/money.ts'
+import * as coupons from '../marketing/money.ts'
+import * as payments from '../payments/service.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import * as webhooks from '../webhooks/service.ts'
+import type { CancelReason } from './change-schema.ts'
+import { type Settled, settle } from './give-back-money.ts'
+import { insertNote } from './note-queries.ts'
+import { isShopper, type Plan, planOf, vacate } from './operations.ts'
+import { endCharges, insertTimeline, listItems } from './queries.ts'
+import * as refunds from './refund-queries.ts'
+import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from './schema.ts'
+import { change, forMerchant, forShopper, lock, shownRefund } from './service.ts'
+import type { OrderDeps, Word } from './words.ts'
+
+/** How a cancellation ends: all is given back and free again, or the order is as it was. */
+
+export interface CancelWish {
+  reason: CancelReason
+  /** Somebody's own words, for the merchant's eyes. */
+  note: string | null
+  /** False: what was to be sent is not there to be sold again. */
+  restock: boolean
+  /** An edit that leaves nothing is answered as an edit. */
+  as: 'cancel' | 'edit'
+}
+
+/** What a cancellation means to do, kept with the order until it has ended. */
+export interface CancelPlan extends Plan, CancelWish {
+  kind: 'cancel'
+  refund_id: string | null
+  voids: { charge_id: string; attempt_id: string }[]
+}
+
+/** What the gateways have said to a cancellation. */
+export interface Heard {
+  refund: RefundRow | null
+  charges: ChargeRow[]
+  words: Map<string, Word>
+  voids: Word[]
+  unknown: string[]
+}
+
+export function requirePlan(order: OrderRow): CancelPlan {
+  const plan = planOf<CancelPlan>(order, 'cancel')
+  if (plan === null) throw new Error('nothing is being cancelled')
+  return plan
+}
+
+export type Ended =
+  | { state: 'cancelled'; order: OrderRow; refunds: OrderRefund[]; plan: CancelPlan }
+  | Extract<Settled, { state: 'failed' }>
+
+export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard): Promise<Ended> {
+  const order = await lock(tx, orderId)
+  const plan = requirePlan(order)
+  const isRefused = [...heard.words.values()].some(({ kind }) => kind !== 'approved')
+  // Stock is locked before balances, here as everywhere.
+  if (!isRefused && (plan.restock || order.captured_cents === 0))
+    await inventory.release(tx, order.id)
+  const { refund, charges, words } = heard
+  const settled = refund === null ? null : await settle(tx, order, refund, charges, words)
+  await vacate(tx, order, plan)
+  if (settled?.state === 'failed') return settled
+  for (const word of heard.voids) {
+    if (word.kind === 'approved' || word.kind === 'refused') {
+      await payments.closeAttempt(tx, word.attempt_id, word.result)
+    }
+  }
+  await letGo(tx, order)
+  const cancelled = await change(tx, settled?.order ?? order, {
+    cancelled_at: new Date(deps.clock.now()).toISOString(),
+    cancel_reason: plan.reason,
+    hold: null,
+  })
+  const given = settled === null ? [] : [settled.refund]
+  await tell(tx, cancelled, plan, given)
+  return { state: 'cancelled', order: cancelled, refunds: given, plan }
+}
+
+/** What was held and never taken is free again, and so is the coupon. */
+async function letGo(tx: Tx, { id: order_id }: OrderRow): Promise<void> {
+  await storeCredit.voidHold(tx, { order_id })
+  await giftCards.voidHold(tx, { order_id })
+  await endCharges(tx, order_id, 'voided')
+  await coupons.release(tx, { order_id })
+}
+
+/** Words of a person stand in a note, which can be erased; the timeline cannot. */
+async function tell(
+  tx: Tx,
+  order: OrderRow,
+  { actor, reason, restock, note }: CancelPlan,
+  given: readonly OrderRefund[],
+): Promise<void> {
+  const amounts = given.map(({ refund_id, amount_cents }) => ({ refund_id, amount_cents }))
+  await Promise.all([
+    note !== null && insertNote(tx, order.id, { note, actor }),
+    insertTimeline(tx, order.id, {
+      type: 'cancelled',
+      actor,
+      data: { reason, restock, refunds: amounts },
+    }),
+    webhooks.emit(tx, {
+      type: 'commerce.order.cancelled.v1',
+      order_id: order.id,
+      customer_ref: order.customer_ref,
+      data: { order: forMerchant(order), reason, refunds: amounts },
+    }),
+  ])
+}
+
+/** The second cancellation changes nothing, and says so. */
+export async function repeat(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order: OrderRow,
+  actor: string,
+): Promise<idempotency.Answer> {
+  const given = (await refunds.listRefunds(tx, order.id))
+    .filter(({ status }) => status === 'succeeded')
+    .map(shownRefund)
+  const body = { order: shown(order, actor), refunds: given, already_cancelled: true }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}
+
+const shown = (order: OrderRow, actor: string) =>
+  isShopper(actor) ? forShopper(order) : forMerchant(order)
+
+export async function answer(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { order, refunds: given, plan }: Extract<Ended, { state: 'cancelled' }>,
+  already_cancelled: boolean,
+): Promise<idempotency.Answer> {
+  const view = shown(order, plan.actor)
+  if (plan.as === 'cancel') {
+    const body = { order: view, refunds: given, already_cancelled }
+    return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+  }
+  const delta_cents = -given.reduce((cents, { amount_cents }) => cents + amount_cents, 0)
+  const items = await listItems(tx, order.id)
+  const body = { order: view, items, charge: null, refund: given[0] ?? null, delta_cents }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}

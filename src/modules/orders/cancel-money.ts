@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as payments from '../payments/service.ts'
+import {
+  answer,
+  type CancelPlan,
+  type CancelWish,
+  end,
+  type Heard,
+  repeat,
+  requirePlan,
+} from './cancel-end-money.ts'
+import type { CancelReason } from './change-schema.ts'
+import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
+import { type Asked, actorOf, occupy, planOf, requireFree } from './operations.ts'
+import { listCharges } from './queries.ts'
+import { failure } from './refund-money.ts'
+import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
+import * as refunds from './refund-queries.ts'
+import type { ChargeRow, OrderRow } from './schema.ts'
+import { get, lock, requireAllowed } from './service.ts'
+import {
+  askBack,
+  leave,
+  type OrderDeps,
+  recallBack,
+  recallVoid,
+  unknownOf,
+  type Word,
+  wordOf,
+} from './words.ts'
+
+/**
+ * Cancels an order in one act: what was only authorised is voided, what was paid is given back to
+ * every tender, stock and coupon are free again. `begin` takes the order for it and promises the
+ * money, the gateways are asked, `end` makes it true; or the order is as it was.
+ */
+
+/** The recovery point at which a cancellation waits for its gateways. */
+export const CANCELLING = 'cancelling'
+
+export async function cancel(
+  deps: OrderDeps,
+  db: TenantDb,
+  { actor, claim }: Asked,
+  orderId: string,
+  wish: CancelWish,
+): Promise<idempotency.Answer> {
+  if (claim.recoveryPoint === CANCELLING) return resumeCancel(deps, db, claim)
+  const begun = await db.transaction('orders: begin to cancel', async (tx) => {
+    const order = await lock(tx, orderId)
+    if (order.cancelled_at !== null) return repeat(tx, claim, order, actorOf(actor))
+    await begin(tx, order, wish, actorOf(actor))
+    return idempotency.advance(tx, claim, CANCELLING, order.id)
+  })
+  if (begun.state === 'answered') return begun
+  await deps.at?.('cancel-begun')
+  return conclude(deps, db, begun, true)
+}
+
+/** Ends a cancellation that somebody left: the same way, by the gateways' own records. */
+export const resumeCancel = (
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): Promise<idempotency.Answer> => conclude(deps, db, claim, false)
+
+async function conclude(
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  isFirst: boolean,
+): Promise<idempotency.Answer> {
+  const order = await get(db, claim.resourceId ?? '')
+  const heard = await hear(deps, db, order, isFirst)
+  if (heard.unknown.length > 0) return leave(deps, db, claim, order, heard.unknown, isFirst)
+  await deps.at?.('cancel-answered')
+  return db.transaction('orders: cancel', async (tx) => {
+    const ended = await end(tx, deps, order.id, heard)
+    if (ended.state === 'failed') return idempotency.refuse(tx, claim, failure(ended))
+    return answer(tx, claim, ended, false)
+  })
+}
+
+/**
+ * Cancels an order without a key, for whoever rejects a held one or finds its authorisation expired.
+ * Harmless to repeat: what was begun is ended. Null: a gateway did not say; again in ten seconds.
+ */
+export async function cancelHeld(
+  deps: OrderDeps,
+  db: TenantDb,
+  wanted: { order_id: string; reason: CancelReason; actor: string },
+): Promise<OrderRow | null> {
+  const { order_id, reason, actor } = wanted
+  const found = await db.transaction('orders: begin to cancel', async (tx) => {
+    const order = await lock(tx, order_id)
+    if (order.cancelled_at !== null || planOf(order, 'cancel') !== null)
+      return { order, isFirst: false }
+    await begin(tx, order, { reason, note: null, restock: true, as: 'cancel' }, actor)
+    return { order, isFirst: true }
+  })
+  if (found.order.cancelled_at !== null) return found.order
+  const heard = await hear(deps, db, await get(db, order_id), found.isFirst)
+  if (heard.unknown.length > 0) {
+    for (const id of heard.unknown) await payments.markUnknown(db, id)
+    return null
+  }
+  const ended = await db.transaction('orders: cancel', (tx) => end(tx, deps, order_id, heard))
+  if (ended.state === 'failed') throw failure(ended)
+  return ended.order
+}
+
+/** Takes the order, promises all that was paid, and writes down what is to be voided. */
+async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): Promise<void> {
+  const [charges, promised] = await Promise.all([
+    listCharges(tx, order.id),
+    refunds.sumPromised(tx, order.id),
+  ])
+  requireFree(order, promised.pending)
+  requireAllowed(order, wish.as)
+  const amount = refundableOf(charges)
+  const refund_id =
+    amount === 0
+      ? null
+      : await promise(tx, order, charges, {
+          kind: 'refund',
+          method: 'original',
+          parts: splitAmount(amount, less(partsOf(order), promised)),
+          tenders: splitOverTenders(charges, amount, 'original'),
+          reason: wish.note,
+          actor,
+        })
+  const voids = charges
+    .filter(({ tender, status }) => tender === 'card' && status === 'authorized')
+    .map(({ charge_id }) => ({ charge_id, attempt_id: randomUUID() }))
+  for (const each of voids) await beginVoid(tx, order, chargeOf(charges, each.charge_id), each)
+  const plan: CancelPlan = { id: randomUUID(), kind: 'cancel', actor, refund_id, voids, ...wish }
+  await occupy(tx, order, plan)
+}
+
+const beginVoid = (
+  tx: Tx,
+  { id: order_id, currency }: OrderRow,
+  charge: ChargeRow,
+  { attempt_id, charge_id }: CancelPlan['voids'][number],
+) =>
+  payments.beginAttempt(tx, {
+    id: attempt_id,
+    order_id,
+    kind: 'void',
+    gateway: gatewayOf(charge),
+    amount_cents: charge.amount_cents,
+    currency,
+    charge_id,
+    parent_txn_id: charge.txn_id,
+  })
+
+/** What the gateways say to it, or have said. */
+async function hear(deps: OrderDeps, db: Db, order: OrderRow, isFirst: boolean): Promise<Heard> {
+  const plan = requirePlan(order)
+  const [charges, refund] = await Promise.all([
+    listCharges(db, order.id),
+    plan.refund_id === null ? null : refunds.findRefund(db, plan.refund_id),
+  ])
+  const ask = isFirst ? askBack : recallBack
+  const words = refund === null ? new Map<string, Word>() : await ask(deps, db, refund, charges)
+  const voids = await Promise.all(
+    plan.voids.map((each) => voidCharge(deps, db, chargeOf(charges, each.charge_id), each)),
+  )
+  return { refund, charges, words, voids, unknown: unknownOf([...words.values(), ...voids]) }
+}
+
+/**
+ * To void twice is to void once, so that it is simply asked for again. A gateway that will not has
+ * nothing held any more, or lets go of it by itself within days: the order is cancelled all the same.
+ */
+async function voidCharge(
+  deps: OrderDeps,
+  db: Db,
+  charge: ChargeRow,
+  { attempt_id }: CancelPlan['voids'][number],
+): Promise<Word> {
+  const gateway = await deps.payments.forStore(db, gatewayOf(charge))
+  const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
+  if (result.outcome !== 'unknown') return wordOf(attempt_id, result)
+  const attempt = await payments.findAttempt(db, attempt_id)
+  const found = attempt === null ? null : await recallVoid(gateway, attempt)
+  return found ?? { kind: 'unknown', attempt_id }
+}

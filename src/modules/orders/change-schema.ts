@@ -1,0 +1,158 @@
+import { type Static, Type } from 'typebox'
+import { Amount, Cents, Nullable, OpenObject, ref } from '../../kernel/schema.ts'
+import { CardInput } from '../payments/schema.ts'
+import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import {
+  FulfillmentStatus,
+  MerchantOrder,
+  OrderCharge,
+  OrderItem,
+  OrderRefund,
+  OrderStatus,
+  PaymentStatus,
+  StorefrontOrder,
+  Tender,
+} from './schema.ts'
+import { ACTIONS } from './status.ts'
+
+/** What is asked of an order, and what is answered. */
+
+const Words = Type.String({ maxLength: 2_000 })
+
+/** Ids are any text here: what is none is simply not found. */
+const SomeId = Type.String({ maxLength: 200 })
+
+/** As many lines as an order has at most. */
+const LINES_MAX = 500
+
+export const ShopperRefund = Type.Object({
+  charge_id: SomeId,
+  amount_cents: Type.Optional(Amount),
+  reason: Type.Optional(Nullable(Words)),
+})
+export type ShopperRefund = Static<typeof ShopperRefund>
+
+export const MerchantRefund = Type.Object({
+  amount_cents: Type.Optional(Amount),
+  items: Type.Optional(
+    Type.Array(
+      Type.Object({
+        order_item_id: SomeId,
+        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      }),
+      { minItems: 1, maxItems: LINES_MAX },
+    ),
+  ),
+  shipping_cents: Type.Optional(Cents),
+  reason: Type.Optional(Nullable(Words)),
+  method: Type.Optional(Type.Enum(['original', 'store_credit'])),
+})
+export type MerchantRefund = Static<typeof MerchantRefund>
+
+export const RefundPreview = Type.Object({
+  amount_cents: Cents,
+  product_cents: Cents,
+  tax_cents: Cents,
+  shipping_cents: Cents,
+  currency: Type.String(),
+  tenders: Type.Array(
+    Type.Object({ charge_id: Type.String(), tender: Tender, amount_cents: Cents }),
+  ),
+  refundable_cents: Type.Integer({ description: 'What can be given back in all.' }),
+  remaining_cents: Type.Integer({ description: 'What could still be given back after that.' }),
+})
+export type RefundPreview = Static<typeof RefundPreview>
+
+export const CANCEL_REASONS = [
+  'customer',
+  'declined',
+  'fraud',
+  'inventory',
+  'staff',
+  'other',
+  'expired',
+] as const
+export type CancelReason = (typeof CANCEL_REASONS)[number]
+
+export const ShopperCancel = Type.Object({
+  charge_id: Type.Optional(Nullable(SomeId)),
+  reason: Type.Optional(Nullable(Words)),
+  actor: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+})
+export type ShopperCancel = Static<typeof ShopperCancel>
+
+export const MerchantCancel = Type.Object({
+  reason: Type.Enum([...CANCEL_REASONS]),
+  note: Type.Optional(Nullable(Words)),
+  restock: Type.Optional(Type.Boolean({ default: true })),
+})
+export type MerchantCancel = Static<typeof MerchantCancel>
+
+const editFields = {
+  edits: Type.Array(
+    Type.Object({
+      order_item_id: SomeId,
+      quantity: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    }),
+    { minItems: 1, maxItems: LINES_MAX },
+  ),
+  charge_id: Type.Optional(Nullable(SomeId)),
+  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  tax: Type.Optional(Nullable(TaxPolicy)),
+  expedited: Type.Optional(Type.Boolean()),
+}
+
+export const ShopperEdit = Type.Object({
+  ...editFields,
+  card: Type.Optional(Nullable(CardInput)),
+  actor: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+})
+export type ShopperEdit = Static<typeof ShopperEdit>
+
+export const MerchantEdit = Type.Object({
+  ...editFields,
+  charge_card: Type.Optional(
+    Type.Boolean({ description: 'Charge what is missing to the card that was kept.' }),
+  ),
+})
+export type MerchantEdit = Static<typeof MerchantEdit>
+
+export const NewNote = Type.Object({ note: Type.String({ minLength: 1, maxLength: 5_000 }) })
+
+export const NewHold = Type.Object({
+  reason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
+})
+
+const refunds = Type.Array(ref(OrderRefund))
+const cancelled = { refunds, already_cancelled: Type.Boolean() }
+const edited = {
+  items: Type.Array(ref(OrderItem)),
+  charge: Nullable(OrderCharge),
+  refund: Nullable(OrderRefund),
+  delta_cents: Type.Integer({ description: 'Charged, or given back where it is below zero.' }),
+}
+
+export const ShopperRefunded = Type.Object({
+  order: ref(StorefrontOrder),
+  refund: ref(OrderRefund),
+})
+export const MerchantRefunded = Type.Object({ refund: ref(OrderRefund), order: ref(MerchantOrder) })
+export const ShopperCancelled = Type.Object({ order: ref(StorefrontOrder), ...cancelled })
+export const MerchantCancelled = Type.Object({ order: ref(MerchantOrder), ...cancelled })
+export const ShopperEdited = Type.Object({ order: ref(StorefrontOrder), ...edited })
+export const MerchantEdited = Type.Object({ order: ref(MerchantOrder), ...edited })
+
+const Verb = Type.Enum([...ACTIONS])
+
+/** Why an order is where it is, and what may be done with it. */
+export const Explanation = Type.Object({
+  status: OrderStatus,
+  payment_status: PaymentStatus,
+  fulfillment_status: FulfillmentStatus,
+  facts: OpenObject,
+  rule: Type.Object({ number: Type.Integer(), status: OrderStatus, meaning: Type.String() }),
+  busy: Type.Boolean({ description: 'An edit, a cancellation or a release is under way.' }),
+  allowed: Type.Array(Verb),
+  refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
+})
+export type Explanation = Static<typeof Explanation>

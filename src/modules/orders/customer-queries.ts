@@ -1,0 +1,207 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import { Id, OpenObject } from '../../kernel/schema.ts'
+import { CustomerStats, GiftCardUse, SavedAddress } from './customer-schema.ts'
+import { orderColumns } from './queries.ts'
+import { MerchantOrder } from './schema.ts'
+
+/** What stands where a person's words were. */
+const ERASED = '[erased]'
+
+/** Words of our own code, such as `fraud_review`, are nobody's. */
+const CODE_LIKE = '^[a-z0-9_]+$'
+
+/** Orders that were placed and are no test; sums of those in the one currency. */
+export const sumOrders = (db: Db, customer_refs: readonly string[], currency: string) =>
+  db.many(
+    CustomerStats,
+    sql`
+    select customer_ref, count(*)::int as orders_count,
+           coalesce(sum(captured_cents) filter (where currency = ${currency}), 0)::bigint
+             as total_spent_cents,
+           coalesce(sum(refunded_cents) filter (where currency = ${currency}), 0)::bigint
+             as refunded_cents,
+           min(placed_at) as first_order_at, max(placed_at) as last_order_at
+      from orders
+     where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])
+       and placed_at is not null and not is_test
+     group by customer_ref`,
+  )
+
+export const listLatest = (db: Db, customer_ref: string, limit: number) =>
+  db.many(
+    MerchantOrder,
+    sql`
+    select ${orderColumns}
+      from orders o
+     where o.tenant_ref = ${db.tenant} and o.customer_ref = ${customer_ref}
+     order by o.created_at desc, o.id desc
+     limit ${limit}`,
+  )
+
+/** Each once, the last used first, of so many of the latest orders. */
+export const listAddresses = (db: Db, customer_ref: string, orders: number, limit: number) =>
+  db.many(
+    SavedAddress,
+    sql`
+    select ship_to as address, max(created_at) as last_used_at
+      from (select ship_to, created_at
+              from orders
+             where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref}
+             order by created_at desc, id desc
+             limit ${orders}) as latest
+     where ship_to is not null
+     group by ship_to
+     order by last_used_at desc
+     limit ${limit}`,
+  )
+
+export const listGiftCardUses = (db: Db, customer_ref: string, orders: number) =>
+  db.many(
+    GiftCardUse,
+    sql`
+    select c.gift_card_id, c.gift_card_last4, o.id as order_id, o.order_number,
+           c.captured_cents as amount_cents, c.currency, c.created_at
+      from (select id, order_number
+              from orders
+             where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref}
+             order by created_at desc, id desc
+             limit ${orders}) as o
+      join charges c on c.tenant_ref = ${db.tenant} and c.order_id = o.id
+     where c.tender = 'gift_card' and c.captured_cents > 0
+     order by c.created_at desc, c.charge_id`,
+  )
+
+/** The addresses under which a customer has ordered, in lower case. */
+export const listEmails = (db: Db, customer_ref: string, limit: number) =>
+  db.many(
+    Type.Object({ email: Type.String() }),
+    sql`
+    select distinct lower(email) as email
+      from orders
+     where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref} and email is not null
+     order by 1
+     limit ${limit}`,
+  )
+
+/** Who else has ordered under these addresses, and is known to be nobody but this person. */
+export const listRefsByEmail = (
+  db: Db,
+  emails: readonly string[],
+  person_id: string | null,
+  limit: number,
+) =>
+  db.many(
+    Type.Object({ customer_ref: Type.String() }),
+    sql`
+    select customer_ref
+      from orders
+     where tenant_ref = ${db.tenant} and email_folded = any(${emails}::text[])
+     group by customer_ref
+    having bool_and(person_id is null or person_id = ${person_id}::uuid)
+     order by customer_ref
+     limit ${limit}`,
+  )
+
+/** Busy is what is being paid or changed at this moment. */
+export const countOrders = (db: Db, customer_refs: readonly string[]) =>
+  db.one(
+    Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
+    sql`
+    select count(*)::int as orders,
+           count(*) filter (where status in ('placed', 'processing', 'on_hold',
+                                             'partially_shipped'))::int as open,
+           count(*) filter (where status = 'pending_payment'
+                                or operation_lease_until > now())::int as busy
+      from orders
+     where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
+  )
+
+interface Erasure {
+  customer_refs: readonly string[]
+  /** What each of them is called from now on. */
+  pseudonyms: readonly string[]
+  /** What was ordered after this is new, and stays. */
+  before: string
+  limit: number
+}
+
+/** Takes the person out of some orders. Answers which; none when there are no more. */
+export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
+  tx.many(
+    Type.Object({ id: Id }),
+    sql`
+    with picked as (
+      select o.id, p.pseudonym
+        from unnest(${customer_refs}::text[], ${pseudonyms}::text[]) as p (ref, pseudonym)
+        join orders o on o.tenant_ref = ${tx.tenant} and o.customer_ref = p.ref
+       where o.created_at <= ${before}
+       order by o.id
+       limit ${limit}
+         for update of o
+    )
+    update orders as o
+       set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
+           ship_to = null,
+           cancel_reason = case when cancel_reason ~ ${CODE_LIKE} then cancel_reason
+                                when cancel_reason is not null then ${ERASED} end,
+           hold_reason = case when hold_reason ~ ${CODE_LIKE} then hold_reason
+                              when hold_reason is not null then ${ERASED} end
+      from picked
+     where o.tenant_ref = ${tx.tenant} and o.id = picked.id
+    returning o.id`,
+  )
+
+export const eraseNotes = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`
+    update order_notes set note = ${ERASED}
+     where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])`)
+
+export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`
+    update refunds set reason = ${ERASED}
+     where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
+       and reason !~ ${CODE_LIKE}`)
+
+/** Answers about a refund are kept under its own id. */
+export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
+  db.many(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select refund_id
+      from refunds
+     where tenant_ref = ${db.tenant} and order_id = any(${order_ids}::uuid[])`,
+  )
+
+/** By neither of these can a card be known again, or charged. What refunds need stays. */
+export const eraseCards = (tx: Tx, order_ids: readonly string[]) =>
+  tx.run(sql`
+    update charges set card_fingerprint = null, vault_id = null
+     where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
+       and (card_fingerprint is not null or vault_id is not null)`)
+
+const rowsOf = (table: Sql) => sql`
+  (select coalesce(jsonb_agg(to_jsonb(r) - array['tenant_ref', 'order_id', 'card_fingerprint',
+                                                 'vault_id', 'txn_id', 'name_folded']), '[]')
+     from ${table} as r
+    where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
+
+/** Whole orders for the customer to read, by id, after one. What is only ours is left out. */
+export const listWhole = (db: Db, customer_ref: string, after: string, limit: number) =>
+  db.many(
+    Type.Object({ id: Id, data: OpenObject }),
+    sql`
+    select o.id,
+           to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation',
+                               'operation_lease_until', 'operation_lease_token', 'email_folded']
+           || jsonb_build_object('items', ${rowsOf(sql`order_items`)},
+                                 'charges', ${rowsOf(sql`charges`)},
+                                 'refunds', ${rowsOf(sql`refunds`)},
+                                 'notes', ${rowsOf(sql`order_notes`)},
+                                 'timeline', ${rowsOf(sql`order_timeline`)}) as data
+      from orders o
+     where o.tenant_ref = ${db.tenant} and o.customer_ref = ${customer_ref} and o.id > ${after}
+     order by o.id
+     limit ${limit}`,
+  )

@@ -1,0 +1,65 @@
+import type { Db, Tx } from '../../db/database.ts'
+import * as queries from './customer-queries.ts'
+import type { CustomerStats } from './customer-schema.ts'
+
+/** What the profile of a customer shows of their orders. */
+const ORDERS_SHOWN = 10
+const ADDRESSES_SHOWN = 10
+
+/** How far back addresses and gift cards are looked for. */
+const ORDERS_SEARCHED = 100
+
+/** Nobody has more; whoever does is found by these. */
+const EMAILS_MAX = 20
+
+/** Who has never bought anything is missing. */
+export async function statsOf(
+  db: Db,
+  customer_refs: readonly string[],
+  currency: string,
+): Promise<Map<string, CustomerStats>> {
+  const stats = await queries.sumOrders(db, customer_refs, currency)
+  return new Map(stats.map((each) => [each.customer_ref, each]))
+}
+
+export async function profileOf(db: Db, customer_ref: string) {
+  const [orders, addresses, gift_cards_used] = await Promise.all([
+    queries.listLatest(db, customer_ref, ORDERS_SHOWN),
+    queries.listAddresses(db, customer_ref, ORDERS_SEARCHED, ADDRESSES_SHOWN),
+    queries.listGiftCardUses(db, customer_ref, ORDERS_SEARCHED),
+  ])
+  return { orders, addresses, gift_cards_used }
+}
+
+/** In lower case. */
+export const emailsOf = async (db: Db, customer_ref: string): Promise<string[]> =>
+  (await queries.listEmails(db, customer_ref, EMAILS_MAX)).map(({ email }) => email)
+
+/** References other than those known for somebody else that have ordered under one of the addresses. */
+export const refsByEmail = async (
+  db: Db,
+  emails: readonly string[],
+  person_id: string | null,
+  limit: number,
+): Promise<string[]> =>
+  (await queries.listRefsByEmail(db, emails, person_id, limit)).map((row) => row.customer_ref)
+
+export const countOrders = queries.countOrders
+
+/** Takes the person out of at most `limit` orders and all that hangs on them. Answers which. */
+export async function eraseOrders(
+  tx: Tx,
+  erasure: Parameters<typeof queries.eraseOrders>[1],
+): Promise<{ order_ids: string[]; refund_ids: string[] }> {
+  const order_ids = (await queries.eraseOrders(tx, erasure)).map(({ id }) => id)
+  if (order_ids.length === 0) return { order_ids, refund_ids: [] }
+  const [refunds] = await Promise.all([
+    queries.listRefundIds(tx, order_ids),
+    queries.eraseNotes(tx, order_ids),
+    queries.eraseRefundReasons(tx, order_ids),
+    queries.eraseCards(tx, order_ids),
+  ])
+  return { order_ids, refund_ids: refunds.map(({ refund_id }) => refund_id) }
+}
+
+export const listWhole = queries.listWhole

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as inventory from '../inventory/money.ts'
+import type { Source } from '../payments/service.ts'
+import * as payments from '../payments/service.ts'
+import { CANCELLING, cancel, resumeCancel } from './cancel-money.ts'
+import type { MerchantEdit, ShopperEdit } from './change-schema.ts'
+import { type EditPlan, end, type Heard, type NewCard, requirePlan } from './edit-end-money.ts'
+import { type Edited, isSame, priceEdit, withQuantities } from './edit-plan.ts'
+import { promise } from './give-back-money.ts'
+import { type Asked, actorOf, busy, isShopper, occupy, requireFree } from './operations.ts'
+import { listCharges, listItems } from './queries.ts'
+import { less, partsOf, splitOverTenders } from './refund-plan.ts'
+import * as refunds from './refund-queries.ts'
+import type { ChargeRow, OrderRow } from './schema.ts'
+import { factsOf, get, lock, requireAllowed } from './service.ts'
+import { allowedActions } from './status.ts'
+import {
+  askBack,
+  leave,
+  type OrderDeps,
+  recall,
+  recallBack,
+  unknownOf,
+  type Word,
+  wordOf,
+} from './words.ts'
+
+/**
+ * Changes what an order holds, in one act: priced again, the difference charged or given back, stock
+ * moved. Stock that is missing is taken first; only when the money has moved the order changes, and
+ * when it has not, everything is as before.
+ */
+
+const EDITING = 'editing'
+
+/** What is to be charged for it, if that becomes necessary: a card in hand, or the one that was kept. */
+export type Funds = { by: 'card'; source: Source | null } | { by: 'vault'; allowed: boolean }
+
+export interface EditWish {
+  body: ShopperEdit | MerchantEdit
+  funds: Funds
+  note: string | null
+}
+
+export async function edit(
+  deps: OrderDeps,
+  db: TenantDb,
+  asked: Asked,
+  orderId: string,
+  wish: EditWish,
+): Promise<idempotency.Answer> {
+  const { claim } = asked
+  if (claim.recoveryPoint !== idempotency.STARTED) return resumeEdit(deps, db, claim)
+  const order = await get(db, orderId)
+  const before = await listItems(db, order.id)
+  const after = withQuantities(before, wish.body)
+  if (after === null) {
+    const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
+    return cancel(deps, db, asked, orderId, { reason, note: wish.note, restock: true, as: 'edit' })
+  }
+  requireFree(order)
+  requireAllowed(order, 'edit')
+  requirePaid(order)
+  const edited = await priceEdit(db, deps.tax, order, { before, after, wish: wish.body })
+  const begun = await db.transaction('orders: begin an edit', async (tx) => {
+    const locked = await lock(tx, order.id)
+    if (!(await isSame(tx, order, locked, before))) throw busy()
+    const source = await begin(tx, deps, locked, { edited, wish, actor: actorOf(asked.actor) })
+    return { source, held: await idempotency.advance(tx, claim, EDITING, order.id) }
+  })
+  await deps.at?.('edit-begun')
+  return conclude(deps, db, begun.held, begun.source)
+}
+
+/** Ends an edit that somebody left: the same way, by the gateways' own records. */
+export const resumeEdit = (
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): Promise<idempotency.Answer> =>
+  claim.recoveryPoint === CANCELLING
+    ? resumeCancel(deps, db, claim)
+    : conclude(deps, db, claim, 'left')
+
+/** What is only authorised can be taken or let go of, and not changed. */
+function requirePaid(order: OrderRow): void {
+  if (order.placed_at !== null) return
+  const allowed = allowedActions(factsOf(order)).allowed.filter((each) => each !== 'edit')
+  throw new ApiError('invalid_transition', {
+    body: { current_status: order.status, allowed, reason: 'not_captured' },
+  })
+}
+
+/** Takes the order and the stock, and promises or prepares what is given back or charged. */
+async function begin(
+  tx: Tx,
+  deps: OrderDeps,
+  order: OrderRow,
+  { edited, wish, actor }: { edited: Edited; wish: EditWish; actor: string },
+): Promise<Source | null> {
+  const [charges, promised] = await Promise.all([
+    listCharges(tx, order.id),
+    refunds.sumPromised(tx, order.id),
+  ])
+  requireFree(order, promised.pending)
+  requireAllowed(order, 'edit')
+  requireCharge(charges, wish.body.charge_id)
+  const { delta_cents, take } = edited
+  const plan: EditPlan = {
+    ...edited,
+    ...{ id: randomUUID(), kind: 'edit', actor, note: wish.note, refund_id: null, charge: null },
+    ...{ take_id: randomUUID(), give_id: randomUUID(), undo_id: randomUUID() },
+  }
+  const as = 'allocated'
+  if (take.length > 0) {
+    await inventory.adjustOrder(tx, order.id, take, { change_id: plan.take_id, as })
+  }
+  if (delta_cents < 0) {
+    plan.refund_id = await promise(tx, order, charges, {
+      kind: 'adjustment',
+      method: 'original',
+      parts: less(partsOf(order), partsOf({ ...order, ...edited.totals })),
+      tenders: splitOverTenders(charges, -delta_cents, 'original'),
+      reason: null,
+      actor,
+    })
+  }
+  const source = delta_cents > 0 ? sourceOf(charges, wish, delta_cents) : null
+  if (source !== null) plan.charge = await beginCharge(tx, deps, order, source, delta_cents)
+  await occupy(tx, order, plan)
+  return source
+}
+
+function requireCharge(charges: readonly ChargeRow[], charge_id: string | null | undefined): void {
+  if (!charge_id || charges.some((each) => each.charge_id === charge_id.toLowerCase())) return
+  throw new ApiError('charge_not_found')
+}
+
+/** A shopper sends a card. A merchant may charge the one that was kept, and must say so. */
+function sourceOf(
+  charges: readonly ChargeRow[],
+  { funds, body }: EditWish,
+  amount_due_cents: number,
+): Source {
+  if (funds.by === 'card' && funds.source !== null) return funds.source
+  const named = body.charge_id?.toLowerCase()
+  const kept = charges.find(
+    ({ charge_id, vault_id }) => vault_id !== null && (!named || named === charge_id),
+  )
+  if (funds.by === 'vault' && funds.allowed && kept?.vault_id) {
+    return { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
+  }
+  throw new ApiError('card_required', { body: { amount_due_cents } })
+}
+
+async function beginCharge(
+  tx: Tx,
+  deps: OrderDeps,
+  order: OrderRow,
+  source: Source,
+  amount_cents: number,
+): Promise<NewCard> {
+  const gateway = (await deps.payments.forStore(tx)).name
+  const attempt_id = randomUUID()
+  const card = 'card' in source ? source.card : null
+  await payments.beginAttempt(tx, {
+    id: attempt_id,
+    order_id: order.id,
+    kind: 'edit',
+    gateway,
+    amount_cents,
+    currency: order.currency,
+    charge_id: attempt_id,
+  })
+  return {
+    ...{ attempt_id, gateway, amount_cents },
+    card_brand: card?.brand ?? null,
+    card_last4: card?.last4 ?? null,
+    card_fingerprint: card?.fingerprint(deps.keys.fingerprint) ?? null,
+  }
+}
+
+async function conclude(
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  source: Source | null | 'left',
+): Promise<idempotency.Answer> {
+  const order = await get(db, claim.resourceId ?? '')
+  const heard = await hear(deps, db, order, source)
+  const words = [...heard.words.values(), ...(heard.charged === null ? [] : [heard.charged])]
+  const unknown = unknownOf(words)
+  if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')
+  await deps.at?.('edit-answered')
+  return db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
+}
+
+async function hear(
+  deps: OrderDeps,
+  db: Db,
+  order: OrderRow,
+  source: Source | null | 'left',
+): Promise<Heard> {
+  const { refund_id, charge } = requirePlan(order)
+  const charges = await listCharges(db, order.id)
+  const refund = refund_id === null ? null : await refunds.findRefund(db, refund_id)
+  const ask = source === 'left' ? recallBack : askBack
+  const words = refund === null ? new Map<string, Word>() : await ask(deps, db, refund, charges)
+  if (charge === null) return { charges, words, charged: null }
+  if (source === 'left' || source === null) {
+    return { charges, words, charged: await recall(deps, db, charge.attempt_id) }
+  }
+  return { charges, words, charged: await take(deps, db, order, charge, source) }
+}
+
+async function take(
+  deps: OrderDeps,
+  db: Db,
+  order: OrderRow,
+  { attempt_id, gateway: name, amount_cents }: NewCard,
+  source: Source,
+): Promise<Word> {
+  const gateway = await deps.payments.forStore(db, name)
+  const { id: order_id, order_number, currency, email, ip, ship_to } = order
+  const charge = {
+    ref: attempt_id,
+    amount_cents,
+    currency,
+    order_id,
+    order_number,
+    email,
+    ip,
+    ship_to,
+  }
+  await deps.at?.('edit-sent')
+  const result =
+    'vault_id' in source
+      ? await gateway.vaultCharge({ ...charge, ...source })
+      : await gateway.sale({ ...charge, source })
+  return wordOf(attempt_id, result)
+}

@@ -1,0 +1,50 @@
+import type { Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Actor } from '../../platform/audit.ts'
+import type { WonClaim } from '../../platform/idempotency.ts'
+import * as queries from './operation-queries.ts'
+import type { OrderRow } from './schema.ts'
+
+/** Who asks for a change of an order, under which key. */
+export interface Asked {
+  actor: Actor
+  claim: WonClaim
+}
+
+/** A storefront's server speaks for its shopper. */
+const SHOPPER = 'shopper'
+
+/** Whom the order's rows name: nobody in person. */
+export const actorOf = ({ name }: Actor): string => (name === 'storefront' ? SHOPPER : name)
+
+/** Whoever ends an operation answers as the one was asked who began it. */
+export const isShopper = (actor: string): boolean => actor === SHOPPER
+
+export const busy = () => new ApiError('order_busy', { headers: { 'retry-after': '2' } })
+
+/** One operation at a time: none begins while another, or the payment itself, is under way. */
+export function requireFree(order: OrderRow, pendingRefunds = 0): void {
+  const isPaying = order.captured_cents === 0 && ['pending', 'unknown'].includes(order.payment)
+  const isWaiting = isPaying && order.status === 'pending_payment'
+  if (order.busy || isWaiting || pendingRefunds > 0) throw busy()
+}
+
+/** What an operation means to do, kept with the order until it has ended. */
+export interface Plan {
+  id: string
+  kind: string
+  actor: string
+}
+
+export async function occupy(tx: Tx, order: OrderRow, plan: Plan): Promise<void> {
+  if ((await queries.occupy(tx, order.id, plan.id, { ...plan })) === 0) throw busy()
+}
+
+export const vacate = (tx: Tx, order: OrderRow, { id }: Plan): Promise<number> =>
+  queries.vacate(tx, order.id, id)
+
+/** The operation that is under way; null where there is none of that kind. */
+export function planOf<P extends Plan>(order: OrderRow, kind: P['kind']): P | null {
+  const plan = order.operation as P | null
+  return plan?.kind === kind ? plan : null
+}

@@ -1,0 +1,224 @@
+import type { Db, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as pricing from '../pricing/service.ts'
+import type { MerchantRefund, RefundPreview, ShopperRefund } from './change-schema.ts'
+import { exceeds, type Giving, promise, settle } from './give-back-money.ts'
+import { type Asked, actorOf, isShopper, requireFree } from './operations.ts'
+import { listCharges, listItems } from './queries.ts'
+import {
+  fitParts,
+  leftOn,
+  less,
+  type Parts,
+  partsOf,
+  refundableOf,
+  splitAmount,
+  splitOverTenders,
+  totalOf,
+} from './refund-plan.ts'
+import * as queries from './refund-queries.ts'
+import type { ChargeRow, OrderItem, OrderRow } from './schema.ts'
+import { factsOf, forMerchant, forShopper, get, lock } from './service.ts'
+import { allowedActions } from './status.ts'
+import { askBack, leave, type OrderDeps, recallBack, unknownOf } from './words.ts'
+
+/**
+ * Gives money back, in three steps: `promise` takes it from the charges, so that however many ask at
+ * once no more is given back than was paid; the gateways are asked; `settle` makes it true.
+ */
+
+/** The recovery point at which a refund waits for its gateways. The claim names the refund. */
+const PROMISED = 'promised'
+
+export type RefundWish =
+  | { by: 'shopper'; body: ShopperRefund }
+  | { by: 'merchant'; body: MerchantRefund }
+
+export async function refund(
+  deps: OrderDeps,
+  db: TenantDb,
+  { actor, claim }: Asked,
+  orderId: string,
+  wish: RefundWish,
+): Promise<idempotency.Answer> {
+  if (claim.recoveryPoint === PROMISED) return resumeRefund(deps, db, claim)
+  const held = await db.transaction('orders: promise a refund', async (tx) => {
+    const order = await lock(tx, orderId)
+    requireFree(order)
+    const { charges, giving } = await plan(tx, order, wish, actorOf(actor))
+    const refund_id = await promise(tx, order, charges, giving)
+    return idempotency.advance(tx, claim, PROMISED, refund_id)
+  })
+  await deps.at?.('refund-promised')
+  return conclude(deps, db, held, true)
+}
+
+/** Ends a refund that somebody left: the same way, by the gateways' own records. */
+export const resumeRefund = (
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): Promise<idempotency.Answer> => conclude(deps, db, claim, false)
+
+async function conclude(
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  isFirst: boolean,
+): Promise<idempotency.Answer> {
+  const row = await getRefund(db, claim.resourceId)
+  const [order, charges] = await Promise.all([get(db, row.order_id), listCharges(db, row.order_id)])
+  const words = await (isFirst ? askBack : recallBack)(deps, db, row, charges)
+  const unknown = unknownOf(words.values())
+  if (unknown.length > 0) return leave(deps, db, claim, order, unknown, isFirst)
+  await deps.at?.('refund-answered')
+  return db.transaction('orders: settle a refund', async (tx) => {
+    const locked = await lock(tx, row.order_id)
+    const settled = await settle(tx, locked, await getRefund(tx, row.refund_id), charges, words)
+    if (settled.state === 'failed') return idempotency.refuse(tx, claim, failure(settled))
+    const isMerchants = !isShopper(row.actor)
+    const shown = isMerchants ? forMerchant(settled.order) : forShopper(settled.order)
+    const body = JSON.stringify({ order: shown, refund: settled.refund })
+    return idempotency.finish(tx, claim, isMerchants ? 201 : 200, body)
+  })
+}
+
+async function getRefund(db: Db, id: string | null) {
+  const row = id === null ? null : await queries.findRefund(db, id)
+  if (row === null) throw new Error('the refund of this key is gone')
+  return row
+}
+
+export const failure = ({ reason, refunded_cents }: { reason: string; refunded_cents: number }) =>
+  new ApiError('refund_failed', { body: { reason, refunded_cents } })
+
+/** What a merchant's wish would come to. Promises nothing. */
+export async function previewRefund(
+  db: Db,
+  orderId: string,
+  body: MerchantRefund,
+): Promise<RefundPreview> {
+  const order = await get(db, orderId)
+  const { charges, giving } = await plan(db, order, { by: 'merchant', body }, '')
+  const amount_cents = totalOf(giving.parts)
+  const refundable_cents = refundableOf(charges)
+  return {
+    amount_cents,
+    ...giving.parts,
+    currency: order.currency,
+    tenders: [...giving.tenders],
+    refundable_cents,
+    remaining_cents: refundable_cents - amount_cents,
+  }
+}
+
+async function plan(db: Db, order: OrderRow, wish: RefundWish, actor: string) {
+  const [charges, promised] = await Promise.all([
+    listCharges(db, order.id),
+    queries.sumPromised(db, order.id),
+  ])
+  const left = less(partsOf(order), promised)
+  const reason = wish.body.reason ?? null
+  const rest = { kind: 'refund' as const, reason, actor }
+  if (wish.by === 'shopper') {
+    const giving: Giving = {
+      ...rest,
+      method: 'original',
+      ...ofCharge(order, charges, left, wish.body),
+    }
+    return { charges, giving }
+  }
+  requireRefundable(order, charges)
+  const { method = 'original' } = wish.body
+  const { parts, items } = await wantedParts(db, order, charges, left, wish.body)
+  const tenders = splitOverTenders(charges, totalOf(parts), method)
+  return { charges, giving: { ...rest, method, parts, items, tenders } satisfies Giving }
+}
+
+/** Refused with what may be done instead: before anything was captured, or with nothing left. */
+function requireRefundable(order: OrderRow, charges: readonly ChargeRow[]): void {
+  const { allowed } = allowedActions(factsOf(order))
+  if (allowed.includes('refund') && refundableOf(charges) > 0) return
+  throw notRefundable(order, allowed)
+}
+
+const notRefundable = (order: OrderRow, allowed: readonly string[]) =>
+  new ApiError('not_refundable', {
+    body: { current_status: order.status, allowed: allowed.filter((each) => each !== 'refund') },
+  })
+
+/** A shopper names the charge, and gets back from that one alone. */
+function ofCharge(
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  left: Parts,
+  { charge_id, amount_cents }: ShopperRefund,
+) {
+  const charge = charges.find((each) => each.charge_id === charge_id.toLowerCase())
+  if (charge === undefined) throw new ApiError('charge_not_found')
+  requireRefundable(order, [charge])
+  const most = leftOn(charge)
+  const amount = amount_cents ?? most
+  if (amount > most) throw exceeds(most)
+  const share = { charge_id: charge.charge_id, tender: charge.tender, amount_cents: amount }
+  return { parts: splitAmount(amount, left), tenders: [share] }
+}
+
+/** An amount of everything, or units at what was paid for them, or shipping; else all that is left. */
+async function wantedParts(
+  db: Db,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  left: Parts,
+  { amount_cents, items: wanted, shipping_cents = 0 }: MerchantRefund,
+): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
+  const most = refundableOf(charges)
+  if (amount_cents !== undefined && (wanted !== undefined || shipping_cents > 0)) throw ambiguous()
+  if (wanted === undefined && shipping_cents === 0) {
+    const amount = amount_cents ?? most
+    if (amount > most) throw exceeds(most)
+    return { parts: splitAmount(amount, left), items: [] }
+  }
+  if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
+  const lines = wanted === undefined ? [] : unitsOf(await listItems(db, order.id), wanted, most)
+  const parts = {
+    product_cents: sum(lines.map(({ share }) => share.product_cents)),
+    tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
+    shipping_cents,
+  }
+  const total = totalOf(parts)
+  if (total > most) throw exceeds(most)
+  if (total === 0) throw notRefundable(order, allowedActions(factsOf(order)).allowed)
+  return { parts: fitParts(parts, left), items: lines.map(({ item }) => item) }
+}
+
+const ambiguous = () =>
+  new ApiError('invalid_body', {
+    body: { issues: [{ path: 'amount_cents', message: 'must stand alone: it is of everything' }] },
+  })
+
+/** What units are worth by the shares that were stored with their line. Shipping is named apart. */
+function unitsOf(
+  lines: readonly OrderItem[],
+  wanted: readonly { order_item_id: string; quantity: number }[],
+  refundable_cents: number,
+) {
+  const quantities = new Map<string, number>()
+  for (const { order_item_id, quantity } of wanted) {
+    const id = order_item_id.toLowerCase()
+    quantities.set(id, (quantities.get(id) ?? 0) + quantity)
+  }
+  return [...quantities].map(([order_item_id, quantity]) => {
+    const line = lines.find(({ id }) => id === order_item_id)
+    if (line === undefined) throw new ApiError('order_item_not_found')
+    const refundable_quantity = line.quantity - line.refunded_quantity
+    if (quantity > refundable_quantity) {
+      throw exceeds(refundable_cents, { items: [{ order_item_id, refundable_quantity }] })
+    }
+    const share = pricing.lineShare(line, line.refunded_quantity, quantity)
+    const amount_cents = share.product_cents + share.tax_cents
+    return { share, item: { order_item_id, quantity, amount_cents } }
+  })
+}

@@ -1,0 +1,276 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import type { Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
+import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
+import { Explanation, NewHold, NewNote } from './change-schema.ts'
+import * as desk from './desk.ts'
+import { explain } from './explain.ts'
+import { exportCsv } from './export.ts'
+import type { OrderFilters } from './read-queries.ts'
+import {
+  FulfillmentStatus,
+  MerchantOrder,
+  Note,
+  OrderDetail,
+  OrderStatus,
+  PaymentStatus,
+  ShopperDetail,
+  StorefrontOrder,
+  TimelineEntry,
+} from './schema.ts'
+import * as orders from './service.ts'
+import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
+
+const read = 'read:own_orders'
+const manage = 'manage:own_orders'
+const tags = ['merchant-orders']
+
+const FILTERS = {
+  status: OrderStatus,
+  payment_status: PaymentStatus,
+  fulfillment_status: FulfillmentStatus,
+  customer_ref: Type.String(),
+  order_number: Type.Integer(),
+  q: Type.String({
+    description:
+      'The number, or the beginning of a customer_ref, an e-mail address, a product name or a SKU.',
+  }),
+  created_from: Timestamp,
+  created_to: Timestamp,
+  is_test: Type.Boolean(),
+  coupon_code: Type.String(),
+  sku: Type.String(),
+}
+
+const BOOLEANS = ['true', 'false'] as const
+
+/** No text that anybody looks for is longer. */
+const Q_LENGTH_MAX = 200
+
+function readFilters(query: unknown): OrderFilters {
+  const number = readText(query, 'order_number')
+  const isTest = readOneOf(query, 'is_test', BOOLEANS)
+  return {
+    status: readOneOf(query, 'status', ORDER_STATUSES),
+    payment_status: readOneOf(query, 'payment_status', PAYMENT_STATUSES),
+    fulfillment_status: readOneOf(query, 'fulfillment_status', FULFILLMENT_STATUSES),
+    customer_ref: readText(query, 'customer_ref'),
+    order_number: number !== undefined && /^\d{1,15}$/.test(number) ? Number(number) : undefined,
+    q: readText(query, 'q')?.trim().slice(0, Q_LENGTH_MAX),
+    created_from: readTimestamp(query, 'created_from'),
+    created_to: readTimestamp(query, 'created_to'),
+    is_test: isTest === undefined ? undefined : isTest === 'true',
+    coupon_code: readText(query, 'coupon_code'),
+    sku: readText(query, 'sku'),
+  }
+}
+
+const Csv = { content: { 'text/csv': { schema: Type.String() } } }
+const OneOrder = Type.Object({ order: ref(MerchantOrder) })
+
+export const merchantRoutes: Routes = async (app) => {
+  await listRoutes(app)
+  await readRoutes(app)
+  await deskRoutes(app)
+}
+
+const listRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/merchant/orders',
+    {
+      config: { scope: read, query: { ...FILTERS, ...PAGE_QUERY } },
+      schema: {
+        operationId: 'listOrders',
+        tags,
+        summary: "The store's orders, newest first.",
+        response: { 200: PageOf('orders', ref(MerchantOrder)) },
+      },
+    },
+    ({ db, query }) => desk.list(db, readFilters(query), readPage(query)),
+  )
+
+  app.get(
+    '/v1/merchant/orders/export.csv',
+    {
+      config: { scope: read, query: FILTERS },
+      schema: {
+        operationId: 'exportOrders',
+        tags,
+        summary: 'The same orders as a table, highest number first, however many there are.',
+        response: { 200: Csv },
+      },
+    },
+    // A failure on the way cuts the connection, so that half a table is never taken for a whole one.
+    async ({ db, query }, reply) =>
+      reply
+        .header('content-type', 'text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="orders.csv"')
+        .header('cache-control', 'no-store')
+        .send(Readable.from(exportCsv(db, readFilters(query))) as never),
+  )
+}
+
+const readRoutes: Routes = async (app) => {
+  const config = { scope: read, failures: ['order_not_found'] } as const
+
+  app.get(
+    '/v1/merchant/orders/:id',
+    {
+      config,
+      schema: {
+        operationId: 'readOrder',
+        tags,
+        summary: 'One order with all that hangs on it.',
+        params: Params('id'),
+        response: { 200: OrderDetail },
+      },
+    },
+    ({ db, params }) => desk.read(db, params.id),
+  )
+
+  app.get(
+    '/v1/merchant/orders/:id/timeline',
+    {
+      config,
+      schema: {
+        operationId: 'readOrderTimeline',
+        tags,
+        summary: 'What happened to an order, in order.',
+        params: Params('id'),
+        response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
+      },
+    },
+    ({ db, params }) => desk.readTimeline(db, params.id),
+  )
+
+  app.get(
+    '/v1/merchant/orders/:id/explain',
+    {
+      config,
+      schema: {
+        operationId: 'explainOrder',
+        tags,
+        summary: 'Why an order is where it is, what may be done with it, and why not the rest.',
+        params: Params('id'),
+        response: { 200: Explanation },
+      },
+    },
+    async ({ db, params }) => explain(await orders.get(db, params.id)),
+  )
+}
+
+const deskRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/merchant/orders/:id/notes',
+    {
+      config: { scope: manage, failures: ['order_not_found'] },
+      schema: {
+        operationId: 'noteOrder',
+        tags,
+        summary: 'Write a note on an order, which only the merchant sees.',
+        params: Params('id'),
+        body: NewNote,
+        response: { 201: Type.Object({ note: ref(Note) }) },
+      },
+    },
+    async ({ db, actor, params, body }, reply) => {
+      const note = await desk.addNote(db, actor, params.id, body.note)
+      return reply.code(201).send({ note })
+    },
+  )
+
+  app.post(
+    '/v1/merchant/orders/:id/hold',
+    {
+      config: { scope: manage, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
+      schema: {
+        operationId: 'holdOrder',
+        tags,
+        summary: 'Keep an order from being shipped until it is released.',
+        params: Params('id'),
+        body: NewHold,
+        response: { 200: OneOrder },
+      },
+      // Every member may be left out, so the whole body may be.
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      order: await desk.hold(db, actor, params.id, body.reason),
+    }),
+  )
+
+  app.post(
+    '/v1/merchant/orders/:id/process',
+    {
+      config: { scope: manage, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
+      schema: {
+        operationId: 'processOrder',
+        tags,
+        summary: 'Say that somebody has begun to work on an order.',
+        params: Params('id'),
+        response: { 200: OneOrder },
+      },
+    },
+    async ({ db, actor, params }) => ({ order: await desk.process(db, actor, params.id) }),
+  )
+}
+
+export const storefrontRoutes: Routes = async (app) => {
+  app.get(
+    '/v1/tenants/:tenant/orders/:orderId',
+    {
+      config: {
+        query: { customer_ref: Type.String({ description: 'Whose order it is.' }) },
+        failures: ['unknown_tenant', 'order_not_found'],
+      },
+      schema: {
+        operationId: 'readShopperOrder',
+        tags: ['checkout'],
+        summary: "A shopper's own order. Another's is not there.",
+        params: Params('tenant', 'orderId'),
+        response: { 200: ShopperDetail },
+      },
+    },
+    ({ db, params, query }) =>
+      desk.readForShopper(db, params.orderId, readText(query, 'customer_ref')),
+  )
+
+  app.get(
+    '/v1/tenants/:tenant/customers/:customer_ref/orders',
+    {
+      config: { query: PAGE_QUERY, failures: ['unknown_tenant'] },
+      schema: {
+        operationId: 'listShopperOrders',
+        tags: ['checkout'],
+        summary: "A shopper's own orders, newest first.",
+        params: Params('tenant', 'customer_ref'),
+        response: { 200: PageOf('orders', ref(StorefrontOrder)) },
+      },
+    },
+    ({ db, params, query }) => desk.listOfCustomer(db, params.customer_ref, readPage(query)),
+  )
+}
+
+export const operatorRoutes: Routes = async (app) => {
+  app.post(
+    '/v1/stores/:tenant/orders/:id/test-flag',
+    {
+      config: { failures: ['unknown_tenant', 'order_not_found'] },
+      schema: {
+        operationId: 'flagTestOrder',
+        tags: ['operator'],
+        summary: 'Say whether an order is a test, which money reports leave out.',
+        params: Params('tenant', 'id'),
+        body: Type.Object({ is_test: Type.Boolean() }),
+        response: { 200: OneOrder },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      order: await desk.setTestFlag(db, actor, params.id, body.is_test),
+    }),
+  )
+}

@@ -1,0 +1,171 @@
+import type { Db, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import { inProgress } from '../../platform/idempotency-run.ts'
+import type { Attempt, GatewayResult } from '../payments/schema.ts'
+import * as payments from '../payments/service.ts'
+import type { TaxProvider } from '../pricing/service.ts'
+import type { ChargeRow, OrderRow, RefundRow } from './schema.ts'
+
+/** What changing an order works with: a part of what a checkout does. */
+export interface OrderDeps {
+  payments: payments.Payments
+  tax: TaxProvider | null
+  clock: Clock
+  keys: {
+    /** Makes one card recognisable without being readable. */
+    fingerprint: Buffer
+  }
+  /** Called at each named step. A test stops there what it wants to see survive. */
+  at?: (point: string) => void | Promise<void>
+}
+
+/** What a gateway has said to one attempt. */
+export type Word =
+  | { kind: 'approved' | 'refused'; attempt_id: string; result: GatewayResult }
+  /** It has never heard of it. */
+  | { kind: 'lost'; attempt_id: string }
+  | { kind: 'unknown'; attempt_id: string }
+
+export function wordOf(attempt_id: string, result: GatewayResult): Word {
+  if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  return { kind: result.outcome === 'approved' ? 'approved' : 'refused', attempt_id, result }
+}
+
+/** How long a gateway may be silent about what it was asked before that means that it never was. */
+const NEVER_AFTER_MS = 10_000
+
+export const isDue = ({ clock }: OrderDeps, { created_at }: Attempt): boolean =>
+  clock.now() - Date.parse(created_at) >= NEVER_AFTER_MS
+
+/** An attempt that has ended, as its word; null while it has not. */
+function closedWord(attempt: Attempt): Word | null {
+  const { id: attempt_id, state } = attempt
+  if (state === 'begun' || state === 'unknown') return null
+  if (state === 'not_found') return { kind: 'lost', attempt_id }
+  const { txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
+  const outcome = state === 'approved' ? 'approved' : 'error'
+  const result: GatewayResult = {
+    ...{ outcome, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal },
+    reason: attempt.reason as GatewayResult['reason'],
+    retryable: false,
+    retry_class: null,
+  }
+  return { kind: outcome === 'approved' ? 'approved' : 'refused', attempt_id, result }
+}
+
+/**
+ * What became of an attempt that somebody else has begun: by our own record, else by the gateway's.
+ * It is asked by our reference, and `more` may know another way.
+ */
+export async function recall(
+  deps: OrderDeps,
+  db: Db,
+  attempt_id: string,
+  more: (gateway: payments.Gateway, attempt: Attempt) => Promise<Word | null> = async () => null,
+): Promise<Word> {
+  const attempt = await payments.findAttempt(db, attempt_id)
+  if (attempt === null) throw new Error('the attempt is gone')
+  const closed = closedWord(attempt)
+  if (closed !== null) return closed
+  const gateway = await deps.payments.forStore(db, attempt.gateway)
+  const known = await more(gateway, attempt)
+  if (known !== null) return known
+  const lookup = await gateway.lookup({ ref: attempt_id })
+  if (lookup.found === 'yes') return wordOf(attempt_id, payments.resultOfLookup(lookup))
+  // What is still on its way may arrive yet.
+  const isNever = lookup.found === 'no' && isDue(deps, attempt)
+  return { kind: isNever ? 'lost' : 'unknown', attempt_id }
+}
+
+/** Asks each card's gateway to give back its share. What was paid whole is voided where it can be. */
+export async function askBack(
+  deps: OrderDeps,
+  db: Db,
+  refund: RefundRow,
+  charges: readonly ChargeRow[],
+): Promise<Map<string, Word>> {
+  await deps.at?.('refund-sent')
+  return overCards(refund, charges, async (charge, { attempt_id, amount_cents }) => {
+    if (charge.txn_id === null || charge.gateway === null) return { kind: 'lost', attempt_id }
+    const gateway = await deps.payments.forStore(db, charge.gateway)
+    const what = { ref: attempt_id, txn_id: charge.txn_id, amount_cents, currency: charge.currency }
+    const isWhole = amount_cents === charge.captured_cents
+    const result = await (isWhole ? payments.giveBack(gateway, what) : gateway.refund(what))
+    return wordOf(attempt_id, result)
+  })
+}
+
+/** The same, by the gateways' own records: for whoever takes it up later. Nothing is sent again. */
+export const recallBack = (
+  deps: OrderDeps,
+  db: Db,
+  refund: RefundRow,
+  charges: readonly ChargeRow[],
+): Promise<Map<string, Word>> =>
+  overCards(refund, charges, (charge, { attempt_id, amount_cents }) =>
+    recall(deps, db, attempt_id, (gateway, attempt) =>
+      amount_cents === charge.captured_cents ? recallVoid(gateway, attempt) : Promise.resolve(null),
+    ),
+  )
+
+/** A void has no reference of its own: it shows in what it undid. */
+export async function recallVoid(
+  gateway: payments.Gateway,
+  { id: attempt_id, parent_txn_id }: Attempt,
+): Promise<Word | null> {
+  if (parent_txn_id === null) return null
+  const lookup = await gateway.lookup({ txn_id: parent_txn_id })
+  if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
+  if (lookup.found !== 'yes' || lookup.state !== 'voided') return null
+  const { state: _, ...record } = lookup
+  const result = payments.resultOfLookup({ ...record, state: 'refunded' })
+  return { kind: 'approved', attempt_id, result }
+}
+
+async function overCards(
+  { tenders }: RefundRow,
+  charges: readonly ChargeRow[],
+  ask: (charge: ChargeRow, share: { attempt_id: string; amount_cents: number }) => Promise<Word>,
+): Promise<Map<string, Word>> {
+  const words = tenders.map(async ({ charge_id, attempt_id, amount_cents }) => {
+    const charge = charges.find((each) => each.charge_id === charge_id)
+    if (attempt_id === null || charge === undefined) return []
+    return [[charge_id, await ask(charge, { attempt_id, amount_cents })] as const]
+  })
+  return new Map((await Promise.all(words)).flat())
+}
+
+/** Looked up 10 seconds after it was asked, then after a minute, then every five. */
+const RETRY_SECONDS = { first: 10, young: 60, old: 300 }
+const YOUNG_MS = 60_000
+
+/**
+ * Some gateway did not say. The claim is left for the reconciler, or for the same key, until it is
+ * worth asking again; whoever asked is told that it is not known, and at the next time only to wait.
+ */
+export async function leave(
+  deps: OrderDeps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  order: OrderRow,
+  unknown: readonly string[],
+  isFirst: boolean,
+): Promise<never> {
+  const attempts = await Promise.all(unknown.map((id) => payments.findAttempt(db, id)))
+  const begun = Math.min(...attempts.map((each) => Date.parse(each?.created_at ?? '')))
+  const isYoung = !(deps.clock.now() - begun > YOUNG_MS)
+  const retry = isYoung ? RETRY_SECONDS.young : RETRY_SECONDS.old
+  const isEarly = deps.clock.now() - begun < NEVER_AFTER_MS
+  await db.transaction('orders: outcome unknown', async (tx) => {
+    for (const id of unknown) await payments.markUnknown(tx, id)
+    await idempotency.renew(tx, claim, isFirst || isEarly ? RETRY_SECONDS.first : retry)
+  })
+  if (!isFirst) throw inProgress()
+  const { id, order_number, status } = order
+  throw new ApiError('payment_unconfirmed', { body: { order: { id, order_number, status } } })
+}
+
+export const unknownOf = (words: Iterable<Word>): string[] =>
+  [...words].filter(({ kind }) => kind === 'unknown').map(({ attempt_id }) => attempt_id)

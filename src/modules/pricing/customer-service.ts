@@ -1,0 +1,19 @@
+import type { Db, Tx } from '../../db/database.ts'
+import * as queries from './customer-queries.ts'
+
+/** Of each customer who is in any. */
+export async function groupsOf(
+  db: Db,
+  customer_refs: readonly string[],
+): Promise<Map<string, { id: string; name: string }[]>> {
+  const groups = new Map<string, { id: string; name: string }[]>()
+  for (const { customer_ref, id, name } of await queries.listGroupsOf(db, customer_refs)) {
+    groups.set(customer_ref, [...(groups.get(customer_ref) ?? []), { id, name }])
+  }
+  return groups
+}
+
+/** Whoever is erased is in no group. */
+export async function eraseCustomer(tx: Tx, customer_ref: string) {
+  await queries.deleteMemberships(tx, customer_ref)
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Cents, OpenObject } from '../../kernel/schema.ts'
+
+export const listBalances = (db: Db, customer_refs: readonly string[], currency: string) =>
+  db.many(
+    Type.Object({ customer_ref: Type.String(), balance_cents: Cents }),
+    sql`
+    select customer_ref, balance_cents
+      from store_credit_accounts
+     where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])
+       and currency = ${currency}`,
+  )
+
+const ofCustomer = (db: Db, customer_ref: string) =>
+  sql`(select id from store_credit_accounts
+        where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref})`
+
+/** The merchant's own words, which may name the person. */
+export const eraseReasons = (tx: Tx, customer_ref: string) =>
+  tx.run(sql`
+    update store_credit_transactions set reason = '[erased]'
+     where tenant_ref = ${tx.tenant} and account_id in ${ofCustomer(tx, customer_ref)}
+       and reason is not null`)
+
+/**
+ * What is owed stays owed, to nobody who could spend it. The name has the account's id in it, since
+ * somebody who comes back can be erased again.
+ */
+export const eraseAccounts = (tx: Tx, customer_ref: string, pseudonym: string) =>
+  tx.run(sql`
+    update store_credit_accounts set customer_ref = ${pseudonym} || '/' || id, updated_at = now()
+     where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}`)
+
+export const listAccounts = (db: Db, customer_ref: string) =>
+  db.many(
+    Type.Object({ data: OpenObject }),
+    sql`
+    select to_jsonb(a) - 'tenant_ref' as data
+      from store_credit_accounts a
+     where a.tenant_ref = ${db.tenant} and a.customer_ref = ${customer_ref}
+     order by a.currency`,
+  )
+
+export const listTransactions = (db: Db, customer_ref: string) =>
+  db.many(
+    Type.Object({ data: OpenObject }),
+    sql`
+    select to_jsonb(t) - 'tenant_ref' as data
+      from store_credit_transactions t
+     where t.tenant_ref = ${db.tenant} and t.account_id in ${ofCustomer(db, customer_ref)}
+     order by t.created_at, t.id`,
+  )

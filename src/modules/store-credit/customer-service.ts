@@ -1,0 +1,29 @@
+import type { Db, Tx } from '../../db/database.ts'
+import * as queries from './customer-queries.ts'
+
+/** Of each customer who has an account in this currency. */
+export async function balancesOf(
+  db: Db,
+  customer_refs: readonly string[],
+  currency: string,
+): Promise<Map<string, number>> {
+  const rows = await queries.listBalances(db, customer_refs, currency)
+  return new Map(rows.map(({ customer_ref, balance_cents }) => [customer_ref, balance_cents]))
+}
+
+/** Takes the person out of their accounts. Every amount stays. */
+export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: string) {
+  await queries.eraseReasons(tx, customer_ref)
+  await queries.eraseAccounts(tx, customer_ref, pseudonym)
+}
+
+export async function exportOf(db: Db, customer_ref: string) {
+  const [accounts, transactions] = await Promise.all([
+    queries.listAccounts(db, customer_ref),
+    queries.listTransactions(db, customer_ref),
+  ])
+  return {
+    accounts: accounts.map(({ data }) => data),
+    transactions: transactions.map(({ data }) => data),
+  }
+}

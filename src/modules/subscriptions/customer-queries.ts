@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { OpenObject } from '../../kernel/schema.ts'
+
+export const countActive = (db: Db, customer_refs: readonly string[]) =>
+  db.many(
+    Type.Object({ customer_ref: Type.String(), active: Type.Integer() }),
+    sql`
+    select customer_ref, count(*)::int as active
+      from subscriptions
+     where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])
+       and status = 'active'
+     group by customer_ref`,
+  )
+
+/** Whoever is erased is not charged again: what still ran is cancelled, and the card forgotten. */
+export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
+  tx.run(sql`
+    update subscriptions
+       set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
+           initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
+           status = case when status in ('active', 'paused', 'past_due') then 'cancelled'
+                         else status end,
+           updated_at = now()
+     where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}`)
+
+export const listWhole = (db: Db, customer_ref: string) =>
+  db.many(
+    Type.Object({ data: OpenObject }),
+    sql`
+    select to_jsonb(s) - array['tenant_ref', 'vault_id', 'initial_txn_id'] as data
+      from subscriptions s
+     where s.tenant_ref = ${db.tenant} and s.customer_ref = ${customer_ref}
+     order by s.created_at, s.id`,
+  )

@@ -1,0 +1,19 @@
+import type { Db, Tx } from '../../db/database.ts'
+import * as queries from './customer-queries.ts'
+
+/** Of each customer who has any. */
+export async function countActive(
+  db: Db,
+  customer_refs: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await queries.countActive(db, customer_refs)
+  return new Map(rows.map(({ customer_ref, active }) => [customer_ref, active]))
+}
+
+/** Ends a customer's subscriptions, and takes the person out of them. */
+export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: string) {
+  await queries.erase(tx, customer_ref, pseudonym)
+}
+
+export const exportOf = async (db: Db, customer_ref: string) =>
+  (await queries.listWhole(db, customer_ref)).map(({ data }) => data)

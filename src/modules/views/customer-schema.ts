@@ -1,0 +1,38 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Customer } from '../customers/schema.ts'
+import { CustomerStats, GiftCardUse, SavedAddress } from '../orders/customer-schema.ts'
+import { MerchantOrder } from '../orders/schema.ts'
+
+const { customer_ref, person_id, email, name, tags } = Customer.properties
+const { customer_ref: _, ...stats } = CustomerStats.properties
+
+const fields = {
+  customer_ref,
+  person_id,
+  email,
+  name,
+  ...stats,
+  currency: Type.String({ description: "The store's. Sums are of what was paid in it." }),
+  store_credit_cents: Cents,
+  active_subscriptions: Type.Integer({ minimum: 0 }),
+  pricing_groups: Type.Array(Type.Object({ id: Id, name: Type.String() })),
+  tags,
+}
+
+/** Somebody a store knows, with what they mean to it in numbers. */
+export const CustomerRow = Shared('MerchantCustomer', Type.Object(fields))
+export type CustomerRow = Static<typeof CustomerRow>
+
+export const CustomerProfile = Shared(
+  'MerchantCustomerProfile',
+  Type.Object({
+    ...fields,
+    first_seen_at: Timestamp,
+    addresses: Type.Array(SavedAddress),
+    orders: Type.Array(MerchantOrder, { description: 'The last ten.' }),
+    returns: Type.Array(Type.Object({ id: Id })),
+    gift_cards_used: Type.Array(GiftCardUse),
+    affiliate: Nullable(Type.Object({ id: Id })),
+  }),
+)

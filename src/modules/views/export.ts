@@ -1,0 +1,132 @@
+import { promisify } from 'node:util'
+import { createGzip, gunzip } from 'node:zlib'
+import type { Db, TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import { open, seal } from '../../kernel/tokens.ts'
+import * as audit from '../../platform/audit.ts'
+import * as customers from '../customers/service.ts'
+import * as giftCards from '../gift-cards/customer-service.ts'
+import * as marketing from '../marketing/customer-service.ts'
+import * as orders from '../orders/customer-service.ts'
+import * as pricing from '../pricing/customer-service.ts'
+import * as storeCredit from '../store-credit/customer-service.ts'
+import * as subscriptions from '../subscriptions/customer-service.ts'
+import * as webhooks from '../webhooks/customer-service.ts'
+import * as queries from './privacy-queries.ts'
+
+const BATCH_ROWS = 500
+
+/** Some fifteen thousand orders. What is larger cannot be handed out in one answer. */
+const TEXT_BYTES_MAX = 64 * 1_024 * 1_024
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+
+export class ExportTooLargeError extends Error {}
+
+/** Asks for a copy of all that the store holds on a customer, known or not. */
+export function requestExport(db: TenantDb, actor: audit.Actor, customer_ref: string) {
+  return db.transaction('privacy: request export', async (tx) => {
+    const job = await queries.insertExport(tx, customer_ref)
+    const pseudonymous = { action: 'privacy.export_requested', entity: `privacy_export:${job.id}` }
+    await audit.record(tx, actor, pseudonymous)
+    return { job }
+  })
+}
+
+/** Answers JSON text: the copy is as long as a customer's history, and is not read on its way. */
+export async function readExport(db: Db, key: Buffer, id: string): Promise<string> {
+  const found = isUuid(id) ? await queries.findExport(db, id) : null
+  if (found === null) throw new ApiError('export_not_found')
+  const { sealed, ...job } = found
+  const data = sealed === null ? 'null' : await openCopy(key, sealed, db.tenant, job.id)
+  return `{"job":${JSON.stringify(job)},"data":${data}}`
+}
+
+/** Bound to its row, so that it opens in no other. */
+const contextOf = (tenant: string, id: string) => `privacy export ${tenant}/${id}`
+
+async function openCopy(key: Buffer, sealed: Buffer, tenant: string, id: string) {
+  return (await promisify(gunzip)(open(key, sealed, contextOf(tenant, id)))).toString('utf8')
+}
+
+/** Makes the copy, compressed as it grows, and seals it. */
+export async function makeCopy(
+  db: Db,
+  keys: { exportKey: Buffer; customersKey: Buffer },
+  { id, customer_ref }: { id: string; customer_ref: string },
+): Promise<Buffer> {
+  const gzip = createGzip()
+  const chunks: Buffer[] = []
+  gzip.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const ended = new Promise<void>((resolve, reject) => gzip.on('end', resolve).on('error', reject))
+  let bytes = 0
+  for await (const text of writeCopy(db, keys.customersKey, customer_ref)) {
+    bytes += Buffer.byteLength(text)
+    if (bytes > TEXT_BYTES_MAX) throw new ExportTooLargeError()
+    gzip.write(text)
+  }
+  gzip.end()
+  await ended
+  return seal(keys.exportKey, Buffer.concat(chunks), contextOf(db.tenant, id))
+}
+
+/**
+ * Goes by the reference alone. Whoever once wrote somebody else's e-mail address must not be handed
+ * what that person ordered.
+ */
+async function* writeCopy(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
+  const [customer, store_credit, gift_cards, subscribed, groups] = await Promise.all([
+    customers.find(db, key, customer_ref),
+    storeCredit.exportOf(db, customer_ref),
+    giftCards.exportOf(db, { customer_ref, emails: [] }),
+    subscriptions.exportOf(db, customer_ref),
+    pricing.groupsOf(db, [customer_ref]),
+  ])
+  const few = {
+    customer_ref,
+    made_at: new Date().toISOString(),
+    customer,
+    store_credit,
+    gift_cards,
+    subscriptions: subscribed,
+    pricing_groups: groups.get(customer_ref) ?? [],
+  }
+  yield `${JSON.stringify(few).slice(0, -1)},"orders":[`
+  yield* writeOrders(db, customer_ref)
+  yield '],"events":['
+  yield* writeEvents(db, customer_ref)
+  yield ']}'
+}
+
+async function* writeOrders(db: Db, customer_ref: string): AsyncGenerator<string> {
+  let separator = ''
+  for (let after = BEFORE_ALL; ; ) {
+    const page = await orders.listWhole(db, customer_ref, after, BATCH_ROWS)
+    const coupons = await marketing.exportOf(
+      db,
+      page.map(({ id }) => id),
+    )
+    const couponOf = new Map(coupons.map((each) => [each.order_id, each]))
+    for (const { id, data } of page) {
+      yield separator + JSON.stringify({ ...data, coupon_redemption: couponOf.get(id) ?? null })
+      separator = ','
+      after = id
+    }
+    if (page.length < BATCH_ROWS) return
+  }
+}
+
+async function* writeEvents(db: Db, customer_ref: string): AsyncGenerator<string> {
+  let separator = ''
+  for (let after = BEFORE_ALL; ; ) {
+    const page = await webhooks.listEvents(db, customer_ref, after, BATCH_ROWS)
+    for (const { id, type, created_at, data } of page) {
+      const head = JSON.stringify({ id, type, created_at }).slice(0, -1)
+      yield `${separator}${head},"data":${data}}`
+      separator = ','
+      after = id
+    }
+    if (page.length < BATCH_ROWS) return
+  }
+}

@@ -1,0 +1,82 @@
+import type { Database } from '../../db/database.ts'
+import { giveBack } from '../../platform/idempotency.ts'
+import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { type Lease, LeaseLostError } from '../../platform/leases.ts'
+import { ERASE, resume } from './erase.ts'
+import { ExportTooLargeError, makeCopy } from './export.ts'
+import * as queries from './privacy-queries.ts'
+
+/** Copies made at the same time; each may hold some megabytes. */
+const SLOTS = 2
+
+/** After so many tries it is not the moment that is to blame. */
+const ATTEMPTS_MAX = 5
+const RETRY_SECONDS = 60
+
+/** Erasures taken over from one store at a time. */
+const ERASURES_AT_ONCE = 4
+
+export interface PrivacyKeys {
+  exportKey: Buffer
+  customersKey: Buffer
+}
+
+/** One step of the export loop, as fd_worker. Answers how many copies were asked for. */
+export async function exportDue(
+  database: Database,
+  keys: PrivacyKeys,
+  signal?: AbortSignal,
+): Promise<number> {
+  if (signal?.aborted) return 0
+  const due = await queries.exportQueue.takeFair(database, { slots: SLOTS, perTenant: 1 })
+  await Promise.all(due.map((each) => makeOne(database, keys, each)))
+  return due.length
+}
+
+interface DueExport extends Lease {
+  customer_ref: string
+  attempt_count: number
+}
+
+async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): Promise<void> {
+  const db = database.tenant(due.tenant_ref)
+  try {
+    const sealed = await queries.exportQueue.hold(db, due, () => makeCopy(db, keys, due))
+    await queries.finishExport(db, due, sealed)
+  } catch (error) {
+    // Whoever took it over makes the copy; whoever erased the customer wanted none.
+    if (error instanceof LeaseLostError) return
+    if (error instanceof ExportTooLargeError) return queries.failExport(db, due, 'too_large')
+    if (due.attempt_count + 1 >= ATTEMPTS_MAX) return queries.failExport(db, due, 'unavailable')
+    await queries.postponeExport(db, due, RETRY_SECONDS)
+  }
+}
+
+/** Deletes copies that nobody may read any more. Answers how many. */
+export async function forgetExports(database: Database): Promise<number> {
+  let forgotten = 0
+  for (const { tenant_ref } of await queries.listTenantsWithExpired(database.global)) {
+    forgotten += await queries.deleteExpired(database.tenant(tenant_ref))
+  }
+  return forgotten
+}
+
+/** Finishes erasures that a process began and left. Answers how many. */
+export async function resumeErasures(
+  database: Database,
+  { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let resumed = 0
+  for (const tenant of await listStale(database.global)) {
+    if (signal?.aborted) return resumed
+    const db = database.tenant(tenant)
+    const taken = await takeStale(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
+    for (const claim of taken) {
+      // One that never began has done nothing, and is its caller's to repeat.
+      if (!(await giveBack(db, claim))) await resume({ customersKey }, db, claim)
+      resumed++
+    }
+  }
+  return resumed
+}

@@ -1,0 +1,108 @@
+import { Type } from 'typebox'
+import type { ErrorCode } from '../../errors.ts'
+import { once } from '../../http/idempotent.ts'
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { announce, ERASE, type Erasing, erase } from './erase.ts'
+import { readExport, requestExport } from './export.ts'
+import {
+  ErasureAnnounced,
+  ErasureDone,
+  ExportRead,
+  ExportStarted,
+  WantedErasure,
+  WantedExport,
+} from './privacy-schema.ts'
+
+export interface PrivacyDeps extends Erasing {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+  /** Seals the copies. */
+  exportKey: Buffer
+}
+
+const scope = 'write:own_store'
+const tags = ['merchant-ops']
+
+/** They pass by themselves, or with another value: the key stays free. */
+const PASSING: readonly ErrorCode[] = ['confirm_invalid', 'order_busy', 'erasure_too_broad']
+
+const KEY_FAILURES: readonly ErrorCode[] = [
+  'idempotency_key_required',
+  'idempotency_key_invalid',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+]
+
+export const merchantRoutes =
+  (deps: PrivacyDeps): Routes =>
+  async (app) => {
+    await exportRoutes(deps)(app)
+
+    app.post(
+      '/v1/my/privacy/erase',
+      {
+        config: {
+          scope,
+          failures: [...PASSING, ...KEY_FAILURES],
+          headers: { 'idempotency-key': Type.String({ description: 'Needed with `confirm`.' }) },
+        },
+        schema: {
+          operationId: 'eraseCustomer',
+          tags,
+          summary: 'Erase a customer: first says what would go, then acts on the value it gave.',
+          body: WantedErasure,
+          response: { 200: ErasureDone, 202: ErasureAnnounced },
+        },
+      },
+      async (request, reply) => {
+        const { db, actor } = request
+        const { customer_ref, confirm } = request.body
+        if (confirm === undefined)
+          return reply.code(202).send(await announce(deps, db, customer_ref))
+        const options = { operation: ERASE, secret: deps.idempotencyKey, passing: PASSING }
+        return once(request, reply, options, (claim) =>
+          erase(deps, db, { actor, claim }, { customer_ref, confirm }),
+        )
+      },
+    )
+  }
+
+const exportRoutes =
+  ({ exportKey }: PrivacyDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/my/privacy/export',
+      {
+        config: { scope },
+        schema: {
+          operationId: 'exportCustomer',
+          tags,
+          summary: 'Have a copy made of all that the store holds on a customer.',
+          body: WantedExport,
+          response: { 202: ExportStarted },
+        },
+      },
+      async ({ db, actor, body }, reply) =>
+        reply.code(202).send(await requestExport(db, actor, body.customer_ref)),
+    )
+
+    app.get(
+      '/v1/my/privacy/exports/:id',
+      {
+        config: { scope, failures: ['export_not_found'] },
+        schema: {
+          operationId: 'readCustomerExport',
+          tags,
+          summary: 'The copy, once it is made, for seven days.',
+          params: Params('id'),
+          response: { 200: ExportRead },
+        },
+      },
+      async ({ db, params }, reply) => {
+        const text = await readExport(db, exportKey, params.id)
+        // Written already: the route's shape no longer matters to it.
+        return reply.type('application/json; charset=utf-8').send(text as never) as never
+      },
+    )
+  }

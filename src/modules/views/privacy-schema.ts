@@ -1,0 +1,68 @@
+import { type Static, Type } from 'typebox'
+import { CustomerRef, Id, Nullable, OpenObject, Timestamp } from '../../kernel/schema.ts'
+
+export const WantedExport = Type.Object({ customer_ref: CustomerRef })
+
+const exportFields = {
+  id: Id,
+  status: Type.Enum(['pending', 'done', 'failed']),
+  created_at: Timestamp,
+  done_at: Nullable(Timestamp),
+  expires_at: Timestamp,
+}
+
+export const ExportJob = Type.Object(exportFields)
+export type ExportJob = Static<typeof ExportJob>
+
+export const ExportStarted = Type.Object({ job: ExportJob })
+
+export const ExportRead = Type.Object({
+  job: Type.Object({
+    ...exportFields,
+    error: Nullable(Type.String({ description: 'Why there is no copy.' })),
+  }),
+  data: Nullable(OpenObject),
+})
+
+export const ExportRow = Type.Object({
+  ...exportFields,
+  error: Nullable(Type.String()),
+  sealed: Nullable(Type.Unsafe<Buffer>({})),
+})
+
+export const WantedErasure = Type.Object({
+  customer_ref: CustomerRef,
+  confirm: Type.Optional(Type.String({ maxLength: 2_000 })),
+})
+
+/** What is about to be erased, and the value that confirms it. */
+export const ErasureAnnounced = Type.Object({
+  confirm: Type.String(),
+  expires_at: Timestamp,
+  orders: Type.Integer({ minimum: 0 }),
+  open_orders: Type.Integer({ minimum: 0, description: 'They lose the address to ship to.' }),
+  guest_refs: Type.Array(Type.String(), {
+    description: 'Others who ordered under the same e-mail address, and are erased with it.',
+  }),
+})
+
+export const ErasureDone = Type.Object({
+  erasure: Type.Object({
+    id: Id,
+    pseudonym: Type.String({ description: 'What the orders are filed under from now on.' }),
+    orders: Type.Integer({ minimum: 0 }),
+  }),
+})
+
+/** An erasure under way. */
+export const ErasureRow = Type.Object({
+  id: Id,
+  customer_ref: Nullable(Type.String()),
+  guest_refs: Type.Array(Type.String()),
+  emails: Type.Array(Type.String()),
+  pseudonym: Type.String(),
+  actor: Type.String(),
+  orders: Type.Integer(),
+  created_at: Timestamp,
+})
+export type ErasureRow = Static<typeof ErasureRow>

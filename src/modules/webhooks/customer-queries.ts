@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+
+/** Some at a time. Answers how many; none when there are no more. */
+export const requestErasure = (tx: Tx, customer_ref: string, limit: number) =>
+  tx.run(sql`
+    update webhook_events as e
+       set erase_requested_at = now(), customer_ref = null
+      from (select id as picked
+              from webhook_events
+             where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}
+             order by id
+             limit ${limit}
+               for update) as batch
+     where e.tenant_ref = ${tx.tenant} and e.id = batch.picked`)
+
+/** What the world was told of a customer, by id, after one. */
+export const listEvents = (db: Db, customer_ref: string, after: string, limit: number) =>
+  db.many(
+    Type.Object({
+      id: Id,
+      type: Type.String(),
+      created_at: Nullable(Timestamp),
+      data: Type.String({ description: 'JSON text: what happened, or its whole envelope.' }),
+    }),
+    sql`
+    select id, type, created_at, coalesce(data, convert_from(payload, 'UTF8')) as data
+      from webhook_events
+     where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref} and id > ${after}
+     order by id
+     limit ${limit}`,
+  )

@@ -1,0 +1,30 @@
+import type { CheckoutDeps } from './modules/checkout/service.ts'
+import { codeKeys } from './modules/gift-cards/code.ts'
+import { httpTaxProvider } from './modules/pricing/service.ts'
+import type { Runtime } from './runtime.ts'
+
+export interface OpenedCheckout extends CheckoutDeps {
+  /** Keys the fingerprints of requests. */
+  idempotencyKey: Buffer
+}
+
+/** What whoever moves an order's money works with: the routes, and the loops that end it for them. */
+export function openCheckout(runtime: Runtime): OpenedCheckout {
+  const { config, payments, limits, clock, key, logger } = runtime
+  const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config
+  return {
+    payments,
+    limits,
+    clock,
+    velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE,
+    tax: url === undefined ? null : httpTaxProvider({ url, key: TAX_PROVIDER_KEY }),
+    keys: {
+      giftCards: codeKeys(key),
+      fingerprint: key('card fingerprint'),
+      customers: key('customers'),
+      quote: key('quote token'),
+    },
+    onAlert: (alert, message) => logger.error(alert, message),
+    idempotencyKey: key('idempotency fingerprint'),
+  }
+}

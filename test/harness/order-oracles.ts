@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import type pg from 'pg'
+import { assertOracles } from './oracles.ts'
+import { assertStockAddsUp } from './stock-oracles.ts'
+
+/**
+ * What must never be once nothing is under way: each lists the offenders of all stores. The simulated
+ * gateway's books stand for the truth outside.
+ */
+export const ORDER_ORACLES: Readonly<Record<string, string>> = {
+  'an order whose lines do not sum to its total': `
+    select o.tenant_ref, o.id, o.total_cents, sum(i.line_total_cents - i.discount_cents + i.tax_cents + i.shipping_cents)
+      from orders o join order_items i on i.tenant_ref = o.tenant_ref and i.order_id = o.id
+     where o.cancelled_at is null
+     group by 1, 2, 3
+    having sum(i.line_total_cents - i.discount_cents + i.tax_cents + i.shipping_cents) <> o.total_cents`,
+
+  'a paid order whose tenders do not sum to what was captured': `
+    select o.tenant_ref, o.id, o.captured_cents, c.captured, a.adjusted
+      from orders o,
+           lateral (select coalesce(sum(captured_cents), 0) as captured from charges
+                     where tenant_ref = o.tenant_ref and order_id = o.id) c,
+           lateral (select coalesce(sum(amount_cents), 0) as adjusted from refunds
+                     where tenant_ref = o.tenant_ref and order_id = o.id
+                       and kind = 'adjustment' and status = 'succeeded') a
+     where c.captured - a.adjusted <> o.captured_cents`,
+
+  'a placed order that was not paid in full': `
+    select tenant_ref, id, total_cents, captured_cents from orders
+     where status in ('placed', 'processing') and captured_cents <> total_cents`,
+
+  'an unpaid order with money, or a failed one': `
+    select tenant_ref, id, status, captured_cents from orders
+     where (placed_at is null or status in ('pending_payment', 'payment_failed'))
+       and captured_cents <> 0`,
+
+  'a charge with more promised back than refunds say': `
+    select c.tenant_ref, c.charge_id, c.refunded_cents, coalesce(r.given, 0) as given
+      from charges c
+      left join (select tenant_ref, charge_id, sum(amount_cents) as given from refund_tenders
+                  where status <> 'failed' group by 1, 2) r using (tenant_ref, charge_id)
+     where c.refunded_cents <> coalesce(r.given, 0)`,
+
+  'a captured card that the gateway has not captured, or otherwise': `
+    select c.tenant_ref, c.charge_id, c.captured_cents, c.refunded_cents, s.captured_cents, s.refunded_cents
+      from charges c
+      left join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
+     where c.tender = 'card' and c.gateway = 'simulated' and c.status = 'captured'
+       and (s.txn_id is null or s.captured_cents <> c.captured_cents)`,
+
+  'money at the gateway that belongs to no order': `
+    select s.tenant_ref, s.txn_id, s.ref, s.amount_cents, s.captured_cents
+      from sim_charges s
+     where s.outcome = 'approved' and s.voided_at is null and s.captured_cents > s.refunded_cents
+       and not exists (select from charges c
+                        where c.tenant_ref = s.tenant_ref and c.txn_id = s.txn_id::text
+                          and c.status = 'captured' and c.captured_cents = s.captured_cents)`,
+
+  'an authorisation that nobody waits for': `
+    select s.tenant_ref, s.txn_id, s.ref
+      from sim_charges s
+     where s.outcome = 'approved' and s.voided_at is null and s.captured_at is null
+       and not exists (select from charges c join orders o on o.tenant_ref = c.tenant_ref and o.id = c.order_id
+                        where c.tenant_ref = s.tenant_ref and c.txn_id = s.txn_id::text
+                          and c.status = 'authorized' and o.status = 'on_hold')`,
+
+  'a hold whose order no longer waits': `
+    select h.tenant_ref, h.order_id, o.status
+      from ledger_holds h
+      left join orders o on o.tenant_ref = h.tenant_ref and o.id = h.order_id
+     where h.state = 'pending'
+       and (o.status is null or o.status not in ('pending_payment', 'on_hold'))`,
+
+  'reserved stock whose order no longer waits': `
+    select r.tenant_ref, r.order_id, o.status
+      from inventory_reservations r
+      left join orders o on o.tenant_ref = r.tenant_ref and o.id = r.order_id
+     where r.reserved > 0
+       and (o.status is null or o.status not in ('pending_payment', 'on_hold'))`,
+
+  'a coupon use whose order has not got it': `
+    select c.tenant_ref, c.order_id, c.state, o.status
+      from coupon_redemptions c
+      left join orders o on o.tenant_ref = c.tenant_ref and o.id = c.order_id
+     where (c.state = 'claimed' and (o.status is null or o.status not in ('pending_payment', 'on_hold')))
+        or (c.state = 'confirmed' and (o.placed_at is null or o.cancelled_at is not null))`,
+
+  'a coupon whose count is not the number of its uses': `
+    select k.tenant_ref, k.id, k.used_count, count(r.order_id)
+      from coupons k
+      left join coupon_redemptions r on r.tenant_ref = k.tenant_ref and r.coupon_id = k.id
+                                    and r.state <> 'released'
+     group by 1, 2, 3
+    having k.used_count <> count(r.order_id)`,
+
+  'a placed order without exactly one event, or an event without an order': `
+    select tenant_ref, id, count(e.event_id)
+      from orders o
+      full join (select tenant_ref, order_id as id, id as event_id from webhook_events
+                  where type = 'commerce.order.placed.v1') e using (tenant_ref, id)
+     group by 1, 2
+    having count(e.event_id) <> count(o.placed_at)`,
+
+  'a placed order without exactly one journal of its sale': `
+    select o.tenant_ref, o.id, count(j.id)
+      from orders o
+      left join ledger_journals j on j.tenant_ref = o.tenant_ref and j.order_id = o.id
+                                 and j.kind = 'order.placed'
+     where o.total_cents > 0 or o.subtotal_cents > 0
+     group by 1, 2, o.placed_at
+    having count(j.id) <> case when o.placed_at is null then 0 else 1 end`,
+
+  'an order that waits for its payment and for nobody': `
+    select o.tenant_ref, o.id, o.created_at
+      from orders o
+     where o.status = 'pending_payment'
+       and not exists (select from idempotency_keys k
+                        where k.tenant_ref = o.tenant_ref and k.resource_id = o.id
+                          and k.state = 'running')`,
+
+  'an order that is taken for an operation which nobody ends': `
+    select o.tenant_ref, o.id, o.operation
+      from orders o
+     where o.operation_lease_token is not null
+       and not exists (select from idempotency_keys k
+                        where k.tenant_ref = o.tenant_ref and k.state = 'running'
+                          and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
+
+  'a delivery for more or fewer subscriptions than there are': `
+    select e.tenant_ref, e.id
+      from webhook_events e
+      join webhook_deliveries d on d.tenant_ref = e.tenant_ref and d.event_id = e.id
+     group by 1, 2, d.subscription_id
+    having count(*) > 1`,
+}
+
+/** Fails with the offending rows of any oracle: of orders, of the ledger, of balances, of stock. */
+export async function assertOrdersAddUp(superuser: pg.Client): Promise<void> {
+  for (const [what, query] of Object.entries(ORDER_ORACLES)) {
+    const { rows } = await superuser.query(query)
+    assert.deepEqual(rows, [], what)
+  }
+  await assertOracles(superuser)
+  await assertStockAddsUp(superuser)
+}

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { readCard } from '../../../src/modules/payments/service.ts'
+import {
+  APPROVED,
+  addVariant,
+  type CheckoutApp,
+  cart,
+  checkout,
+  DECLINED,
+  enable,
+  giveCredit,
+  issueGiftCard,
+  LOST_AFTER_CHARGE,
+  LOST_BEFORE_CHARGE,
+  openCheckoutApp,
+  openShop,
+  type Shop,
+  stock,
+} from './setup.ts'
+
+const STEPS = [
+  'claimed',
+  'priced',
+  'reserved',
+  'authorize-sent',
+  'authorized',
+  'captured',
+  'settled',
+] as const
+
+const orderOf = async ({ superuser }: CheckoutApp, { tenant }: Shop, key: string) => {
+  const { rows } = await superuser.query(
+    `select id, status, payment_status, captured_cents, total_cents, payment_failure
+       from orders where tenant_ref = $1 and idempotency_key = $2`,
+    [tenant, key],
+  )
+  assert.ok(rows.length <= 1)
+  return rows[0] ?? null
+}
+
+const journalOf = async (app: CheckoutApp, { tenant }: Shop, ref: string) => {
+  const { rows } = await app.superuser.query(
+    `select j.kind from sim_journal j join charges c on c.charge_id = j.ref
+      where j.tenant_ref = $1 and c.order_id = $2 order by j.created_at`,
+    [tenant, ref],
+  )
+  return rows.map(({ kind }) => kind)
+}
+
+test('a checkout that was left undone', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1_000])
+  await enable(shop.merchant, 'gift_cards', 'store_credit')
+  await giveCredit(shop.merchant, 'ann', 100_000)
+  const counted = await addVariant(shop.merchant, 2_500)
+  await stock(shop.merchant, counted, 1_000)
+  const coupon = await shop.merchant.post('/v1/merchant/marketing/coupons', {
+    code: 'TEN',
+    type: 'percent',
+    percent_bps: 1_000,
+  })
+  assert.equal(coupon.status, 201, coupon.text)
+
+  const byCard = cart(counted, { coupon_code: 'TEN' })
+  const byCredit = { ...cart(counted, { apply_store_credit: true }), card: null }
+  /** By a little store credit, a little of a gift card, and a card for the rest. */
+  const byAll = async () => {
+    const customer_ref = randomUUID()
+    await giveCredit(shop.merchant, customer_ref, 300)
+    const { code } = await issueGiftCard(shop.merchant, 400)
+    const tenders = { apply_store_credit: true, gift_card_code: code }
+    return cart(counted, { customer_ref, coupon_code: 'TEN', ...tenders })
+  }
+
+  for (const step of STEPS) {
+    for (const how of ['byCard', 'byAll', 'byCredit'] as const) {
+      if (how === 'byCredit' && ['authorize-sent', 'authorized', 'captured'].includes(step))
+        continue
+      await t.test(`is ended by the worker after a crash when ${step}, paid ${how}`, async () => {
+        const body = how === 'byAll' ? await byAll() : { byCard, byCredit }[how]
+        const key = randomUUID()
+        await app.crash(shop, body, step, key)
+        await app.abandon()
+        app.clock.advance(10_000)
+        await app.reconcile()
+        app.clock.reset()
+        const order = await orderOf(app, shop, key)
+        if (step === 'claimed' || step === 'priced') {
+          assert.equal(order, null)
+          assert.equal((await checkout(app, shop, body, key)).status, 201, 'the key is free')
+        } else {
+          const isLost = how !== 'byCredit' && (step === 'reserved' || step === 'authorize-sent')
+          assert.equal(order.status, isLost ? 'payment_failed' : 'placed')
+          const again = await checkout(app, shop, body, key)
+          assert.equal(again.status, isLost ? 402 : 201, again.text)
+          assert.equal(again.headers['idempotent-replayed'], 'true')
+          if (!isLost) assert.equal(again.body.order.id, order.id)
+          if (!isLost && how !== 'byCredit')
+            assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+        }
+        await app.assertAddsUp()
+      })
+    }
+  }
+
+  await t.test('is ended by the same key just as well', async () => {
+    const key = randomUUID()
+    await app.crash(shop, byCard, 'authorized', key)
+    await app.abandon()
+    const answer = await checkout(app, shop, byCard, key)
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(answer.headers['idempotent-replayed'], undefined)
+    assert.equal((await checkout(app, shop, byCard, key)).text, answer.text)
+    await app.assertAddsUp()
+  })
+
+  await t.test('is ended once, whoever and how many take it up', async () => {
+    const key = randomUUID()
+    await app.crash(shop, byCard, 'authorized', key)
+    await app.abandon()
+    const answers = await Promise.all([
+      ...Array.from({ length: 4 }, () => checkout(app, shop, byCard, key)),
+      ...Array.from({ length: 4 }, () => app.reconcile()),
+    ])
+    const statuses = answers.flatMap((each) => (typeof each === 'number' ? [] : [each.status]))
+    assert.deepEqual([...new Set(statuses)], [201])
+    const order = await orderOf(app, shop, key)
+    assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+    await app.assertAddsUp()
+  })
+
+  await t.test(
+    'charged in silence: 503, 409, and after ten seconds the order is placed',
+    async () => {
+      const key = randomUUID()
+      const body = { ...byCard, card: LOST_AFTER_CHARGE }
+      const first = await checkout(app, shop, body, key)
+      assert.equal(first.status, 503, first.text)
+      assert.equal(first.body.error.code, 'payment_unconfirmed')
+      const order = await orderOf(app, shop, key)
+      assert.deepEqual([order.status, order.payment_status], ['pending_payment', 'unknown'])
+      assert.equal(first.body.order.id, order.id)
+      assert.equal(first.body.order.status, 'pending_payment')
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+      const answer = await checkout(app, shop, body, key)
+      assert.equal(answer.status, 201, answer.text)
+      assert.equal(answer.body.order.id, order.id)
+      await app.assertAddsUp()
+    },
+  )
+
+  await t.test(
+    'never charged: 503, 409 while nobody knows, then 402 and nothing held',
+    async () => {
+      const key = randomUUID()
+      const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
+      assert.equal((await checkout(app, shop, body, key)).status, 503)
+      await app.abandon()
+      const early = await checkout(app, shop, body, key)
+      assert.equal(early.status, 409, 'ten seconds are not over')
+      assert.equal(early.body.error.code, 'idempotency_in_progress')
+      assert.equal(early.headers['retry-after'], '2')
+      app.clock.advance(10_000)
+      await app.abandon()
+      await app.reconcile()
+      const answer = await checkout(app, shop, body, key)
+      assert.equal(answer.status, 402, answer.text)
+      assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
+      assert.equal(answer.body.order.status, 'payment_failed')
+      await app.assertAddsUp()
+    },
+  )
+
+  await t.test(
+    'a late approval of a failed order is voided and told, and the order stays failed',
+    async () => {
+      const key = randomUUID()
+      await app.crash(shop, byCard, 'authorize-sent', key)
+      app.clock.advance(10_000)
+      await app.abandon()
+      await app.reconcile()
+      const order = await orderOf(app, shop, key)
+      assert.equal(order.status, 'payment_failed')
+      assert.ok((await app.watchLate()) > 0, 'it is asked about again')
+      assert.equal(app.alerts.length, 0)
+      const db = app.runtime.database.tenant(shop.tenant)
+      const gateway = await app.runtime.payments.forStore(db)
+      const { rows } = await app.superuser.query(
+        `select id, amount_cents from payment_attempts where order_id = $1`,
+        [order.id],
+      )
+      const late = await gateway.sale({
+        ref: rows[0].id,
+        amount_cents: rows[0].amount_cents * 1,
+        currency: 'USD',
+        source: { card: readCard(APPROVED) },
+        order_id: order.id,
+      })
+      assert.equal(late.outcome, 'approved')
+      await app.superuser.query(`update payment_attempts set next_check_at = now() where id = $1`, [
+        rows[0].id,
+      ])
+      await app.watchLate()
+      assert.deepEqual(
+        app.alerts.map(({ order_id }) => order_id),
+        [order.id],
+      )
+      assert.equal((await orderOf(app, shop, key)).status, 'payment_failed')
+      assert.equal((await gateway.lookup({ ref: rows[0].id })).state, 'voided')
+      assert.equal((await checkout(app, shop, byCard, key)).status, 402)
+      await app.watchLate()
+      assert.equal(app.alerts.length, 1, 'told once')
+      await app.assertAddsUp()
+    },
+  )
+
+  await t.test('a decline is told honestly, and gives everything back', async () => {
+    const answer = await checkout(app, shop, { ...(await byAll()), card: DECLINED })
+    assert.equal(answer.status, 402)
+    assert.deepEqual(answer.body.decline, { reason: 'card_declined', retryable: true })
+    await app.assertAddsUp()
+  })
+
+  await t.test('what fails for a reason of our own is told, and waits', async () => {
+    const key = randomUUID()
+    await app.crash(shop, byCard, 'authorized', key)
+    await app.superuser.query(
+      `update idempotency_keys set resource_id = gen_random_uuid(), lease_until = now() where key = $1`,
+      [key],
+    )
+    const before = app.alerts.length
+    await app.reconcile()
+    assert.equal(app.alerts.length, before + 1)
+    assert.equal(await app.reconcile(), 0, 'not at once again')
+    await app.superuser.query(
+      `update idempotency_keys k set resource_id = o.id, lease_until = now() from orders o where k.key = $1 and o.idempotency_key = k.key`,
+      [key],
+    )
+    await app.reconcile()
+    assert.equal((await orderOf(app, shop, key)).status, 'placed')
+    await app.assertAddsUp()
+  })
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { addVariant } from '../checkout/setup.ts'
+import { type Desk, fund, shareDesk } from './setup.ts'
+
+const shared = shareDesk()
+
+describe('cancelling', () => {
+  let desk: Desk
+  before(() => {
+    desk = shared.current
+  })
+
+  const counted = async (on_hand: number) => {
+    const id = await addVariant(desk.shop.merchant, 1_000)
+    const url = `/v1/merchant/inventory/${id}`
+    await desk.shop.merchant.put(url, { track_inventory: true })
+    await desk.shop.merchant.post(`${url}/adjust`, { set_on_hand: on_hand, reason: 'counted' })
+    return {
+      id,
+      available: async () => (await desk.shop.merchant.get(url)).body.inventory?.available,
+    }
+  }
+
+  test('gives back every tender, the stock and the coupon in one act', async () => {
+    const gift = await fund(desk, 300, 700)
+    const { id, available } = await counted(5)
+    const code = randomUUID()
+    const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 1 }
+    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const { order } = await desk.place({
+      items: [{ variant_id: id, quantity: 2 }],
+      apply_store_credit: true,
+      gift_card_code: gift.code,
+      coupon_code: code,
+    })
+    const had = await available()
+    const answer = await desk.shopper(order.id, 'cancel', {
+      reason: 'changed my mind',
+      actor: 'Ann',
+    })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.order.status, 'cancelled')
+    assert.equal(answer.body.already_cancelled, false)
+    assert.equal(answer.body.refunds[0].amount_cents, 1_900)
+    assert.equal(await desk.net(order.id), 0)
+    assert.equal(await available(), had === undefined ? undefined : had + 2)
+    const detail = await desk.read(order.id)
+    assert.equal(detail.notes[0].note, 'changed my mind (Ann)')
+    assert.equal(detail.timeline.at(-1).type, 'cancelled')
+    assert.ok(
+      !JSON.stringify(detail.timeline).includes('Ann'),
+      'nobody in person is in the timeline',
+    )
+    const again = await desk.place({ coupon_code: code })
+    assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
+  })
+
+  test('is harmless to repeat, and says so', async () => {
+    const { order } = await desk.place()
+    await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    const again = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    assert.equal(again.status, 200)
+    assert.equal(again.body.already_cancelled, true)
+    assert.equal(again.body.refunds.length, 1)
+    assert.equal(again.body.order.is_test, false)
+  })
+
+  test('gives back only what is left after a refund', async () => {
+    const { order } = await desk.place()
+    await desk.merchant(order.id, 'refunds', { amount_cents: 700 })
+    const answer = await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
+    assert.equal(answer.body.refunds[0].amount_cents, 1_300, answer.text)
+    assert.equal(answer.body.order.status, 'cancelled')
+    assert.equal(answer.body.order.payment_status, 'refunded')
+    assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('many at once cancel once', async () => {
+    const { order } = await desk.place()
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => desk.merchant(order.id, 'cancel', { reason: 'other' })),
+    )
+    const done = answers.filter(({ status, body }) => status === 200 && !body.already_cancelled)
+    assert.equal(done.length, 1)
+    for (const { status, body } of answers) {
+      assert.ok(status === 200 || body.error.code === 'order_busy', JSON.stringify(body))
+    }
+    assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('lets go of an authorisation that was held for review', async () => {
+    const value = 'review@bad.example'
+    await desk.shop.merchant.post('/v1/merchant/fraud/bans', {
+      kind: 'email',
+      value,
+      action: 'review',
+      reason: 'a test',
+    })
+    const { order, fraud } = await desk.place({ email: value })
+    assert.equal(fraud.decision, 'review')
+    const edit = await desk.shopper(order.id, 'edit', {
+      edits: [{ order_item_id: (await desk.read(order.id)).items[0].id, quantity: 1 }],
+    })
+    assert.equal(edit.body.error.code, 'invalid_transition', edit.text)
+    assert.equal(edit.body.reason, 'not_captured')
+    const refund = await desk.merchant(order.id, 'refunds', {})
+    assert.equal(refund.body.error.code, 'not_refundable')
+    const answer = await desk.merchant(order.id, 'cancel', { reason: 'fraud' })
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(answer.body.refunds, [])
+    assert.equal(answer.body.order.payment_status, 'voided')
+    assert.equal(answer.body.order.hold, null)
+    const { rows } = await desk.superuser.query(
+      `select s.voided_at is not null as voided, s.captured_cents::int
+         from sim_charges s join charges c on c.txn_id = s.txn_id::text where c.order_id = $1`,
+      [order.id],
+    )
+    assert.deepEqual(rows, [{ voided: true, captured_cents: 0 }])
+  })
+
+  test('is refused for what has been shipped, and says what may be done', async () => {
+    const { order } = await desk.place()
+    await desk.superuser.query(
+      `update order_items set shipped_quantity = quantity where order_id = $1`,
+      [order.id],
+    )
+    const answer = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    assert.equal(answer.status, 409)
+    assert.equal(answer.body.error.code, 'invalid_transition')
+    assert.ok(answer.body.allowed.includes('refund'))
+  })
+
+  test('bad input is refused', async () => {
+    const { order } = await desk.place()
+    for (const body of [{}, { reason: 'because' }, { reason: 'staff', restock: 'no' }]) {
+      const refused = await desk.merchant(order.id, 'cancel', body)
+      assert.equal(refused.body.error.code, 'invalid_body')
+    }
+    assert.equal((await desk.shopper('none', 'cancel')).body.error.code, 'order_not_found')
+  })
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { APPROVED, addVariant, DECLINED } from '../checkout/setup.ts'
+import { type Desk, fund, shareDesk } from './setup.ts'
+
+const shared = shareDesk()
+
+describe('an edit', () => {
+  let desk: Desk
+  before(() => {
+    desk = shared.current
+  })
+
+  const edits = (items: { id: string }[], ...quantities: number[]) => ({
+    edits: quantities.map((quantity, at) => ({ order_item_id: items[at]?.id, quantity })),
+  })
+
+  test('charges the difference to the card that comes with it', async () => {
+    const { order, items } = await desk.place()
+    const answer = await desk.shopper(order.id, 'edit', { ...edits(items, 5), card: APPROVED })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.delta_cents, 3_000)
+    assert.equal(answer.body.charge.amount_cents, 3_000)
+    assert.equal(answer.body.refund, null)
+    assert.equal(answer.body.order.total_cents, 5_000)
+    assert.equal(answer.body.items[0].quantity, 5)
+    assert.equal(answer.body.order.status, 'placed')
+    assert.equal(await desk.net(order.id), 5_000)
+  })
+
+  test('gives the difference back without becoming a refund', async () => {
+    const { order, items } = await desk.place()
+    const answer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.delta_cents, -1_000)
+    assert.equal(answer.body.refund.kind, 'adjustment')
+    assert.equal(answer.body.order.status, 'placed')
+    assert.equal(answer.body.order.total_cents, 1_000)
+    const detail = await desk.read(order.id)
+    assert.equal(detail.order.captured_cents, 1_000)
+    assert.equal(detail.order.refunded_cents, 0)
+    assert.equal(await desk.net(order.id), 1_000)
+    const rest = await desk.merchant(order.id, 'refunds', {})
+    assert.equal(rest.body.refund.amount_cents, 1_000, rest.text)
+    assert.equal(rest.body.order.status, 'refunded')
+  })
+
+  test('keeps the prices it was bought for, and drops a coupon whose minimum is no longer met', async () => {
+    const code = randomUUID()
+    const coupon = { code, type: 'percent', percent_bps: 1_000, min_subtotal_cents: 2_000 }
+    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const { order, items } = await desk.place({ coupon_code: code })
+    assert.equal(order.total_cents, 1_800)
+    const answer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(answer.body.delta_cents, -800, answer.text)
+    assert.equal(answer.body.order.discount_cents, 0)
+    assert.equal(answer.body.order.total_cents, 1_000)
+  })
+
+  test('keeps shipping and tax as they were priced, unless it names others', async () => {
+    const shipping = {
+      mode: 'flat',
+      flat_rate_cents: 500,
+      expedited_rate_cents: 900,
+      max_cents: 900,
+    }
+    const tax = { provider: 'flat_rate', rate_bps: 1_000 }
+    const { order, items } = await desk.place({ shipping, tax })
+    assert.equal(order.total_cents, 2_700)
+    const one = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(one.body.order.total_cents, 1_600, one.text)
+    const fast = await desk.shopper(order.id, 'edit', {
+      ...edits(items, 1),
+      expedited: true,
+      card: APPROVED,
+    })
+    assert.equal(fast.body.delta_cents, 400, fast.text)
+    assert.equal(fast.body.order.shipping_cents, 900)
+  })
+
+  test('leaves the order untouched where the card is declined', async () => {
+    const { order, items } = await desk.place()
+    const declined = await desk.shopper(order.id, 'edit', { ...edits(items, 3), card: DECLINED })
+    assert.equal(declined.status, 402, declined.text)
+    assert.equal(declined.body.error.code, 'payment_declined')
+    assert.equal(declined.body.decline.reason, 'card_declined')
+    const detail = await desk.read(order.id)
+    assert.equal(detail.order.total_cents, 2_000)
+    assert.equal(detail.items[0].quantity, 2)
+    assert.equal(detail.charges.length, 1)
+    const again = await desk.shopper(order.id, 'edit', { ...edits(items, 3), card: APPROVED })
+    assert.equal(again.status, 200, 'it is free for the next edit')
+  })
+
+  test('charges nobody who did not ask for it', async () => {
+    const { order, items } = await desk.place()
+    const shopper = await desk.shopper(order.id, 'edit', edits(items, 3))
+    assert.equal(shopper.status, 402)
+    assert.equal(shopper.body.error.code, 'card_required')
+    assert.equal(shopper.body.amount_due_cents, 1_000)
+    const merchant = await desk.merchant(order.id, 'edit', {
+      ...edits(items, 3),
+      charge_card: true,
+    })
+    assert.equal(merchant.body.error.code, 'card_required', 'no card was kept')
+  })
+
+  test('lets a merchant charge the card that was kept, and says which', async () => {
+    const { order, items, charges } = await desk.place()
+    const { rows } = await desk.superuser.query(
+      `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
+       values ('acme', gen_random_uuid(), $1, 'f', '100') returning vault_id`,
+      [JSON.stringify({ brand: 'visa', last4: '1111', exp_month: 1, exp_year: 2040 })],
+    )
+    await desk.superuser.query(`update charges set vault_id = $1 where charge_id = $2`, [
+      rows[0].vault_id,
+      charges[0].charge_id,
+    ])
+    const unasked = await desk.merchant(order.id, 'edit', edits(items, 3))
+    assert.equal(unasked.body.error.code, 'card_required')
+    const answer = await desk.merchant(order.id, 'edit', { ...edits(items, 3), charge_card: true })
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.charge.card.last4, '1111')
+    assert.equal(await desk.net(order.id), 3_000)
+  })
+
+  test('that leaves nothing is a cancellation', async () => {
+    const { order, items } = await desk.place()
+    const answer = await desk.shopper(order.id, 'edit', edits(items, 0))
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.order.status, 'cancelled')
+    assert.equal(answer.body.delta_cents, -2_000)
+    assert.equal(answer.body.refund.amount_cents, 2_000)
+    assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('gives back to the tenders in the reverse of how they paid', async () => {
+    const gift = await fund(desk, 300, 1_700)
+    const { order, items } = await desk.place({
+      apply_store_credit: true,
+      gift_card_code: gift.code,
+    })
+    const answer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.deepEqual(
+      answer.body.refund.tenders.map((each: { tender: string; amount_cents: number }) => [
+        each.tender,
+        each.amount_cents,
+      ]),
+      [['gift_card', 1_000]],
+      answer.text,
+    )
+  })
+
+  test('moves stock with what is wanted, and takes none that is not there', async () => {
+    const id = await addVariant(desk.shop.merchant, 1_000)
+    const url = `/v1/merchant/inventory/${id}`
+    await desk.shop.merchant.put(url, { track_inventory: true })
+    await desk.shop.merchant.post(`${url}/adjust`, { set_on_hand: 4, reason: 'counted' })
+    const { order, items } = await desk.place({ items: [{ variant_id: id, quantity: 2 }] })
+    const short = await desk.shopper(order.id, 'edit', { ...edits(items, 5), card: APPROVED })
+    assert.equal(short.body.error.code, 'insufficient_stock', short.text)
+    const declined = await desk.shopper(order.id, 'edit', { ...edits(items, 4), card: DECLINED })
+    assert.equal(declined.status, 402)
+    const more = await desk.shopper(order.id, 'edit', { ...edits(items, 4), card: APPROVED })
+    assert.equal(more.status, 200, 'what the declined edit took is there again')
+    const fewer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(fewer.status, 200, fewer.text)
+    const { rows } = await desk.superuser.query(
+      `select allocated::int from inventory_levels where variant_id = $1`,
+      [id],
+    )
+    assert.deepEqual(rows, [{ allocated: 1 }])
+  })
+
+  test('is refused for what it cannot name, or once money was given back', async () => {
+    const { order, items } = await desk.place()
+    const unknown = await desk.shopper(order.id, 'edit', edits([{ id: randomUUID() }], 1))
+    assert.equal(unknown.body.error.code, 'order_item_not_found')
+    const twice = { edits: [1, 2].map((quantity) => ({ order_item_id: items[0].id, quantity })) }
+    assert.equal((await desk.shopper(order.id, 'edit', twice)).body.error.code, 'invalid_body')
+    const charge = { ...edits(items, 1), charge_id: randomUUID() }
+    assert.equal((await desk.shopper(order.id, 'edit', charge)).body.error.code, 'charge_not_found')
+    assert.equal((await desk.shopper(order.id, 'edit', { edits: [] })).status, 400)
+    const bad = { ...edits(items, 3), card: { ...APPROVED, ccnumber: '4111111111111112' } }
+    const refused = await desk.shopper(order.id, 'edit', bad)
+    assert.equal(refused.body.issues[0].path, 'card.ccnumber')
+    await desk.merchant(order.id, 'refunds', { amount_cents: 1 })
+    const late = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(late.body.error.code, 'invalid_transition')
+  })
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { APPROVED } from '../checkout/setup.ts'
+import type { Desk } from './setup.ts'
+
+/** What may happen to an order, in any sequence. */
+export type Step =
+  | { do: 'refund'; cents: number; method: 'original' | 'store_credit' }
+  | { do: 'refund units'; line: number; quantity: number }
+  | { do: 'refund charge'; charge: number; cents: number | null }
+  | { do: 'edit'; quantities: [number, number] }
+  | { do: 'cancel' }
+  | { do: 'hold' }
+  | { do: 'process' }
+  | { do: 'many'; steps: Step[] }
+
+const cents = fc.integer({ min: 1, max: 4_000 })
+const single: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('refund' as const),
+      cents,
+      method: fc.constantFrom('original' as const, 'store_credit' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('refund units' as const),
+      line: fc.nat(1),
+      quantity: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('refund charge' as const),
+      charge: fc.nat(2),
+      cents: fc.option(cents),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('edit' as const),
+      quantities: fc.tuple(fc.nat(4), fc.nat(4)),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'cancel' } as const) },
+  { weight: 1, arbitrary: fc.constant({ do: 'hold' } as const) },
+  { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
+)
+
+/** Some of them at the same time. */
+const many: fc.Arbitrary<Step> = fc.record({
+  do: fc.constant('many' as const),
+  steps: fc.array(single, { minLength: 2, maxLength: 4 }),
+})
+
+export const sequences = fc.record({
+  credit: fc.constantFrom(0, 150),
+  gift: fc.constantFrom(0, 700),
+  steps: fc.array(fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: many }), {
+    minLength: 1,
+    maxLength: 6,
+  }),
+})
+
+/** All that a step may be refused with. Anything else is a fault. */
+const REFUSALS = [
+  'not_refundable',
+  'amount_exceeds_refundable',
+  'invalid_transition',
+  'order_busy',
+  'charge_not_found',
+]
+
+/** Takes an order through a sequence, and holds it against its own facts after every step. */
+export async function follow(
+  desk: Desk,
+  { steps, credit, gift }: { steps: Step[]; credit: number; gift: number },
+  fund: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
+): Promise<void> {
+  const card = gift > 0 || credit > 0 ? await fund(credit, Math.max(gift, 1)) : null
+  const { order, items, charges } = await desk.place({
+    items: [
+      { variant_id: desk.shop.variants[1_000], quantity: 2 },
+      { variant_id: desk.shop.variants[333], quantity: 3 },
+    ],
+    shipping: { mode: 'flat', flat_rate_cents: 499, expedited_rate_cents: 900, max_cents: 900 },
+    tax: { provider: 'flat_rate', rate_bps: 777 },
+    apply_store_credit: credit > 0,
+    ...(card === null || gift === 0 ? {} : { gift_card_code: card.code }),
+  })
+  const take = async (step: Step): Promise<void> => {
+    if (step.do === 'many') {
+      await Promise.all(step.steps.map(take))
+      return
+    }
+    const answer = await send(desk, order.id, { items, charges }, step)
+    const isFine = answer.status < 300 || REFUSALS.includes(answer.body.error?.code)
+    assert.ok(isFine, `${JSON.stringify(step)}: ${answer.text}`)
+  }
+  for (const step of steps) {
+    await take(step)
+    await agree(desk, order.id)
+  }
+}
+
+type Placed = { items: { id: string }[]; charges: { charge_id: string }[] }
+
+function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
+  switch (step.do) {
+    case 'refund':
+      return desk.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
+    case 'refund units': {
+      const wanted = { order_item_id: items[step.line]?.id, quantity: step.quantity }
+      return desk.merchant(id, 'refunds', { items: [wanted] })
+    }
+    case 'refund charge': {
+      const charge_id = charges[step.charge % charges.length]?.charge_id
+      return desk.shopper(id, 'refund', {
+        charge_id,
+        ...(step.cents === null ? {} : { amount_cents: step.cents }),
+      })
+    }
+    case 'edit': {
+      const edits = step.quantities.map((quantity, at) => ({
+        order_item_id: items[at]?.id,
+        quantity,
+      }))
+      return desk.shopper(id, 'edit', { edits, card: APPROVED })
+    }
+    case 'cancel':
+      return desk.merchant(id, 'cancel', { reason: 'other' })
+    default:
+      return desk.merchant(id, step.do)
+  }
+}
+
+/** The status that is kept is the one that follows from the facts, and the gateway has what is due. */
+async function agree(desk: Desk, id: string): Promise<void> {
+  const { order, charges, refunds } = await desk.read(id)
+  const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
+  assert.deepEqual(
+    [body.status, body.payment_status, body.fulfillment_status],
+    [order.status, order.payment_status, order.fulfillment_status],
+  )
+  assert.ok(order.refunded_cents <= order.captured_cents)
+  assert.equal(order.captured_cents, order.total_cents)
+  assert.ok(refunds.every(({ status }: { status: string }) => status === 'succeeded'))
+  for (const each of charges) assert.ok(each.refunded_cents <= each.captured_cents)
+}

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { cell } from '../../../src/modules/orders/export.ts'
+import type { Answer } from '../../harness/app.ts'
+import { type Desk, shareDesk } from './setup.ts'
+
+const shared = shareDesk()
+
+describe('reading orders', () => {
+  let desk: Desk
+  let first: Answer['body']
+  let second: Answer['body']
+  before(async () => {
+    desk = shared.current
+    first = await desk.place({ customer_ref: 'zoe', email: 'Zoe@Example.com' })
+    second = await desk.place({
+      customer_ref: '=cmd|calc',
+      items: [{ variant_id: desk.shop.variants[333], quantity: 1 }],
+    })
+  })
+
+  const list = async (query: string) => {
+    const answer = await desk.shop.merchant.get(`/v1/merchant/orders?${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
+  }
+  const found = async (query: string) =>
+    (await list(query)).orders.map(({ id }: { id: string }) => id)
+
+  test('lists the newest first, with how many there are', async () => {
+    const { orders, total, limit, offset } = await list('limit=1')
+    assert.deepEqual([orders.length, total, limit, offset], [1, 2, 1, 0])
+    assert.equal(orders[0].id, second.order.id)
+  })
+
+  test('filters by everything that an order is known by', async () => {
+    const sku = first.items[0].sku
+    const only = [
+      'customer_ref=zoe',
+      `order_number=${first.order.order_number}`,
+      `q=%23${first.order.order_number}`,
+      'q=zo',
+      'q=zoe@EXAMPLE',
+      `q=${sku.slice(0, 8)}`,
+      'q=WORTH%2010',
+      `sku=${sku}`,
+    ]
+    for (const query of only) assert.deepEqual(await found(query), [first.order.id], query)
+    const both = [second.order.id, first.order.id]
+    for (const query of [
+      'status=placed',
+      'payment_status=paid',
+      'fulfillment_status=unfulfilled',
+      'is_test=false',
+      'created_from=2020-01-01',
+      'status=nonsense',
+      'order_number=x',
+      'q=worth',
+    ]) {
+      assert.deepEqual(await found(query), both, query)
+    }
+    for (const query of ['status=shipped', 'created_to=2020-01-01', 'coupon_code=X', 'q=%25']) {
+      assert.deepEqual(await found(query), [], query)
+    }
+  })
+
+  test('shows one order with all that hangs on it', async () => {
+    const detail = await desk.read(first.order.id)
+    assert.deepEqual(Object.keys(detail), [
+      'order',
+      'items',
+      'charges',
+      'refunds',
+      'fulfillments',
+      'returns',
+      'timeline',
+      'notes',
+    ])
+    assert.equal(detail.order.email, 'Zoe@Example.com')
+    assert.deepEqual(
+      detail.timeline.map(({ type }: { type: string }) => type),
+      ['created', 'placed'],
+    )
+    const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${first.order.id}/timeline`)
+    assert.deepEqual(body.timeline, detail.timeline)
+  })
+
+  test('a shopper sees an order of their own, and no other', async () => {
+    const at = (id: string, customer: string) =>
+      desk.app.storefront.get(`/v1/tenants/acme/orders/${id}?customer_ref=${customer}`)
+    const own = await at(first.order.id, 'zoe')
+    assert.equal(own.status, 200, own.text)
+    assert.equal(own.body.order.email, undefined)
+    assert.equal(own.body.order.id, first.order.id)
+    const none = await at(randomUUID(), 'zoe')
+    for (const other of [
+      await at(first.order.id, 'ann'),
+      await at(first.order.id, ''),
+      await at('x', 'zoe'),
+    ]) {
+      assert.equal(other.status, 404)
+      assert.equal(other.text, none.text)
+    }
+    const listed = await desk.app.storefront.get('/v1/tenants/acme/customers/zoe/orders')
+    assert.equal(listed.body.total, 1)
+    assert.equal(listed.body.orders[0].email, undefined)
+  })
+
+  test('shopper reads go on while the store is suspended', async () => {
+    await desk.app.operator.put('/v1/stores/acme/status', { status: 'suspended', reason: 'a test' })
+    const url = `/v1/tenants/acme/orders/${first.order.id}?customer_ref=zoe`
+    assert.equal((await desk.app.storefront.get(url)).status, 200)
+    await desk.app.operator.put('/v1/stores/acme/status', { status: 'live' })
+  })
+
+  test('explains why an order is where it is', async () => {
+    const url = `/v1/merchant/orders/${first.order.id}/explain`
+    const { body } = await desk.shop.merchant.get(url)
+    assert.equal(body.status, 'placed')
+    assert.equal(body.rule.number, 12)
+    assert.match(body.rule.meaning, /paid for/)
+    assert.ok(body.allowed.includes('cancel'))
+    const release = body.refused.find(({ action }: { action: string }) => action === 'release')
+    assert.deepEqual(release, {
+      action: 'release',
+      reason: 'order_placed',
+      meaning: 'It cannot be done with an order that is placed.',
+    })
+  })
+
+  test('holds an order back, once, and lets somebody begin to work on another', async () => {
+    const { order } = await desk.place()
+    const url = `/v1/merchant/orders/${order.id}`
+    const processed = await desk.shop.merchant.post(`${url}/process`)
+    assert.equal(processed.body.order.status, 'processing', processed.text)
+    const held = await desk.shop.merchant.post(`${url}/hold`, { reason: 'call first' })
+    assert.equal(held.body.order.status, 'on_hold', held.text)
+    assert.equal(held.body.order.hold.reason, 'call first')
+    const again = await desk.shop.merchant.post(`${url}/hold`)
+    assert.equal(again.body.error.code, 'invalid_transition')
+    assert.equal(again.body.current_status, 'on_hold')
+    assert.ok(again.body.allowed.includes('release'))
+    assert.equal((await desk.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
+  })
+
+  test('keeps notes for the merchant', async () => {
+    const url = `/v1/merchant/orders/${first.order.id}/notes`
+    const made = await desk.shop.merchant.post(url, { note: 'gift wrap' })
+    assert.equal(made.status, 201, made.text)
+    assert.equal((await desk.read(first.order.id)).notes[0].note, 'gift wrap')
+    assert.equal((await desk.shop.merchant.post(url, { note: '' })).status, 400)
+  })
+
+  test('an operator flags a test order, on record', async () => {
+    const { order } = await desk.place()
+    const url = `/v1/stores/acme/orders/${order.id}/test-flag`
+    const flagged = await desk.app.operator.post(url, { is_test: true })
+    assert.equal(flagged.body.order.is_test, true, flagged.text)
+    assert.deepEqual(await found('is_test=true'), [order.id])
+    const { body } = await desk.app.operator.get('/v1/stores/acme/audit?action=order.test_flag')
+    assert.equal(body.entries.length, 1)
+    const nothing = await desk.app.operator.post(`/v1/stores/acme/orders/x/test-flag`, {
+      is_test: true,
+    })
+    assert.equal(nothing.body.error.code, 'order_not_found')
+  })
+
+  test('exports a table that no spreadsheet takes for formulas', async () => {
+    const answer = await desk.shop.merchant.get('/v1/merchant/orders/export.csv')
+    assert.equal(answer.status, 200)
+    assert.match(answer.headers['content-type'] ?? '', /^text\/csv/)
+    const lines = answer.text.trimEnd().split('\r\n')
+    assert.equal(lines.length - 1, (await list('')).total)
+    assert.match(lines[0] ?? '', /^"order_number","id"/)
+    assert.match(answer.text, /"'=cmd\|calc"/)
+    const one = await desk.shop.merchant.get('/v1/merchant/orders/export.csv?customer_ref=zoe')
+    assert.equal(one.text.trimEnd().split('\r\n').length, 2)
+    for (const text of ['=1+1', '+1', '-1', '@sum', '\t=1', ' =1', '\r=1']) {
+      assert.equal(cell(text), `"'${text}"`)
+    }
+    assert.equal(cell('say "hi"'), '"say ""hi"""')
+    assert.equal(cell(-5), '"-5"')
+    assert.equal(cell(null), '')
+  })
+
+  test('an export that breaks off is never taken for a whole one', async () => {
+    await desk.superuser.query('alter table orders rename column coupon_code to gone')
+    const cut = desk.shop.merchant.get('/v1/merchant/orders/export.csv')
+    await assert.rejects(cut)
+    await desk.superuser.query('alter table orders rename column gone to coupon_code')
+  })
+})

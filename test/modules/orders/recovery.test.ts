@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { cancelHeld } from '../../../src/modules/orders/cancel-money.ts'
+import { resumeEdit } from '../../../src/modules/orders/edit-money.ts'
+import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
+import type { OrderDeps } from '../../../src/modules/orders/words.ts'
+import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import type { Gateway } from '../../../src/modules/payments/service.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
+import { APPROVED, LOST_AFTER_CHARGE, LOST_BEFORE_CHARGE } from '../checkout/setup.ts'
+import { type Desk, shareDesk } from './setup.ts'
+
+const shared = shareDesk()
+const ACTOR = { name: 'merchant_key:test', correlationId: null }
+
+/** The time by which a gateway that knows nothing has never heard of it. */
+const LATER_MS = 11_000
+
+type Silence = 'after' | 'before'
+
+const UNKNOWN: GatewayResult = {
+  outcome: 'unknown',
+  txn_id: null,
+  auth_code: null,
+  avs: null,
+  cvv: null,
+  code: null,
+  reason: null,
+  retryable: false,
+  retry_class: null,
+  fraud_signal: false,
+  vault_id: null,
+  card: null,
+}
+
+describe('an outcome that nobody knows', () => {
+  let desk: Desk
+  before(() => {
+    desk = shared.current
+  })
+
+  const db = () => desk.app.runtime.database.tenant('acme')
+
+  /** The app's own gateway, which keeps silent about refunds and voids that it has made, or has not. */
+  const depsOf = (silence?: Silence, laterMs = 0): OrderDeps => {
+    const { payments, key } = desk.app.runtime
+    const mute = (gateway: Gateway): Gateway => {
+      const say = async (work: () => Promise<GatewayResult>) => {
+        if (silence === 'after') await work()
+        return UNKNOWN
+      }
+      return {
+        ...gateway,
+        refund: (what) => say(() => gateway.refund(what)),
+        void: (what) => say(() => gateway.void(what)),
+      }
+    }
+    const forStore: typeof payments.forStore = async (...of) => {
+      const gateway = await payments.forStore(...of)
+      return silence === undefined ? gateway : mute(gateway)
+    }
+    return {
+      payments: { ...payments, forStore },
+      tax: null,
+      clock: { now: () => Date.now() + laterMs },
+      keys: { fingerprint: key('card fingerprint') },
+    }
+  }
+
+  const begin = (deps: OrderDeps, orderId: string, amount_cents: number) =>
+    run(db(), { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }, (claim) =>
+      refund(deps, db(), { actor: ACTOR, claim }, orderId, {
+        by: 'merchant',
+        body: { amount_cents },
+      }),
+    )
+
+  /** The one claim that somebody left. */
+  const takeUp = async (operation: string) => {
+    await desk.superuser.query(
+      `update idempotency_keys set lease_until = now() where state = 'running'`,
+    )
+    const [claim, ...others] = await takeStale(db(), { operations: [operation], limit: 10 })
+    assert.ok(claim)
+    assert.deepEqual(others, [])
+    return claim
+  }
+
+  test('of a refund is settled by the gateway’s own record, once', async () => {
+    const { order } = await desk.place()
+    await assert.rejects(begin(depsOf('after'), order.id, 300), { code: 'payment_unconfirmed' })
+    assert.equal((await desk.read(order.id)).refunds[0].status, 'pending')
+    const busy = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    assert.equal(busy.body.error.code, 'order_busy')
+    const answer = await resumeRefund(depsOf(), db(), await takeUp('refund'))
+    assert.equal(answer.status, 201, answer.body)
+    assert.equal(await desk.net(order.id), 1_700)
+    assert.equal((await desk.read(order.id)).order.refunded_cents, 300)
+  })
+
+  test('of a refund that the gateway never saw counts for nothing, ten seconds later', async () => {
+    const { order } = await desk.place()
+    await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
+    const early = await takeUp('refund')
+    await assert.rejects(resumeRefund(depsOf(), db(), early), { code: 'idempotency_in_progress' })
+    const answer = await resumeRefund(depsOf(undefined, LATER_MS), db(), await takeUp('refund'))
+    assert.equal(answer.status, 409)
+    assert.match(answer.body, /refund_failed/)
+    const detail = await desk.read(order.id)
+    assert.equal(detail.refunds[0].status, 'failed')
+    assert.equal(detail.charges[0].refunded_cents, 0)
+    assert.equal(detail.order.status, 'placed')
+    const all = await desk.merchant(order.id, 'refunds', {})
+    assert.equal(all.body.refund.amount_cents, 2_000, all.text)
+  })
+
+  test('of a crash before the gateway was asked gives nothing back, and nothing twice', async () => {
+    const { order } = await desk.place()
+    const crash = () => Promise.reject(new Error('killed'))
+    const at = (point: string) => (point === 'refund-promised' ? crash() : undefined)
+    await assert.rejects(begin({ ...depsOf(), at }, order.id, 300), /killed/)
+    await resumeRefund(depsOf(undefined, LATER_MS), db(), await takeUp('refund'))
+    assert.equal(await desk.net(order.id), 2_000)
+  })
+
+  test('of a crash after the gateway has given it back is booked', async () => {
+    const { order } = await desk.place()
+    const at = (point: string) =>
+      point === 'refund-answered' ? Promise.reject(new Error('killed')) : undefined
+    await assert.rejects(begin({ ...depsOf(), at }, order.id, 2_000), /killed/)
+    const answer = await resumeRefund(depsOf(), db(), await takeUp('refund'))
+    assert.equal(answer.status, 201, answer.body)
+    assert.equal((await desk.read(order.id)).order.status, 'refunded')
+    assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('of a cancellation is ended when it is known, and keeps others out until then', async () => {
+    const { order } = await desk.place()
+    const held = { order_id: order.id, reason: 'fraud', actor: 'system' } as const
+    assert.equal(await cancelHeld(depsOf('after'), db(), held), null)
+    for (const [verb, body] of [
+      ['cancel', { reason: 'staff' }],
+      ['refunds', {}],
+      ['hold', {}],
+    ] as const) {
+      const busy = await desk.merchant(order.id, verb, body)
+      assert.equal(busy.body.error.code, 'order_busy', verb)
+    }
+    const ended = await cancelHeld(depsOf(), db(), held)
+    assert.equal(ended?.status, 'cancelled')
+    assert.equal((await cancelHeld(depsOf(), db(), held))?.status, 'cancelled')
+    assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('of a cancellation that failed leaves the order as it was', async () => {
+    const { order } = await desk.place()
+    const held = { order_id: order.id, reason: 'staff', actor: 'system' } as const
+    assert.equal(await cancelHeld(depsOf('before'), db(), held), null)
+    await assert.rejects(cancelHeld(depsOf(undefined, LATER_MS), db(), held), {
+      code: 'refund_failed',
+    })
+    assert.equal((await desk.read(order.id)).order.status, 'placed')
+    const again = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    assert.equal(again.status, 200, again.text)
+  })
+
+  test('of an edit’s charge leaves the order unchanged until it is known', async () => {
+    const { order, items } = await desk.place()
+    const edits = [{ order_item_id: items[0].id, quantity: 3 }]
+    const body = { edits, card: LOST_AFTER_CHARGE }
+    const key = randomUUID()
+    const unknown = await desk.shopper(order.id, 'edit', body, key)
+    assert.equal(unknown.status, 503, unknown.text)
+    assert.equal(unknown.body.error.code, 'payment_unconfirmed')
+    assert.equal(unknown.body.order.id, order.id)
+    assert.equal((await desk.read(order.id)).order.total_cents, 2_000)
+    const busy = await desk.shopper(order.id, 'edit', { edits, card: APPROVED })
+    assert.equal(busy.body.error.code, 'order_busy')
+    await resumeEdit(depsOf(), db(), await takeUp('edit'))
+    const replayed = await desk.shopper(order.id, 'edit', body, key)
+    assert.equal(replayed.status, 200, replayed.text)
+    assert.equal(replayed.body.order.total_cents, 3_000)
+    assert.equal(await desk.net(order.id), 3_000)
+  })
+
+  test('of an edit’s charge that never was leaves the order as it was', async () => {
+    const { order, items } = await desk.place()
+    const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
+    const key = randomUUID()
+    assert.equal((await desk.shopper(order.id, 'edit', body, key)).status, 503)
+    await resumeEdit(depsOf(undefined, LATER_MS), db(), await takeUp('edit'))
+    const replayed = await desk.shopper(order.id, 'edit', body, key)
+    assert.equal(replayed.status, 402, replayed.text)
+    assert.equal((await desk.read(order.id)).order.total_cents, 2_000)
+    assert.equal((await desk.merchant(order.id, 'cancel', { reason: 'staff' })).status, 200)
+  })
+})

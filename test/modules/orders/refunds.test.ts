@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, test } from 'node:test'
+import { type Desk, fund, keyed, shareDesk } from './setup.ts'
+
+const shared = shareDesk()
+
+describe('refunds', () => {
+  let desk: Desk
+  before(() => {
+    desk = shared.current
+  })
+
+  test('a shopper gets a part back, then the rest, and no more', async () => {
+    const { order, charges } = await desk.place()
+    const { charge_id } = charges[0]
+    const part = await desk.shopper(order.id, 'refund', {
+      charge_id,
+      amount_cents: 500,
+      reason: 'late',
+    })
+    assert.equal(part.status, 200, part.text)
+    assert.equal(part.body.refund.amount_cents, 500)
+    assert.equal(part.body.refund.status, 'succeeded')
+    assert.equal(part.body.order.status, 'partially_refunded')
+    assert.deepEqual(part.body.refund.tenders, [{ charge_id, tender: 'card', amount_cents: 500 }])
+    assert.equal(await desk.net(order.id), 1_500)
+
+    const tooMuch = await desk.shopper(order.id, 'refund', { charge_id, amount_cents: 1_501 })
+    assert.equal(tooMuch.status, 422, tooMuch.text)
+    assert.equal(tooMuch.body.error.code, 'amount_exceeds_refundable')
+    assert.equal(tooMuch.body.refundable_cents, 1_500)
+
+    const rest = await desk.shopper(order.id, 'refund', { charge_id })
+    assert.equal(rest.body.refund.amount_cents, 1_500, rest.text)
+    assert.equal(rest.body.order.status, 'refunded')
+    assert.equal(await desk.net(order.id), 0)
+
+    const again = await desk.shopper(order.id, 'refund', { charge_id })
+    assert.equal(again.status, 409)
+    assert.equal(again.body.error.code, 'not_refundable')
+  })
+
+  test('the same key gives back once and answers alike', async () => {
+    const { order, charges } = await desk.place()
+    const body = { charge_id: charges[0].charge_id, amount_cents: 100 }
+    const key = randomUUID()
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => desk.shopper(order.id, 'refund', body, key)),
+    )
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.equal(await desk.net(order.id), 1_900)
+    const other = await desk.shopper(order.id, 'refund', { ...body, amount_cents: 200 }, key)
+    assert.equal(other.body.error.code, 'idempotency_key_reused')
+  })
+
+  test('what is not there is not found', async () => {
+    const { order } = await desk.place()
+    const unknown = await desk.shopper(order.id, 'refund', { charge_id: randomUUID() })
+    assert.equal(unknown.body.error.code, 'charge_not_found')
+    const nowhere = await desk.shopper('nothing', 'refund', { charge_id: randomUUID() })
+    assert.equal(nowhere.body.error.code, 'order_not_found')
+    const item = { items: [{ order_item_id: randomUUID(), quantity: 1 }] }
+    const noItem = await desk.merchant(order.id, 'refunds', item)
+    assert.equal(noItem.body.error.code, 'order_item_not_found')
+  })
+
+  test('bad input is refused and leaves the key free', async () => {
+    const { order, items } = await desk.place()
+    const key = randomUUID()
+    const both = { amount_cents: 5, items: [{ order_item_id: items[0].id, quantity: 1 }] }
+    for (const body of [both, { amount_cents: 0 }, { amount_cents: 1.5 }, { method: 'cash' }]) {
+      const refused = await desk.merchant(order.id, 'refunds', body, key)
+      assert.equal(refused.body.error.code, 'invalid_body', refused.text)
+    }
+    assert.equal((await desk.merchant(order.id, 'refunds', { amount_cents: 5 }, key)).status, 201)
+    const keyless = await desk.shop.merchant.post(`/v1/merchant/orders/${order.id}/refunds`, {})
+    assert.equal(keyless.body.error.code, 'idempotency_key_required')
+  })
+
+  test('units come back at what was paid for them, with their tax, and the last takes the rest', async () => {
+    const { order, items } = await desk.place({
+      items: [{ variant_id: desk.shop.variants[333], quantity: 3 }],
+      shipping: { mode: 'flat', flat_rate_cents: 500, expedited_rate_cents: 900, max_cents: 900 },
+      tax: { provider: 'flat_rate', rate_bps: 825 },
+    })
+    const [item] = items
+    const wish = { items: [{ order_item_id: item.id, quantity: 1 }] }
+    const preview = await desk.shop.merchant.post(
+      `/v1/merchant/orders/${order.id}/refunds/preview`,
+      wish,
+    )
+    assert.equal(preview.status, 200, preview.text)
+    const first = await desk.merchant(order.id, 'refunds', wish)
+    assert.equal(first.status, 201, first.text)
+    assert.equal(first.body.refund.amount_cents, preview.body.amount_cents)
+    assert.equal(first.body.refund.product_cents, 333)
+    assert.equal(first.body.refund.shipping_cents, 0)
+    assert.equal(preview.body.remaining_cents, order.total_cents - preview.body.amount_cents)
+    const rest = { items: [{ order_item_id: item.id, quantity: 2 }], shipping_cents: 500 }
+    const last = await desk.merchant(order.id, 'refunds', rest)
+    assert.equal(last.body.order.status, 'refunded', last.text)
+    const amounts = [first, last].map(({ body }) => body.refund.amount_cents)
+    assert.equal(amounts[0] + amounts[1], order.total_cents)
+    assert.equal((await desk.read(order.id)).items[0].refunded_quantity, 3)
+  })
+
+  test('no more units and no more shipping come back than were bought', async () => {
+    const { order, items } = await desk.place()
+    const three = { items: [{ order_item_id: items[0].id, quantity: 3 }] }
+    const refused = await desk.merchant(order.id, 'refunds', three)
+    assert.equal(refused.body.error.code, 'amount_exceeds_refundable', refused.text)
+    assert.equal(refused.body.items[0].refundable_quantity, 2)
+    const twice = {
+      items: [three.items[0], three.items[0]].map((each) => ({ ...each, quantity: 2 })),
+    }
+    assert.equal((await desk.merchant(order.id, 'refunds', twice)).status, 422)
+    const shipping = await desk.merchant(order.id, 'refunds', { shipping_cents: 1 })
+    assert.equal(shipping.body.refundable_cents, 0)
+  })
+
+  test('the tenders get it back in the reverse of how they paid, each no more than it paid', async () => {
+    const gift = await fund(desk, 300, 700)
+    const { order, charges } = await desk.place({
+      apply_store_credit: true,
+      gift_card_code: gift.code,
+    })
+    const [credit, giftCard, card] = charges
+    assert.deepEqual(
+      charges.map((each: { amount_cents: number }) => each.amount_cents),
+      [300, 700, 1_000],
+    )
+    const first = await desk.merchant(order.id, 'refunds', { amount_cents: 1_400 })
+    assert.deepEqual(first.body.refund.tenders, [
+      { charge_id: card.charge_id, tender: 'card', amount_cents: 1_000 },
+      { charge_id: giftCard.charge_id, tender: 'gift_card', amount_cents: 400 },
+    ])
+    await desk.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)
+    const rest = await desk.merchant(order.id, 'refunds', {})
+    assert.deepEqual(
+      rest.body.refund.tenders
+        .toSorted((a: { amount_cents: number }, b: { amount_cents: number }) =>
+          a.amount_cents === b.amount_cents ? 0 : a.amount_cents - b.amount_cents,
+        )
+        .map((each: { tender: string }) => each.tender),
+      ['store_credit', 'store_credit'],
+      'a disabled gift card does not take it',
+    )
+    assert.equal(rest.body.order.status, 'refunded')
+    const account = await desk.shop.merchant.get('/v1/merchant/store-credit/ann')
+    assert.equal(account.body.accounts[0].balance_cents, 600)
+    assert.ok(credit)
+  })
+
+  test('a merchant may give all of it as store credit, which no gateway hears of', async () => {
+    const { order } = await desk.place({ customer_ref: 'bea' })
+    const answer = await desk.merchant(order.id, 'refunds', { method: 'store_credit' })
+    assert.equal(answer.status, 201, answer.text)
+    assert.equal(answer.body.refund.method, 'store_credit')
+    assert.equal(await desk.net(order.id), 2_000)
+    const account = await desk.shop.merchant.get('/v1/merchant/store-credit/bea')
+    assert.equal(account.body.accounts[0].balance_cents, 2_000)
+  })
+
+  test('a refund has one journal, one event and its place in the timeline', async () => {
+    const { order } = await desk.place()
+    await desk.merchant(order.id, 'refunds', { amount_cents: 700 })
+    const journals = await desk.superuser.query(
+      `select j.kind, e.account, e.amount_cents::int
+         from ledger_journals j join ledger_entries e using (tenant_ref)
+        where e.journal_id = j.id and j.order_id = $1 and j.kind = 'order.refunded'
+        order by e.amount_cents`,
+      [order.id],
+    )
+    assert.deepEqual(
+      journals.rows.map(({ account, amount_cents }) => [account, amount_cents]),
+      [
+        ['card_clearing', -700],
+        ['refund', 700],
+      ],
+    )
+    const events = await desk.superuser.query(
+      `select count(*)::int from webhook_events
+        where order_id = $1 and type = 'commerce.order.refunded.v1'`,
+      [order.id],
+    )
+    assert.equal(events.rows[0].count, 1)
+    const { timeline } = await desk.read(order.id)
+    assert.equal(timeline.at(-1).type, 'refunded')
+  })
+
+  test('two hundred at once never give back more than was paid', async () => {
+    const { order, charges } = await desk.place()
+    const { charge_id } = charges[0]
+    const url = `/v1/tenants/acme/orders/${order.id}/refund`
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () =>
+        desk.app.storefront.post(url, { charge_id, amount_cents: 30 }, keyed()),
+      ),
+    )
+    const statuses = Map.groupBy(answers, ({ status }) => status)
+    assert.equal(statuses.get(200)?.length, 66, JSON.stringify([...statuses.keys()]))
+    assert.equal(statuses.get(422)?.length, 134)
+    assert.equal(await desk.net(order.id), 20)
+    assert.equal((await desk.read(order.id)).order.refunded_cents, 1_980)
+  })
+})

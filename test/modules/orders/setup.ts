@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, type TestContext } from 'node:test'
+import type pg from 'pg'
+import { type Answer, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
+import { assertOracles } from '../../harness/oracles.ts'
+import { assertStockAddsUp } from '../../harness/stock-oracles.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { APPROVED, checkout, openShop, type Shop } from '../checkout/setup.ts'
+
+export { APPROVED } from '../checkout/setup.ts'
+
+export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
+
+export interface Desk {
+  app: TestApp
+  shop: Shop
+  superuser: pg.Client
+  /** Places an order and answers the checkout's body. */
+  place(more?: object): Promise<Answer['body']>
+  shopper(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
+  merchant(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
+  read(orderId: string): Promise<Answer['body']>
+  /** What the simulated gateway has taken and not given back, by its own books. */
+  net(orderId: string): Promise<number>
+  check(): Promise<void>
+}
+
+/** A live store that sells at 1,000, 2,500 and 333 cents, with whoever works at it. */
+export async function openDesk(t: TestContext, options: TestAppOptions = {}): Promise<Desk> {
+  const env = { CHECKOUT_VELOCITY_PER_MINUTE: '100000', ...options.env }
+  const app = await openTestApp(t, { ...options, env })
+  const shop = await openShop(app, 'acme', [1_000, 2_500, 333])
+  const superuser = await openSuperuser(t, app.database)
+  const place = async (more: object = {}) => {
+    const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
+    const body = { customer_ref: 'ann', items, card: APPROVED, ...more }
+    const answer = await checkout(app, shop, body)
+    assert.ok(answer.status < 300, answer.text)
+    return answer.body
+  }
+  const desk: Desk = {
+    app,
+    shop,
+    superuser,
+    place,
+    shopper: (id, verb, body = {}, key) =>
+      app.storefront.post(`/v1/tenants/acme/orders/${id}/${verb}`, body, keyed(key)),
+    merchant: (id, verb, body = {}, key) =>
+      shop.merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, keyed(key)),
+    read: async (id) => (await shop.merchant.get(`/v1/merchant/orders/${id}`)).body,
+    net: (id) => netOf(superuser, id),
+    check: async () => {
+      await assertOracles(superuser)
+      await assertStockAddsUp(superuser)
+    },
+  }
+  return desk
+}
+
+async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
+  const { rows } = await superuser.query(
+    `select coalesce(sum(s.captured_cents - s.refunded_cents), 0)::int as net
+       from charges c
+       join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
+      where c.order_id = $1 and s.voided_at is null`,
+    [orderId],
+  )
+  return rows[0].net
+}
+
+/** A store whose customer `ann` has so much credit, and a gift card. */
+export async function fund({ shop }: Desk, creditCents: number, giftCents: number) {
+  for (const feature_key of ['gift_cards', 'store_credit']) {
+    await shop.merchant.post('/v1/merchant/entitlements/enable', { feature_key })
+  }
+  if (creditCents > 0) {
+    const credit = { amount_cents: creditCents, currency: 'USD', reason: 'a test' }
+    const url = '/v1/merchant/store-credit/ann/credit'
+    assert.equal((await shop.merchant.post(url, credit, keyed())).status, 201)
+  }
+  const card = { initial_balance_cents: giftCents }
+  const issued = await shop.merchant.post('/v1/merchant/gift-cards', card, keyed())
+  assert.equal(issued.status, 201, issued.text)
+  return issued.body as { code: string; gift_card: { id: string } }
+}
+
+/** One desk for all tests of a file, whose books are checked when they are done. */
+export function shareDesk(options: TestAppOptions = {}): { current: Desk } {
+  const held = {} as { current: Desk }
+  const ends: (() => unknown)[] = []
+  before(async () => {
+    const scope = { after: (end: () => unknown) => ends.unshift(end) }
+    held.current = await openDesk(scope as unknown as TestContext, options)
+  })
+  after(async () => {
+    try {
+      await held.current.check()
+    } finally {
+      for (const end of ends) await end()
+    }
+  })
+  return held
+}
