@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { catalogReads } from './catalog.ts'
 import { claimScan } from './claims.ts'
 import type { Figure } from './figure.ts'
+import { inbound } from './inbound.ts'
 import { keyCheck } from './key-check.ts'
 import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   catalog: catalogReads,
   search: searchProducts,
   uploads,
+  inbound,
 }
 
 async function main(names: readonly string[]) {

@@ -23,6 +23,8 @@ import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as domainRoutes from './modules/domains/routes.ts'
 import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
+import * as gatewayRoutes from './modules/gateway/routes.ts'
+import { openGateway } from './modules/gateway/service.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
@@ -78,6 +80,11 @@ export async function buildApp(
     fetch: runtime.safeFetch,
     limits: runtime.limits,
   }
+  const gatewayDeps = openGateway({
+    database,
+    clock: runtime.clock,
+    key: runtime.key('gateway signing key'),
+  })
   const assetBase = assetBaseOf(app, config)
   const checkoutDeps = openCheckout(runtime)
   const mediaDeps = openMedia(runtime, assetBase)
@@ -111,6 +118,7 @@ export async function buildApp(
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
       searchRoutes.publicRoutes({ database, gate: searchGate(config), ...catalogDeps }),
       mediaRoutes.publicRoutes(database, mediaDeps),
+      gatewayRoutes.publicRoutes({ ...gatewayDeps, limits: runtime.limits, callerOf }),
     ]),
   )
   await app.register(
@@ -166,6 +174,7 @@ export async function buildApp(
       domainRoutes.operatorRoutes(domainDeps),
       paymentRoutes.operatorRoutes(runtime.payments.deps),
       webhookRoutes.operatorRoutes({ database, operator }),
+      gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
       orderRoutes.operatorRoutes,
     ]),

@@ -1,9 +1,12 @@
 import type { Logger } from 'pino'
 import { refreshAll } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
+import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-events.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'
+import * as gateway from './modules/gateway/jobs.ts'
+import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
 import * as inventory from './modules/inventory/jobs.ts'
@@ -31,13 +34,21 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Who acts on an internal event. A type that nobody handles is simply done. */
-const handlers: Record<string, Handler> = {
-  'store.language_changed.v1': (_event, db, signal) => refreshAll(db, signal),
+export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'logger'>) {
+  const deps: ProviderEventDeps = {
+    payments,
+    onAlert: (alert, message) => logger.error(alert, message),
+  }
+  return {
+    'store.language_changed.v1': (_event, db, signal) => refreshAll(db, signal),
+    [WEBHOOK_RECEIVED]: ({ payload }, db) => onProviderEvent(deps, db, payload as WebhookReceived),
+  } satisfies Record<string, Handler>
 }
 
 /** Every background loop of the platform. Each takes its work by lease, so that many may run. */
 export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
+  const handlers = handlersOf(runtime)
   const comparePayments = createComparison({ database, payments, clock })
   const spool = createSpool(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
@@ -66,6 +77,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => spool.sweep()),
+    loop('gateway upkeep', HOUR, () => gateway.forgetBodies(database)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),

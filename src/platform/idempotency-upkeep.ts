@@ -76,6 +76,16 @@ export async function takeStale(db: TenantDb, options: TakeStaleOptions): Promis
   }))
 }
 
+/**
+ * Ends the wait of whatever is left undone at a resource, because there is news of it. A lease that
+ * has more to run than any holder takes is a wait; a shorter one may be somebody at work, and stays.
+ */
+export const hasten = (db: Db, resourceId: string): Promise<number> =>
+  db.run(sql`
+    update idempotency_keys set lease_until = now()
+     where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
+       and lease_until > now() + make_interval(secs => ${CLAIM_LEASE_SECONDS})`)
+
 /** Deletes answers older than 30 days, in batches. Answers how many rows went. */
 export async function forgetOld(database: Database): Promise<number> {
   let forgotten = 0

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb, Tx } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
 import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
 import { scrub } from './log.ts'
@@ -51,17 +51,29 @@ type Claimed = Static<typeof OutboxRow> & Lease
 
 /** Tells the rest of the platform, if and only if the caller's transaction commits. */
 export async function publish(tx: Tx, type: string, payload: unknown): Promise<string> {
-  const text = JSON.stringify(payload)
-  if (text === undefined) throw new TypeError(`the payload of ${type} has no JSON form`)
-  if (text.length > PAYLOAD_LENGTH_MAX) throw new RangeError(`the payload of ${type} is too large`)
   const { id } = await tx.one(
     Type.Object({ id: Id }),
     sql`
     insert into outbox (tenant_ref, type, payload)
-    values (${tx.tenant}, ${type}, ${text}::jsonb)
+    values (${tx.tenant}, ${type}, ${textOf(type, payload)}::jsonb)
     returning id`,
   )
   return id
+}
+
+/**
+ * The same as the end of a statement that has a cause in its `with`: published once for each row of
+ * that, and so in the same commit without a transaction around it.
+ */
+export const publishFrom = (db: Db, type: string, payload: unknown, cause: Sql): Sql => sql`
+    insert into outbox (tenant_ref, type, payload)
+    select ${db.tenant}, ${type}, ${textOf(type, payload)}::jsonb from ${cause}`
+
+function textOf(type: string, payload: unknown): string {
+  const text = JSON.stringify(payload)
+  if (text === undefined) throw new TypeError(`the payload of ${type} has no JSON form`)
+  if (text.length > PAYLOAD_LENGTH_MAX) throw new RangeError(`the payload of ${type} is too large`)
+  return text
 }
 
 export interface DeliverOptions {

@@ -5,6 +5,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds who holds a hostname, whoever that is.',
+  gateway_accounts_gate: 'Finds whose account an event is about, before a tenant is known.',
+  gateway_events_kept: 'Due index: the worker looks over all tenants for bodies to forget.',
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
   gift_cards_shown: 'Due index: the worker looks over all tenants for codes to forget.',
   idempotency_keys_old: 'Due index: the worker looks over all tenants for answers to forget.',
@@ -24,6 +26,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
 export const STORELESS_TABLES: Readonly<Record<string, string>> = {
+  gateway_events: 'Their account names the store; each would lock its row.',
   ledger_entries: 'Their journal names the store; each sale writes several.',
   ledger_unsealed: 'Its journal names the store.',
   charges: 'Their order names the store, and each checkout writes one.',

@@ -103,6 +103,11 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
                  select $1, 1, id, sha256('x') from ledger_journals where tenant_ref = $1 limit 1`,
+  gateway_accounts: `insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
+                     values ($1, 'sim', $1, 'standard', 'sealed')`,
+  gateway_events: `insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme,
+                                               body, headers)
+                   values ($1, 'sim', $1, 'an event', 'standard', 'x', '{}')`,
   payment_accounts: `insert into payment_accounts (tenant_ref, gateway) values ($1, 'simulated')`,
   payment_attempts: `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway,
                                                    amount_cents, currency)

@@ -14,6 +14,7 @@ import {
 import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
 
 export { listCharges, listItems } from './queries.ts'
+export { listRefunds } from './refund-queries.ts'
 
 /** What the status is derived from. Fulfilments have rows of their own once they exist. */
 export const factsOf = (order: OrderRow): OrderFacts => ({
@@ -62,10 +63,11 @@ export function requireAllowed(order: OrderRow, action: Action): void {
 
 /** The order as it is once these facts hold, with the status that follows from them. */
 export function withFacts(order: OrderRow, facts: queries.FactChange, at: string): OrderRow {
-  const { hold, ...plain } = facts
+  const { hold, disputed_at, ...plain } = facts
   const changed: OrderRow = {
     ...order,
     ...(plain as Partial<OrderRow>),
+    disputed: order.disputed || disputed_at !== undefined,
     ...(hold === undefined
       ? {}
       : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),

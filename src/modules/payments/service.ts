@@ -26,6 +26,7 @@ export {
   type ShipTo,
   type Source,
 } from './gateway.ts'
+export { hastenChecks } from './hasten-queries.ts'
 export { attemptQueue, findAttempt, lateQueue, listAttempts } from './queries.ts'
 
 export interface PaymentDeps {

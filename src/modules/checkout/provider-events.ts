@@ -1,0 +1,81 @@
+import type { TenantDb } from '../../db/database.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import { hasten } from '../../platform/idempotency-upkeep.ts'
+import type { WebhookReceived } from '../gateway/schema.ts'
+import * as gateway from '../gateway/service.ts'
+import * as orders from '../orders/service.ts'
+import type { Attempt } from '../payments/schema.ts'
+import * as payments from '../payments/service.ts'
+import { dispute } from './dispute-money.ts'
+import type { CheckoutDeps } from './service.ts'
+
+export type ProviderEventDeps = Pick<CheckoutDeps, 'payments' | 'onAlert'>
+
+/**
+ * Acts on what a provider has told us, which is never more than a reason to ask it: events come
+ * twice, late and in any order, and what the gateway says when it is asked is true now. An attempt
+ * that waits to be asked about is asked about at once; a dispute is believed once the gateway's own
+ * record shows it.
+ */
+export async function onProviderEvent(
+  deps: ProviderEventDeps,
+  db: TenantDb,
+  event: WebhookReceived,
+): Promise<void> {
+  const news = await gateway.readNews(db, event)
+  if (news === null || news.topic === 'other') return
+  const attempts = await findAttempts(db, news.refs)
+  if (news.topic === 'transaction') {
+    for (const { order_id } of attempts) await askNow(db, order_id)
+    return
+  }
+  let found = 0
+  for (const attempt of attempts) found += (await checkDispute(deps, db, attempt)) ? 1 : 0
+  if (found === 0) await leaveToPerson(deps, db, event)
+}
+
+/** Those of the references that are ours: the provider may have others' too. */
+async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Attempt[]> {
+  const attempts: Attempt[] = []
+  for (const ref of refs.filter(isUuid)) {
+    const attempt = await payments.findAttempt(db, ref)
+    if (attempt !== null) attempts.push(attempt)
+  }
+  return attempts
+}
+
+/** Whatever of the order waits for its time to be asked about is due now. */
+async function askNow(db: TenantDb, order_id: string): Promise<void> {
+  await payments.hastenChecks(db, order_id)
+  const refunds = await orders.listRefunds(db, order_id)
+  const pending = refunds.filter(({ status }) => status === 'pending')
+  for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) await hasten(db, id)
+}
+
+async function checkDispute(
+  deps: ProviderEventDeps,
+  db: TenantDb,
+  attempt: Attempt,
+): Promise<boolean> {
+  const asked = await deps.payments.forStore(db, attempt.gateway)
+  const lookup = await asked.lookup({ ref: attempt.id })
+  // Thrown, so that the event comes again.
+  if (lookup.found === 'unreachable') throw new Error('the gateway cannot be asked of a dispute')
+  if (!lookup.disputed) return false
+  await dispute(db, attempt)
+  return true
+}
+
+/** Some providers name no transaction in a dispute, and some records show none. */
+async function leaveToPerson(
+  { onAlert }: ProviderEventDeps,
+  db: TenantDb,
+  event: WebhookReceived,
+): Promise<void> {
+  await gateway.leaveUnhandled(db, event)
+  const { provider, account_ref, provider_event_id } = event
+  onAlert(
+    { tenant_ref: db.tenant, provider, account_ref, provider_event_id },
+    'a provider tells of a dispute that its record does not show',
+  )
+}

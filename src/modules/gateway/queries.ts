@@ -1,0 +1,159 @@
+import { Type } from 'typebox'
+import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { join, type Runner, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { publishFrom } from '../../platform/outbox.ts'
+import {
+  type AccountName,
+  EventRow,
+  FoundAccount,
+  GatewayAccount,
+  type Scheme,
+  WEBHOOK_RECEIVED,
+  type WebhookReceived,
+} from './schema.ts'
+
+/** As long as somebody may want to see what exactly was sent. */
+const BODY_KEPT_DAYS = 30
+
+/** One update of so many rows takes some milliseconds and holds its locks no longer. */
+const BATCH_ROWS = 500
+
+const columns = sql`provider, account_ref, tenant_ref, scheme, created_at, updated_at`
+
+/** Whose account it is, whatever the tenant. */
+export const findByName = (db: Runner, { provider, account_ref }: AccountName) =>
+  db.maybe(FoundAccount, sql`select * from fd_find_gateway_account(${provider}, ${account_ref})`)
+
+export const findAccount = (db: Db, { provider, account_ref }: AccountName) =>
+  db.maybe(
+    GatewayAccount,
+    sql`
+    select ${columns}
+      from gateway_accounts
+     where tenant_ref = ${db.tenant} and provider = ${provider} and account_ref = ${account_ref}
+       and removed_at is null`,
+  )
+
+export const saveAccount = (
+  tx: Tx,
+  { provider, account_ref }: AccountName,
+  { scheme, signing_key }: { scheme: Scheme; signing_key: Buffer },
+) =>
+  tx.one(
+    GatewayAccount,
+    sql`
+    insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
+    values (${tx.tenant}, ${provider}, ${account_ref}, ${scheme}, ${signing_key})
+        on conflict (tenant_ref, provider, account_ref) do update
+       set scheme = excluded.scheme, signing_key = excluded.signing_key, updated_at = now(),
+           removed_at = null
+    returning ${columns}`,
+  )
+
+export const removeAccount = (tx: Tx, { provider, account_ref }: AccountName) =>
+  tx.maybe(
+    GatewayAccount,
+    sql`
+    update gateway_accounts set removed_at = now(), signing_key = null, updated_at = now()
+     where tenant_ref = ${tx.tenant} and provider = ${provider} and account_ref = ${account_ref}
+       and removed_at is null
+    returning ${columns}`,
+  )
+
+export interface AccountFilters {
+  provider?: string | undefined
+  account_ref?: string | undefined
+  tenant_ref?: string | undefined
+}
+
+/** On the operator's own login, over all stores. */
+const matching = (filters: AccountFilters) => {
+  const where = [sql`removed_at is null`]
+  if (filters.provider !== undefined) where.push(sql`provider = ${filters.provider}`)
+  if (filters.account_ref !== undefined) where.push(sql`account_ref = ${filters.account_ref}`)
+  if (filters.tenant_ref !== undefined) where.push(sql`tenant_ref = ${filters.tenant_ref}`)
+  return sql`from gateway_accounts where ${join(where, ' and ')}`
+}
+
+export const listAccounts = (operator: Runner, filters: AccountFilters, page: Page) =>
+  operator.many(
+    GatewayAccount,
+    sql`
+    select ${columns} ${matching(filters)}
+     order by provider, account_ref
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countAccounts = (operator: Runner, filters: AccountFilters) =>
+  operator.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total ${matching(filters)}`,
+  )
+
+export interface NewEvent extends WebhookReceived {
+  scheme: Scheme
+  status: 'received' | 'unhandled'
+  body: Buffer
+  headers: Readonly<Record<string, string>>
+}
+
+/**
+ * Keeps an event and publishes it, in one statement and so in one commit. Answers 0 when it was there
+ * before; of many at a time the later ones wait for the first to commit.
+ */
+export const insertEvent = (
+  db: Db,
+  { scheme, status, body, headers, ...published }: NewEvent,
+): Promise<number> =>
+  db.run(sql`
+    with fresh as (
+      insert into gateway_events
+             (tenant_ref, provider, account_ref, event_id, event_type, scheme, status, body, headers)
+      values (${db.tenant}, ${published.provider}, ${published.account_ref},
+              ${published.provider_event_id}, ${published.event_type}, ${scheme}, ${status}, ${body},
+              ${JSON.stringify(headers)}::jsonb)
+          on conflict do nothing
+      returning event_id
+    )
+    ${publishFrom(db, WEBHOOK_RECEIVED, published, sql`fresh`)}`)
+
+const rowOf = (db: Db, { provider, account_ref, provider_event_id }: WebhookReceived) =>
+  sql`tenant_ref = ${db.tenant} and provider = ${provider} and account_ref = ${account_ref}
+      and event_id = ${provider_event_id}`
+
+export const findEvent = (db: Db, event: WebhookReceived) =>
+  db.maybe(
+    EventRow,
+    sql`select scheme, status, event_type, body from gateway_events where ${rowOf(db, event)}`,
+  )
+
+export const markUnhandled = (db: Db, event: WebhookReceived) =>
+  db.run(sql`update gateway_events set status = 'unhandled' where ${rowOf(db, event)}`)
+
+const old = sql`body is not null and received_at < now() - make_interval(days => ${BODY_KEPT_DAYS})`
+
+/** Tenants with bodies that have been kept for long enough, as fd_worker over all of them. */
+export const listWithOldBodies = (worker: GlobalDb) =>
+  worker.many(
+    Type.Object({ tenant_ref: Type.String() }),
+    sql`
+    select distinct tenant_ref
+      from (select tenant_ref
+              from gateway_events
+             where ${old}
+             order by received_at
+             limit ${BATCH_ROWS}) as oldest`,
+  )
+
+export const dropOldBodies = (db: Db) =>
+  db.run(sql`
+    update gateway_events set body = null, headers = '{}'
+     where tenant_ref = ${db.tenant}
+       and (provider, account_ref, event_id) in
+           (select provider, account_ref, event_id
+              from gateway_events
+             where tenant_ref = ${db.tenant} and ${old}
+             order by received_at
+             limit ${BATCH_ROWS}
+               for update skip locked)`)

@@ -1,0 +1,161 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Runner } from '../../db/sql.ts'
+import { ApiError } from '../../errors.ts'
+import type { App, Routes } from '../../http/route.ts'
+import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
+import { readText } from '../../kernel/query.ts'
+import { OpenObject, PageOf, Params, ref } from '../../kernel/schema.ts'
+import type { Limits } from '../../platform/limits.ts'
+import { AccountChange, GatewayAccount, Receipt } from './schema.ts'
+import * as gateway from './service.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+export interface InboundDeps extends gateway.GatewayDeps {
+  limits: Pick<Limits, 'gate' | 'failure'>
+  callerOf(ip: string): string
+}
+
+/** More than any provider sends, and less than hurts when many come at once. */
+const BODY_BYTES_MAX = 256 * 1_024
+
+const PATH = '/v1/gateway/:provider/:account_ref'
+const OneAccount = Type.Object({ account: ref(GatewayAccount) })
+
+/** A refusal counts against the caller. What is signed is taken, however often the caller failed. */
+async function countingRefusals<T>(
+  { limits, callerOf }: InboundDeps,
+  turns: Turns,
+  request: FastifyRequest,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const caller = callerOf(request.ip)
+  return turns.take(caller, async () => {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) {
+        turns.suspect(caller)
+        await limits.gate(caller)
+        await limits.failure(caller)
+      }
+      throw error
+    }
+  })
+}
+
+async function addInbound(app: App, deps: InboundDeps) {
+  const turns = createTurns(deps.clock)
+  app.removeAllContentTypeParsers()
+  // Nothing is made of the bytes before their signature holds, whatever they are said to be.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, bytes: Buffer) => {
+    return bytes
+  })
+  app.post(
+    PATH,
+    {
+      bodyLimit: BODY_BYTES_MAX,
+      config: { failures: ['unknown_provider', 'invalid_signature', 'rate_limited', 'db_error'] },
+      validatorCompiler: () => () => true,
+      schema: {
+        operationId: 'receiveProviderEvent',
+        tags: ['public'],
+        summary: "Where a payment provider sends its events, signed by the account's key.",
+        params: Params('provider', 'account_ref'),
+        body: { content: { 'application/json': { schema: OpenObject } } },
+        response: { 200: Receipt },
+      },
+    },
+    async (request) => {
+      const { params, headers } = request
+      if (headers['content-encoding'] !== undefined) throw new ApiError('unsupported_media_type')
+      const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      return countingRefusals(deps, turns, request, () =>
+        gateway.receive(deps, params, { headers, raw }),
+      )
+    },
+  )
+}
+
+/** In a room of its own: everywhere else JSON is the only body. */
+export const publicRoutes =
+  (deps: InboundDeps): Routes =>
+  async (app) => {
+    await app.register(async (room) => addInbound(room as App, deps))
+  }
+
+export const operatorRoutes =
+  ({ operator, ...deps }: gateway.GatewayDeps & { operator: Runner }): Routes =>
+  async (app) => {
+    app.put(
+      PATH,
+      {
+        config: { failures: ['unknown_tenant', 'unknown_provider', 'gateway_account_taken'] },
+        schema: {
+          operationId: 'setGatewayAccount',
+          tags: ['operator'],
+          summary: "Say whose a provider's account is, and how its events are signed.",
+          params: Params('provider', 'account_ref'),
+          body: AccountChange,
+          response: { 200: OneAccount },
+        },
+      },
+      async ({ actor, params, body }) => ({
+        account: await gateway.setAccount(deps, actor, params, body),
+      }),
+    )
+
+    app.get(
+      '/v1/gateway',
+      {
+        config: {
+          query: { provider: Type.String(), tenant_ref: Type.String(), ...PAGE_QUERY },
+        },
+        schema: {
+          operationId: 'listGatewayAccounts',
+          tags: ['operator'],
+          summary: 'The accounts whose events are taken.',
+          response: { 200: PageOf('accounts', ref(GatewayAccount)) },
+        },
+      },
+      ({ query }) => {
+        const filters = {
+          provider: readText(query, 'provider'),
+          tenant_ref: readText(query, 'tenant_ref'),
+        }
+        return gateway.listAccounts(operator, filters, readPage(query))
+      },
+    )
+
+    app.get(
+      PATH,
+      {
+        config: { failures: ['unknown_provider'] },
+        schema: {
+          operationId: 'readGatewayAccount',
+          tags: ['operator'],
+          summary: 'One account, without its key.',
+          params: Params('provider', 'account_ref'),
+          response: { 200: OneAccount },
+        },
+      },
+      async ({ params }) => ({ account: await gateway.getAccount(operator, params) }),
+    )
+
+    app.delete(
+      PATH,
+      {
+        config: { failures: ['unknown_provider'] },
+        schema: {
+          operationId: 'removeGatewayAccount',
+          tags: ['operator'],
+          summary: 'Take no more events for an account. Another store may have it then.',
+          params: Params('provider', 'account_ref'),
+          response: { 200: OneAccount },
+        },
+      },
+      async ({ actor, params }) => ({
+        account: await gateway.removeAccount(deps, actor, params),
+      }),
+    )
+  }

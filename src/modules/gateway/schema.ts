@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox'
+import { Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+
+/** How a provider signs what it sends. */
+export const SCHEMES = ['nmi', 'stripe', 'standard'] as const
+export const Scheme = Type.Enum([...SCHEMES])
+export type Scheme = Static<typeof Scheme>
+
+export const PROVIDER = /^[a-z0-9][a-z0-9_-]{0,39}$/
+export const ACCOUNT_REF = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/
+
+/** Which account of which provider: what the path names. */
+export interface AccountName {
+  provider: string
+  account_ref: string
+}
+
+/** An account whose events are taken. The signing key is never shown. */
+export const GatewayAccount = Shared(
+  'GatewayAccount',
+  Type.Object({
+    provider: Type.String(),
+    account_ref: Type.String(),
+    tenant_ref: Type.String(),
+    scheme: Scheme,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  }),
+)
+export type GatewayAccount = Static<typeof GatewayAccount>
+
+export const AccountChange = Type.Object({
+  tenant_ref: Type.String({ minLength: 1, maxLength: 63 }),
+  scheme: Scheme,
+  signing_key: Type.String({
+    minLength: 8,
+    maxLength: 500,
+    description: 'As the provider shows it. `standard`: base64, with or without `whsec_`.',
+  }),
+})
+export type AccountChange = Static<typeof AccountChange>
+
+/** What the gate tells of an account, before its tenant is known. */
+export const FoundAccount = Type.Object({
+  tenant_ref: Type.String(),
+  scheme: Scheme,
+  signing_key: Type.Unsafe<Buffer>({}),
+})
+
+export const Receipt = Type.Object({
+  received: Type.Boolean(),
+  deduped: Type.Boolean({ description: 'True: it was here before, and nothing happened.' }),
+})
+export type Receipt = Static<typeof Receipt>
+
+/** Published once for each event. It names the row, and carries nothing of what was sent. */
+export const WEBHOOK_RECEIVED = 'webhook.received.v1'
+export const WebhookReceived = Type.Object({
+  provider: Type.String(),
+  account_ref: Type.String(),
+  provider_event_id: Type.String(),
+  event_type: Nullable(Type.String()),
+})
+export type WebhookReceived = Static<typeof WebhookReceived>
+
+/** An event as it is kept. */
+export const EventRow = Type.Object({
+  scheme: Scheme,
+  status: Type.Enum(['received', 'unhandled']),
+  event_type: Nullable(Type.String()),
+  body: Nullable(Type.Unsafe<Buffer>({})),
+})

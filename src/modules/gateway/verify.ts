@@ -1,0 +1,86 @@
+import { createHmac } from 'node:crypto'
+import { digestEquals } from '../../kernel/tokens.ts'
+import type { Scheme } from './schema.ts'
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/** What came, before anything in it is believed. */
+export interface Sent {
+  headers: Headers
+  /** The body to the byte. */
+  raw: Buffer
+}
+
+/** Whether whoever holds the key has signed just these bytes, and lately where the scheme can tell. */
+export type Verifier = (key: string, sent: Sent, now: number) => boolean
+
+/** In milliseconds, either way: clocks differ. */
+const TOLERANCE_MS = 300_000
+
+/** More signatures than any rotation of keys has. Each costs a comparison. */
+const SIGNATURES_MAX = 20
+
+const HEX_MAC = /^[0-9a-f]{64}$/i
+/** Visible ASCII without the comma, which ends it. */
+const NMI_SIGNATURE = /^t=([\x21-\x2b\x2d-\x7e]{1,200}),s=([0-9a-f]{64})$/i
+const STRIPE_PART = /^([a-z][a-z0-9]{0,9})=([\x21-\x2b\x2d-\x7e]{1,200})$/
+const SECONDS = /^(0|[1-9][0-9]{0,11})$/
+/** No dot: it parts the id from the time, so that one text could be read in two ways. */
+const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/
+const STANDARD_SIGNATURE = /^v[0-9a-z]{1,9},[A-Za-z0-9+/]{1,200}={0,2}$/
+
+const textOf = (headers: Headers, name: string): string => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const macOf = (key: string | Buffer, head: string, raw: Buffer): Buffer =>
+  createHmac('sha256', key).update(`${head}.`).update(raw).digest()
+
+function isRecent(seconds: string, now: number): boolean {
+  return SECONDS.test(seconds) && Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS
+}
+
+/** `t` is a nonce and no time, so that nothing here tells an old event from a new one. */
+const nmi: Verifier = (key, { headers, raw }) => {
+  const [, nonce, mac] = NMI_SIGNATURE.exec(textOf(headers, 'webhook-signature')) ?? []
+  if (nonce === undefined || mac === undefined) return false
+  return digestEquals(Buffer.from(mac, 'hex'), macOf(key, nonce, raw))
+}
+
+const stripe: Verifier = (key, { headers, raw }, now) => {
+  const parts = textOf(headers, 'stripe-signature')
+    .split(',', SIGNATURES_MAX + 1)
+    .map((part) => STRIPE_PART.exec(part))
+  if (parts.length > SIGNATURES_MAX || parts.includes(null)) return false
+  const valuesOf = (name: string) =>
+    parts.filter((part) => part?.[1] === name).map((part) => part?.[2] ?? '')
+  const [time, ...more] = valuesOf('t')
+  const macs = valuesOf('v1')
+  if (time === undefined || more.length > 0 || !isRecent(time, now)) return false
+  if (!macs.every((mac) => HEX_MAC.test(mac))) return false
+  const ours = macOf(key, time, raw)
+  return macs.filter((mac) => digestEquals(Buffer.from(mac, 'hex'), ours)).length > 0
+}
+
+const standard: Verifier = (key, { headers, raw }, now) => {
+  const id = textOf(headers, 'webhook-id')
+  const time = textOf(headers, 'webhook-timestamp')
+  const signatures = textOf(headers, 'webhook-signature').split(' ', SIGNATURES_MAX + 1)
+  const bytes = standardKey(key)
+  if (bytes === null || !STANDARD_ID.test(id) || !isRecent(time, now)) return false
+  if (signatures.length > SIGNATURES_MAX) return false
+  if (!signatures.every((each) => STANDARD_SIGNATURE.test(each))) return false
+  // Base64 has several spellings of the same bytes. The one that we would give counts.
+  const ours = Buffer.from(`v1,${macOf(bytes, `${id}.${time}`, raw).toString('base64')}`)
+  return signatures.filter((each) => digestEquals(Buffer.from(each), ours)).length > 0
+}
+
+/** The bytes of a Standard Webhooks key, or null where it is none. */
+export function standardKey(key: string): Buffer | null {
+  const text = key.startsWith('whsec_') ? key.slice('whsec_'.length) : key
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null
+}
+
+export const VERIFIERS: Readonly<Record<Scheme, Verifier>> = { nmi, stripe, standard }

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { deliverDue } from '../../../src/platform/outbox.ts'
+import { handlersOf } from '../../../src/worker.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { deliver, deliverNmi, KEYS, nmiEvent, register, signStandard } from '../gateway/setup.ts'
+import { cardOf, cart, checkout, LOST_AFTER_CHARGE, openShop } from './setup.ts'
+
+test("a provider's event", async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const shop = await openShop(app)
+  const path = await register(app, 'acme', { provider: 'nmi', account: 'acme' })
+  const alerts: unknown[] = []
+  const logger = { ...app.runtime.logger, error: (alert: unknown) => void alerts.push(alert) }
+  const handlers = handlersOf({ payments: app.runtime.payments, logger: logger as never })
+
+  /** Lets the worker handle all that has come. */
+  const handle = async () => {
+    while ((await deliverDue(app.runtime.workerDatabase, handlers, { slots: 20 })) > 0);
+    const { rows } = await superuser.query(
+      'select last_error from outbox where last_error is not null',
+    )
+    assert.deepEqual(rows, [])
+  }
+
+  const one = async (text: string, ...values: unknown[]) =>
+    (await superuser.query(text, values)).rows[0]
+  const orderOf = (id: string) =>
+    one(
+      `select status, payment_status, hold_reason, disputed_at, captured_cents, refunded_cents
+         from orders where id = $1`,
+      id,
+    )
+  const attemptOf = (order: string) =>
+    one('select id, state from payment_attempts where order_id = $1', order)
+  const eventsOf = async (order: string) =>
+    (
+      await superuser.query('select type from webhook_events where order_id = $1 order by type', [
+        order,
+      ])
+    ).rows.map(({ type }) => type)
+
+  const place = async (card: object) => {
+    const answer = await checkout(app, shop, cart(shop.variants[1_000], { card }))
+    const order = answer.body.order?.id as string
+    return { answer, order, attempt: (await attemptOf(order)).id as string }
+  }
+  const tell = async (more: Parameters<typeof nmiEvent>[0]) => {
+    const answer = await deliverNmi(app, path, nmiEvent(more))
+    assert.equal(answer.status, 200, answer.text)
+    await handle()
+  }
+
+  const wait = async (order: string, seconds: number, claimSeconds = seconds) => {
+    await superuser.query(
+      `update payment_attempts set next_check_at = now() + make_interval(secs => $2)
+        where order_id = $1`,
+      [order, seconds],
+    )
+    await superuser.query(
+      `update idempotency_keys set lease_until = now() + make_interval(secs => $2)
+        where resource_id = $1`,
+      [order, claimSeconds],
+    )
+  }
+  const dueOf = async (order: string) => {
+    const { attempt } = await one(
+      'select next_check_at <= now() as attempt from payment_attempts where order_id = $1',
+      order,
+    )
+    const { claim } = await one(
+      'select lease_until <= now() as claim from idempotency_keys where resource_id = $1',
+      order,
+    )
+    return { attempt, claim }
+  }
+
+  await t.test('makes what waits for the gateway due now, and changes no order', async () => {
+    const { answer, order, attempt } = await place(LOST_AFTER_CHARGE)
+    assert.equal(answer.status, 503, answer.text)
+    await wait(order, 300)
+    const before = await orderOf(order)
+    await tell({ order_id: attempt, type: 'transaction.sale.failure' })
+    assert.deepEqual(await dueOf(order), { attempt: true, claim: true })
+    assert.deepEqual(await orderOf(order), before)
+    assert.equal((await attemptOf(order)).state, 'unknown')
+  })
+
+  await t.test('leaves alone whoever is at work, and the first ten seconds', async () => {
+    const { order, attempt } = await place(LOST_AFTER_CHARGE)
+    await wait(order, 9, 59)
+    await tell({ order_id: attempt })
+    assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
+  })
+
+  await t.test('changes nothing about an order that is paid, in any order, twice', async () => {
+    const { order, attempt } = await place(cardOf('4111111111111111'))
+    const before = await orderOf(order)
+    assert.equal(before.status, 'placed')
+    for (const type of ['void.success', 'sale.failure', 'refund.success', 'refund.success']) {
+      await tell({ order_id: attempt, type: `transaction.${type}` })
+    }
+    assert.deepEqual(await orderOf(order), before)
+    assert.equal((await attemptOf(order)).state, 'approved')
+  })
+
+  await t.test("of one store does not touch another's order", async () => {
+    const { order, attempt } = await place(LOST_AFTER_CHARGE)
+    await wait(order, 300)
+    const foreign = await register(app, 'other-store', { provider: 'nmi', account: 'foreign' })
+    assert.equal((await deliverNmi(app, foreign, nmiEvent({ order_id: attempt }))).status, 200)
+    await handle()
+    assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
+  })
+
+  await t.test('about nothing of ours, or nothing at all, is done with', async () => {
+    for (const order_id of [randomUUID(), 'A-1001', 7, null, { a: 1 }, undefined]) {
+      await tell({ order_id })
+      await tell({ order_id, type: 'recurring.plan.add' })
+    }
+    const raw = Buffer.from('no json')
+    assert.equal((await deliverNmi(app, path, raw)).status, 200)
+    await handle()
+  })
+
+  await t.test(
+    'of a dispute is believed once the gateway shows it, and holds the order',
+    async () => {
+      const { order, attempt } = await place(cardOf('4000000000000259'))
+      alerts.length = 0
+      await tell({ id: 'early', order_id: attempt, type: 'chargeback.batch.complete' })
+      assert.equal((await orderOf(order)).disputed_at, null)
+      assert.equal(alerts.length, 1)
+      const early = await one("select status from gateway_events where event_id = 'early'")
+      assert.equal(early.status, 'unhandled')
+
+      await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+      await tell({
+        type: 'chargeback.batch.complete',
+        chargebacks: [{ id: '1', order_id: attempt }],
+      })
+      const after = await orderOf(order)
+      assert.ok(after.disputed_at)
+      assert.deepEqual(
+        [after.status, after.payment_status, after.hold_reason, after.captured_cents],
+        ['on_hold', 'disputed', 'dispute', '1000'],
+      )
+      const told = [
+        'commerce.dispute.opened.v1',
+        'commerce.order.held.v1',
+        'commerce.order.placed.v1',
+      ]
+      assert.deepEqual(await eventsOf(order), told)
+      // A second telling and a late "paid" change nothing.
+      await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
+      await tell({ order_id: attempt, type: 'transaction.sale.success' })
+      assert.deepEqual(await orderOf(order), after)
+      assert.deepEqual(await eventsOf(order), told)
+    },
+  )
+
+  await t.test('of a dispute does not hold what has been sent', async () => {
+    const { order, attempt } = await place(cardOf('4000000000000259'))
+    await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+    await superuser.query(
+      'update order_items set shipped_quantity = quantity where order_id = $1',
+      [order],
+    )
+    const sim = await register(app, 'acme', { provider: 'sim', account: 'acme' }, 'standard')
+    const raw = Buffer.from(JSON.stringify({ type: 'dispute.opened', data: { order_id: attempt } }))
+    const seconds = Math.floor(app.runtime.clock.now() / 1_000)
+    const headers = signStandard(KEYS.standard, raw, { id: 'msg_1', seconds })
+    assert.equal((await deliver(app, sim, raw, headers)).status, 200)
+    await handle()
+    const after = await orderOf(order)
+    assert.deepEqual([after.payment_status, after.hold_reason], ['disputed', null])
+    assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
+  })
+
+  await t.test('of a dispute that names no transaction is left to a person', async () => {
+    alerts.length = 0
+    await tell({ id: 'nameless', type: 'chargeback.batch.complete', chargebacks: [{ id: '9' }] })
+    assert.deepEqual(alerts, [
+      { tenant_ref: 'acme', provider: 'nmi', account_ref: 'acme', provider_event_id: 'nameless' },
+    ])
+  })
+})
