@@ -46,6 +46,18 @@ export const FIXTURES: Record<string, Fixture> = {
   'POST /v1/merchant/orders/:id/refunds': placeOrder,
   'POST /v1/merchant/orders/:id/refunds/preview': placeOrder,
   'POST /v1/merchant/orders/:id/cancel': placeOrder,
+  'POST /v1/merchant/orders/:id/release': holdOrder,
+  'POST /v1/merchant/fraud/reviews/:order_id/approve': async (merchant, app) => ({
+    order_id: (await holdOrder(merchant, app)).id,
+  }),
+  'POST /v1/merchant/fraud/reviews/:order_id/reject': async (merchant, app) => ({
+    order_id: (await holdOrder(merchant, app)).id,
+  }),
+  'GET /v1/merchant/idempotency/:operation/:key': async (merchant, app) => {
+    const { id } = await placeOrder(merchant, app)
+    const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
+    return { operation: 'checkout', key: body.order.idempotency_key }
+  },
   'POST /v1/merchant/orders/:id/edit': async (merchant, app) => {
     const { id } = await placeOrder(merchant, app)
     const admin = await app.database.openAdmin()
@@ -215,6 +227,13 @@ async function placeOrder(_merchant: Caller, app: TestApp) {
   const placed = await checkout(app, shop, { customer_ref: 'a canary', items, card: APPROVED })
   assert.equal(placed.status, 201, placed.text)
   return { id: placed.body.order.id as string }
+}
+
+async function holdOrder(merchant: Caller, app: TestApp) {
+  const { id } = await placeOrder(merchant, app)
+  const held = await merchant.post(`/v1/merchant/orders/${id}/hold`, {})
+  assert.equal(held.status, 200, held.text)
+  return { id }
 }
 
 async function issueGiftCard(merchant: Caller) {
