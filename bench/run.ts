@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogReads } from './catalog.ts'
+import { checkouts } from './checkout.ts'
 import { claimScan } from './claims.ts'
 import type { Figure } from './figure.ts'
 import { inbound } from './inbound.ts'
@@ -25,6 +26,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   search: searchProducts,
   uploads,
   inbound,
+  checkout: checkouts,
 }
 
 async function main(names: readonly string[]) {
