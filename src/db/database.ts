@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { isPostgresError, isRetryable } from './constraints.ts'
-import { checkOut, noteUse, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
+import { checkOut, gather, noteUse, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
 import { Runner, type Send, sql } from './sql.ts'
 import { enterTenant, runAsTenant } from './tenant-query.ts'
 
@@ -164,9 +164,11 @@ async function tryTransaction<T>(
   const send: Send = (query) => {
     if (!open) return Promise.reject(new Error(`the transaction '${name}' is over`))
     noteUse(client)
+    gather(client)
     return client.query(query)
   }
   try {
+    gather(client)
     // Travels with the first statements. Should it fail, they fail as well: no tenant is set then.
     const opened = Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
     opened.catch(() => {})

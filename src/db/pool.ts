@@ -117,6 +117,21 @@ function watchClients(pool: pg.Pool, answerTimeoutMs: number): void {
   looking.unref()
 }
 
+/** Connections whose statements of this turn are still being gathered. */
+const gathering = new WeakSet<pg.PoolClient>()
+
+/** What is given to a connection in one turn leaves in one write, instead of one for each statement. */
+export function gather(client: pg.PoolClient): void {
+  if (gathering.has(client)) return
+  gathering.add(client)
+  const { connection } = client as unknown as { connection: { stream: Socket } }
+  connection.stream.cork()
+  process.nextTick(() => {
+    gathering.delete(client)
+    connection.stream.uncork()
+  })
+}
+
 /** A transaction is as patient with each of its statements as with the first. */
 export const noteUse = (client: pg.PoolClient): void => {
   busySince.set(client, performance.now())
