@@ -635,6 +635,64 @@ grant insert, select on fraud_decisions to fd_app;
 grant insert, select on fraud_decisions to fd_worker;
 grant select on fraud_decisions to fd_operator;
 
+create table gateway_accounts (
+  tenant_ref text not null,
+  provider text not null,
+  account_ref text not null,
+  scheme text not null,
+  signing_key bytea,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  removed_at timestamp with time zone,
+  constraint gateway_accounts_account_ref_check CHECK ((account_ref ~ '^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$'::text)),
+  constraint gateway_accounts_check CHECK (((removed_at IS NULL) = (signing_key IS NOT NULL))),
+  constraint gateway_accounts_pkey PRIMARY KEY (tenant_ref, provider, account_ref),
+  constraint gateway_accounts_provider_check CHECK ((provider ~ '^[a-z0-9][a-z0-9_-]{0,39}$'::text)),
+  constraint gateway_accounts_scheme_check CHECK ((scheme = ANY (ARRAY['nmi'::text, 'stripe'::text, 'standard'::text]))),
+  constraint gateway_accounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table gateway_accounts owner to fd_owner;
+alter table gateway_accounts enable row level security;
+alter table gateway_accounts force row level security;
+CREATE UNIQUE INDEX gateway_accounts_gate ON gateway_accounts USING btree (provider, account_ref) WHERE (removed_at IS NULL);
+create policy gate on gateway_accounts for select to fd_gate using true;
+create policy operator on gateway_accounts for select to fd_operator using true;
+create policy owner on gateway_accounts for all to fd_owner using true with check true;
+create policy tenant on gateway_accounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on gateway_accounts to fd_app;
+grant select on gateway_accounts to fd_gate;
+grant select on gateway_accounts to fd_operator;
+grant select on gateway_accounts to fd_worker;
+
+create table gateway_events (
+  tenant_ref text not null,
+  provider text not null,
+  account_ref text not null,
+  event_id text not null,
+  event_type text,
+  scheme text not null,
+  status text not null default 'received'::text,
+  body bytea,
+  headers jsonb not null,
+  received_at timestamp with time zone not null default now(),
+  constraint gateway_events_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 200))),
+  constraint gateway_events_event_type_check CHECK ((length(event_type) <= 100)),
+  constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
+  constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'unhandled'::text])))
+);
+alter table gateway_events owner to fd_owner;
+alter table gateway_events enable row level security;
+alter table gateway_events force row level security;
+CREATE INDEX gateway_events_kept ON gateway_events USING brin (received_at) WHERE (body IS NOT NULL);
+CREATE INDEX gateway_events_unhandled ON gateway_events USING btree (tenant_ref, received_at DESC) WHERE (status = 'unhandled'::text);
+create policy due on gateway_events for select to fd_worker using true;
+create policy operator on gateway_events for select to fd_operator using true;
+create policy owner on gateway_events for all to fd_owner using true with check true;
+create policy tenant on gateway_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on gateway_events to fd_app;
+grant select on gateway_events to fd_operator;
+grant select, update on gateway_events to fd_worker;
+
 create table gift_card_transactions (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),
@@ -2413,6 +2471,17 @@ $$
 $$;
 alter routine fd_find_credential(text) owner to fd_gate;
 grant execute on routine fd_find_credential(text) to fd_app;
+
+create function fd_find_gateway_account(wanted_provider text, wanted_account text)
+returns TABLE(tenant_ref text, scheme text, signing_key bytea)
+language sql stable security definer set search_path=public, pg_temp as
+$$
+  select a.tenant_ref, a.scheme, a.signing_key
+    from gateway_accounts a
+   where a.provider = wanted_provider and a.account_ref = wanted_account and a.removed_at is null
+$$;
+alter routine fd_find_gateway_account(text,text) owner to fd_gate;
+grant execute on routine fd_find_gateway_account(text,text) to fd_app;
 
 create function fd_find_hostname(wanted text)
 returns TABLE(tenant_ref text, status text)
