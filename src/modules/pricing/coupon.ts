@@ -46,7 +46,9 @@ export function refuseUse(coupon: CouponTerms, context: CouponContext): CouponRe
   if (usage_limit_per_customer !== null && context.customer_used >= usage_limit_per_customer) {
     return 'per_customer'
   }
-  return coupon.first_order_only && context.orders_before > 0 ? 'not_applicable' : null
+  // An order that is not placed yet may be the first as well.
+  const isLater = context.orders_before > 0 || context.customer_used > 0
+  return coupon.first_order_only && isLater ? 'not_applicable' : null
 }
 
 export interface Discount {
