@@ -16,9 +16,10 @@ const ADDRESS_LENGTH_MAX = 500
  */
 export function foldAddress(text: string): string | null {
   const folded = text
+    .replace(/[\s\p{P}\p{Default_Ignorable_Code_Point}]/gu, '')
     .slice(0, ADDRESS_LENGTH_MAX)
     .normalize('NFKD')
-    .replace(/[\u0300-\u036f\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\u0300-\u036f]/g, '')
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
     .slice(0, ADDRESS_LENGTH_MAX)

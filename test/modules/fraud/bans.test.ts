@@ -75,6 +75,11 @@ test('the bans of a store', async (t) => {
       { ip: ' 192.0.2.77 ' },
     ],
     [
+      'an address that is filled up with spaces',
+      { kind: 'address', value: '78 Padded Road 12345 Town' },
+      { address: `78 Padded Road${' .'.repeat(400)} 12345 Town` },
+    ],
+    [
       'an address with what nobody sees in it',
       { kind: 'address', value: '77 Unseen Road' },
       { address: '77 Un\ufe0fseen\u2060 Road' },
