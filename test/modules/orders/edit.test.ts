@@ -58,6 +58,20 @@ describe('an edit', () => {
     assert.equal(answer.body.order.total_cents, 1_000)
   })
 
+  test('keeps the terms of the coupon as they were when it was used', async () => {
+    const url = '/v1/merchant/marketing/coupons'
+    const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
+    const made = await desk.shop.merchant.post(url, coupon)
+    const { order, items } = await desk.place({ coupon_code: coupon.code })
+    const raised = { percent_bps: 9_000 }
+    const patched = await desk.shop.merchant.patch(`${url}/${made.body.coupon.id}`, raised)
+    assert.equal(patched.status, 200, patched.text)
+    const same = await desk.shopper(order.id, 'edit', edits(items, 2))
+    assert.equal(same.body.delta_cents, 0, same.text)
+    const fewer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(fewer.body.order.total_cents, 900, fewer.text)
+  })
+
   test('keeps shipping and tax as they were priced, unless it names others', async () => {
     const shipping = {
       mode: 'flat',
