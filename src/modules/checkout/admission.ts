@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
-import type { ShipTo } from '../orders/schema.ts'
+import { addressOf } from '../orders/service.ts'
 import type { Source } from '../payments/service.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -22,10 +22,6 @@ export function factsOf(
     address: addressOf(request.shipping_address),
   }
 }
-
-/** Where it is sent to, as one text. */
-export const addressOf = (to: ShipTo | null | undefined): string | null =>
-  to ? [to.line1, to.line2, to.postal_code, to.city, to.country].join(' ') : null
 
 /** What the site or the add-ons do not offer is refused before anything is held. */
 export function requireGates(request: CheckoutRequest, { gates, features }: Sale): void {

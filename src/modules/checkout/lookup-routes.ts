@@ -81,9 +81,22 @@ export const storefrontRoutes: Routes = async (app) => {
   )
 }
 
+/** A merchant's reasons are a merchant's words. */
+interface MerchantAnswer {
+  order?: object
+  refund?: object | null
+  refunds?: object[]
+}
+
 /** A merchant may have used a key for the same order: what only merchants see stays with them. */
 function shoppersPart(answer: unknown): unknown {
-  const { order, ...rest } = (answer ?? {}) as { order?: object }
-  const isWhole = order !== undefined && 'tenant_ref' in order
-  return isWhole ? { order: forShopper(order as MerchantOrder), ...rest } : answer
+  const { order, refund, refunds, ...rest } = (answer ?? {}) as MerchantAnswer
+  const isMerchants = order !== undefined && 'captured_cents' in order
+  if (!isMerchants) return answer
+  return {
+    order: forShopper(order as MerchantOrder),
+    ...(refund !== undefined && { refund: refund && { ...refund, reason: null } }),
+    ...(refunds && { refunds: refunds.map((each) => ({ ...each, reason: null })) }),
+    ...rest,
+  }
 }

@@ -8,7 +8,6 @@ import { cancel } from '../orders/cancel-money.ts'
 import type { Asked } from '../orders/money.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import { addressOf } from './admission.ts'
 import * as queries from './review-queries.ts'
 import type { BanFromOrder, Rejection, Review } from './review-schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -66,5 +65,5 @@ async function banShopper(
 async function factsOf(db: Db, { id, customer_ref, email, ip, ship_to }: OrderRow) {
   const charges = await orders.listCharges(db, id)
   const card_fingerprint = charges.find((each) => each.card_fingerprint !== null)?.card_fingerprint
-  return { customer_ref, email, ip, card_fingerprint, address: addressOf(ship_to) }
+  return { customer_ref, email, ip, card_fingerprint, address: orders.addressOf(ship_to) }
 }

@@ -3,6 +3,7 @@ import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schem
 import { OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
 import { CardInput } from '../payments/schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import type { DiscountTerms } from '../pricing/service.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'
 
 /** More lines than a cart has, and few enough to price, hold and write in one go. */
@@ -112,6 +113,8 @@ export interface PricedBy {
   shipping: ShippingPolicy | null
   tax: TaxPolicy | null
   expedited: boolean
+  /** Null where none was applied. */
+  coupon: DiscountTerms | null
   subscribe: boolean
   attestation: Static<typeof Attestation> | null
   /** How often each variant that was subscribed to comes again. */

@@ -10,9 +10,13 @@ import type { BanKind, Facts } from './schema.ts'
 /** `normalize` is quadratic in runs of combining marks, so only so much is looked at. */
 const ADDRESS_LENGTH_MAX = 500
 
-/** Letters and digits alone: "12, Müller St." and "12 Muller st" are one address. */
+/**
+ * Letters and digits alone: "12, Müller St." and "12 Muller st" are one address. Marks that nobody
+ * sees, such as variation selectors, are no part of it.
+ */
 export function foldAddress(text: string): string | null {
   const folded = text
+    .replace(/[\s\p{P}\p{Default_Ignorable_Code_Point}]/gu, '')
     .slice(0, ADDRESS_LENGTH_MAX)
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
@@ -85,7 +89,7 @@ export interface BannedValue {
 export function listValues(facts: Facts): BannedValue[] {
   const { customer_ref, card_fingerprint, address } = facts
   const email = foldEmail(facts.email ?? '')
-  const ip = canonicalIp(facts.ip ?? '')
+  const ip = normalise('ip', facts.ip ?? '')
   const values: [BanKind, string | null][] = [
     ['customer_ref', normalise('customer_ref', customer_ref)],
     ['card_fingerprint', normalise('card_fingerprint', card_fingerprint ?? '')],

@@ -223,15 +223,15 @@ export interface Use {
   customer_ref: string
 }
 
-/** Writes the use down, unless the customer has had all of theirs. */
+/** Writes the use down, unless the customer has had all of theirs: for a first order, one. */
 export const insertRedemption = (tx: Tx, use: Use) =>
   tx.run(sql`
     insert into coupon_redemptions (tenant_ref, order_id, coupon_id, code_id, customer_ref)
     select tenant_ref, ${use.order_id}::uuid, id, ${use.code_id}::uuid, ${use.customer_ref}::text
       from coupons
      where tenant_ref = ${tx.tenant} and id = ${use.coupon_id}
-       and (usage_limit_per_customer is null
-            or usage_limit_per_customer > (
+       and (usage_limit_per_customer is null and not first_order_only
+            or least(usage_limit_per_customer, case when first_order_only then 1 end) > (
                  select count(*)
                    from coupon_redemptions r
                   where r.tenant_ref = ${tx.tenant} and r.coupon_id = ${use.coupon_id}

@@ -13,7 +13,7 @@ import { isShopper, type Plan, planOf, vacate } from './operations.ts'
 import { endCharges, insertTimeline, listItems } from './queries.ts'
 import * as refunds from './refund-queries.ts'
 import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from './schema.ts'
-import { change, forMerchant, forShopper, lock, shownRefund } from './service.ts'
+import { change, forMerchant, forShopper, lock, refundForShopper, shownRefund } from './service.ts'
 import type { OrderDeps, Word } from './words.ts'
 
 /** How a cancellation ends: all is given back and free again, or the order is as it was. */
@@ -122,7 +122,7 @@ export async function repeat(
 ): Promise<idempotency.Answer> {
   const given = (await refunds.listRefunds(tx, order.id))
     .filter(({ status }) => status === 'succeeded')
-    .map(shownRefund)
+    .map(isShopper(actor) ? refundForShopper : shownRefund)
   const body = { order: shown(order, actor), refunds: given, already_cancelled: true }
   return idempotency.finish(tx, claim, 200, JSON.stringify(body))
 }

@@ -128,7 +128,8 @@ async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): 
           method: 'original',
           parts: splitAmount(amount, less(partsOf(order), promised)),
           tenders: splitOverTenders(charges, amount, 'original'),
-          reason: wish.note,
+          // Its words are the note's alone, which only the merchant sees.
+          reason: null,
           actor,
         })
   const voids = charges

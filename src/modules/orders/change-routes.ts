@@ -149,7 +149,10 @@ async function shopperEdit(app: App, deps: OrderRouteDeps) {
   app.post(
     '/v1/tenants/:tenant/orders/:orderId/edit',
     {
-      config: { idempotent: true, failures: failuresOf(EDIT) },
+      config: {
+        idempotent: true,
+        failures: failuresOf([...EDIT, 'fraud_rejected', 'velocity_exceeded']),
+      },
       schema: {
         operationId: 'editShopperOrder',
         tags,

@@ -60,7 +60,7 @@ export async function readForShopper(db: Db, id: string, customer_ref: string | 
     order: orders.forShopper(order),
     items,
     charges: charges.map(orders.shownCharge),
-    refunds: refunds.map(orders.shownRefund),
+    refunds: refunds.map(orders.refundForShopper),
     fulfillments: [],
   }
 }

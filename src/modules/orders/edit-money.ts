@@ -5,6 +5,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as inventory from '../inventory/money.ts'
 import type { Source } from '../payments/service.ts'
 import * as payments from '../payments/service.ts'
+import { requireAdmitted, weighFailure } from './admission.ts'
 import { CANCELLING, cancel, resumeCancel } from './cancel-money.ts'
 import type { MerchantEdit, ShopperEdit } from './change-schema.ts'
 import { type EditPlan, end, type Heard, type NewCard, requirePlan } from './edit-end-money.ts'
@@ -65,6 +66,10 @@ export async function edit(
   requireAllowed(order, 'edit')
   requirePaid(order)
   const edited = await priceEdit(db, deps.tax, order, { before, after, wish: wish.body })
+  const { funds } = wish
+  if (edited.delta_cents > 0 && funds.by === 'card' && funds.source !== null) {
+    await requireAdmitted(deps, db, order, funds.source)
+  }
   const begun = await db.transaction('orders: begin an edit', async (tx) => {
     const locked = await lock(tx, order.id)
     if (!(await isSame(tx, order, locked, before))) throw busy()
@@ -195,7 +200,9 @@ async function conclude(
   const unknown = unknownOf(words)
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')
   await deps.at?.('edit-answered')
-  return db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
+  const answer = await db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
+  if (heard.charged?.kind === 'refused') await weighFailure(deps, db, order)
+  return answer
 }
 
 async function hear(

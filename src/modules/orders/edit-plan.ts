@@ -30,7 +30,12 @@ interface PricedBy {
   shipping?: ShippingPolicy | null
   tax?: TaxPolicy | null
   expedited?: boolean
+  coupon?: pricing.DiscountTerms | null
 }
+
+/** By the terms that it was used under, whatever has become of them since. */
+const couponOf = async (db: Db, order_id: string, { coupon }: PricedBy) =>
+  coupon ?? (await marketing.findOfOrder(db, order_id))
 
 /** The items as they are to be; null where nothing is to be left. */
 export function withQuantities(items: readonly OrderItem[], { edits }: Wish): OrderItem[] | null {
@@ -62,7 +67,7 @@ export async function priceEdit(
   const shipping = wish.shipping ?? kept.shipping ?? null
   const policy = wish.tax ?? kept.tax ?? null
   const expedited = wish.expedited ?? kept.expedited ?? false
-  const coupon = order.coupon_code === null ? null : await marketing.findOfOrder(db, order.id)
+  const coupon = order.coupon_code === null ? null : await couponOf(db, order.id, kept)
   const slugs = coupon?.applies_to ? await collectionsOf(db, after) : new Map<string, string[]>()
   const lines = after.map((item) => ({
     ...item,

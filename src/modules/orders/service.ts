@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { SYSTEM } from '../../platform/audit.ts'
+import { isShopper } from './operations.ts'
 import * as queries from './queries.ts'
 import {
   type ChargeRow,
@@ -9,6 +11,7 @@ import {
   type OrderRefund,
   type OrderRow,
   type RefundRow,
+  type ShipTo,
   StorefrontOrder,
 } from './schema.ts'
 import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
@@ -102,12 +105,20 @@ const MERCHANTS = Object.keys(MerchantOrder.properties) as (keyof MerchantOrder)
 const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]) =>
   Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
 
-/** An order as its shopper sees it. */
-export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder =>
-  pick(order, SHOPPERS)
+/** An order as its shopper sees it. What a merchant holds it for, and who does, is not for them. */
+export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder => {
+  const { hold } = order
+  const isMerchants = hold !== null && hold.by !== SYSTEM.name
+  const shown = isMerchants ? { ...hold, reason: 'merchant', by: 'merchant' } : hold
+  return pick({ ...order, hold: shown }, SHOPPERS)
+}
 
 /** An order as its merchant sees it. */
 export const forMerchant = (order: OrderRow): MerchantOrder => pick(order, MERCHANTS)
+
+/** Where it is sent to, as one text. */
+export const addressOf = (to: ShipTo | null | undefined): string | null =>
+  to ? [to.line1, to.line2, to.postal_code, to.city, to.country].join(' ') : null
 
 /** A charge without what only the gateway and we need to know. */
 export const shownCharge = (charge: ChargeRow): OrderCharge => ({
@@ -131,3 +142,7 @@ export const shownRefund = ({ actor: _, tenders, ...refund }: RefundRow): OrderR
     amount_cents,
   })),
 })
+
+/** A refund as the shopper sees it: a merchant's words for it are the merchant's own. */
+export const refundForShopper = (refund: RefundRow): OrderRefund =>
+  isShopper(refund.actor) ? shownRefund(refund) : { ...shownRefund(refund), reason: null }

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
+import type { Limits } from '../../platform/limits.ts'
 import type { Attempt, GatewayResult } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import type { TaxProvider } from '../pricing/service.ts'
@@ -13,6 +14,9 @@ export interface OrderDeps {
   payments: payments.Payments
   tax: TaxProvider | null
   clock: Clock
+  limits: Pick<Limits, 'spend'>
+  /** Attempts per minute of one shopper. */
+  velocityLimit: number
   keys: {
     /** Makes one card recognisable without being readable. */
     fingerprint: Buffer

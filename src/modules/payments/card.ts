@@ -32,6 +32,9 @@ const CVV = /^[0-9]{3,4}$/
 const DIGITS_MIN = 13
 const DIGITS_MAX = 19
 
+/** As many first digits as an issuer is known by, and as a ban may name. */
+const BIN_LENGTH = 8
+
 /** Text beyond this is no card, however it is grouped, and is not looked at. */
 const TEXT_MAX = 2 * DIGITS_MAX
 
@@ -96,7 +99,7 @@ function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year
   const members = {
     brand: brandOf(number),
     last4: number.slice(-4),
-    bin: number.slice(0, 6),
+    bin: number.slice(0, BIN_LENGTH),
     ...expiry,
     fingerprint: (key: Buffer) => createHmac('sha256', key).update(number).digest('hex'),
   }

@@ -27,6 +27,17 @@ export type CouponTerms = Omit<
   'id' | 'code' | 'recurring' | 'campaign_id' | 'created_at' | 'updated_at'
 >
 
+/** What the discount is worked out by. An order keeps it, so that later changes are not for it. */
+export type DiscountTerms = Pick<
+  CouponTerms,
+  | 'type'
+  | 'percent_bps'
+  | 'amount_cents'
+  | 'min_subtotal_cents'
+  | 'max_discount_cents'
+  | 'applies_to'
+>
+
 export interface CouponLine {
   product_id: string
   collection_slugs: readonly string[]
@@ -46,7 +57,9 @@ export function refuseUse(coupon: CouponTerms, context: CouponContext): CouponRe
   if (usage_limit_per_customer !== null && context.customer_used >= usage_limit_per_customer) {
     return 'per_customer'
   }
-  return coupon.first_order_only && context.orders_before > 0 ? 'not_applicable' : null
+  // An order that is not placed yet may be the first as well.
+  const isLater = context.orders_before > 0 || context.customer_used > 0
+  return coupon.first_order_only && isLater ? 'not_applicable' : null
 }
 
 export interface Discount {
@@ -62,7 +75,7 @@ export interface Discount {
  * What a coupon takes off what is bought. The minimum is of the whole order, the discount of the
  * lines that the coupon is for.
  */
-export function discountOf(coupon: CouponTerms, lines: readonly CouponLine[]): Discount {
+export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]): Discount {
   const eligible = lines.map((line) => line.quantity > 0 && isEligible(coupon, line))
   const weights = lines.map((line, index) => (eligible[index] ? line.line_total_cents : 0))
   const none = { discount_cents: 0, waived_cents: 0, weights }
@@ -77,7 +90,7 @@ export function discountOf(coupon: CouponTerms, lines: readonly CouponLine[]): D
   return { ...none, reason: null, discount_cents: Math.min(wanted, base, most) }
 }
 
-function isEligible({ applies_to }: CouponTerms, line: CouponLine): boolean {
+function isEligible({ applies_to }: DiscountTerms, line: CouponLine): boolean {
   if (applies_to === null) return true
   return (
     applies_to.product_ids.includes(line.product_id) ||

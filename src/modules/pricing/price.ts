@@ -4,6 +4,7 @@ import {
   type CouponReason,
   type CouponTerms,
   type Discount,
+  type DiscountTerms,
   discountOf,
   refuseUse,
 } from './coupon.ts'
@@ -50,7 +51,7 @@ export interface BoughtLine extends Goods {
 export interface Terms {
   currency: string
   /** `unknown`: a code was given and there is no such coupon. */
-  coupon: CouponTerms | 'unknown' | null
+  coupon: DiscountTerms | 'unknown' | null
   shipping: ShippingPolicy | null
   expedited: boolean
   tax: { rate_bps: number } | null
@@ -61,6 +62,7 @@ export interface Terms {
 export interface PriceInput<L extends PriceLine> extends Terms {
   lines: readonly L[]
   subscribe: boolean
+  coupon: CouponTerms | 'unknown' | null
   coupon_context: CouponContext
 }
 

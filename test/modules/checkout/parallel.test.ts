@@ -72,6 +72,15 @@ test('however many check out at once', async (t) => {
     assert.deepEqual(rows, [{ on_hand: 7, allocated: 7, reserved: 0 }])
   })
 
+  await t.test("a coupon for a customer's first order is used for one", async () => {
+    const coupon = { code: 'FIRST', type: 'percent', percent_bps: 5_000, first_order_only: true }
+    const made = await merchant.post('/v1/merchant/marketing/coupons', coupon)
+    assert.equal(made.status, 201, made.text)
+    const body = cart(thousand, { customer_ref: 'new here', coupon_code: 'FIRST' })
+    const answers = await times(8, () => checkout(app, shop, body))
+    assert.deepEqual(tally(answers), { 201: 1, '422 coupon_invalid': 7 })
+  })
+
   await t.test('carts that share variants in any order do not lock each other out', async () => {
     const variants = await times(4, async () => {
       const variant = await addVariant(merchant, 100)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { foldHits } from '../../../src/modules/fraud/jobs.ts'
 import type { Facts } from '../../../src/modules/fraud/schema.ts'
 import * as fraud from '../../../src/modules/fraud/service.ts'
+import { readCard } from '../../../src/modules/payments/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
@@ -63,6 +64,26 @@ test('the bans of a store', async (t) => {
     ['an IPv6 network', { kind: 'cidr', value: '2001:db8:7::/48' }, { ip: '2001:db8:7:1::5' }],
     ['a customer', { kind: 'customer_ref', value: 'клиент' }, { customer_ref: 'клиент' }],
     ['a card', { kind: 'card_fingerprint', value: FINGERPRINT }, { card_fingerprint: FINGERPRINT }],
+    [
+      'as many first digits as may be banned',
+      { kind: 'card_bin', value: '40000000' },
+      { card_bin: readCard({ ccnumber: '4000000000000002', ccexp: '10/40' }).bin },
+    ],
+    [
+      'an IP address with space around it',
+      { kind: 'ip', value: '192.0.2.77' },
+      { ip: ' 192.0.2.77 ' },
+    ],
+    [
+      'an address that is filled up with spaces',
+      { kind: 'address', value: '78 Padded Road 12345 Town' },
+      { address: `78 Padded Road${' .'.repeat(400)} 12345 Town` },
+    ],
+    [
+      'an address with what nobody sees in it',
+      { kind: 'address', value: '77 Unseen Road' },
+      { address: '77 Un\ufe0fseen\u2060 Road' },
+    ],
     ['the first digits of a card', { kind: 'card_bin', value: '411111' }, { card_bin: '41111122' }],
     ['an address', { kind: 'address', value: '1 Bad St.' }, { address: '1, bad st' }],
   ]

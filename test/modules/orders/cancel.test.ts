@@ -120,6 +120,30 @@ describe('cancelling', () => {
     assert.deepEqual(rows, [{ voided: true, captured_cents: 0 }])
   })
 
+  test('keeps what a merchant notes on it from the shopper', async () => {
+    const { order } = await desk.place()
+    const key = randomUUID()
+    const note = 'known to have stolen cards'
+    await desk.merchant(order.id, 'cancel', { reason: 'fraud', note }, key)
+    const seen = await Promise.all([
+      desk.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
+      desk.app.storefront.get(`/v1/tenants/acme/idempotency/cancel/${key}`),
+      desk.shopper(order.id, 'cancel'),
+    ])
+    for (const { status, text } of seen) {
+      assert.equal(status, 200, text)
+      assert.ok(!text.includes(note), text)
+    }
+    assert.equal((await desk.read(order.id)).notes[0].note, note)
+  })
+
+  test('takes as many words as it allows', async () => {
+    const { order } = await desk.place()
+    const words = { reason: 'x'.repeat(2_000), actor: 'y'.repeat(200) }
+    const answer = await desk.shopper(order.id, 'cancel', words)
+    assert.equal(answer.status, 200, answer.text)
+  })
+
   test('is refused for what has been shipped, and says what may be done', async () => {
     const { order } = await desk.place()
     await desk.superuser.query(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { APPROVED, addVariant, DECLINED } from '../checkout/setup.ts'
-import { type Desk, fund, shareDesk } from './setup.ts'
+import { type Desk, fund, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
 
@@ -56,6 +56,20 @@ describe('an edit', () => {
     assert.equal(answer.body.delta_cents, -800, answer.text)
     assert.equal(answer.body.order.discount_cents, 0)
     assert.equal(answer.body.order.total_cents, 1_000)
+  })
+
+  test('keeps the terms of the coupon as they were when it was used', async () => {
+    const url = '/v1/merchant/marketing/coupons'
+    const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
+    const made = await desk.shop.merchant.post(url, coupon)
+    const { order, items } = await desk.place({ coupon_code: coupon.code })
+    const raised = { percent_bps: 9_000 }
+    const patched = await desk.shop.merchant.patch(`${url}/${made.body.coupon.id}`, raised)
+    assert.equal(patched.status, 200, patched.text)
+    const same = await desk.shopper(order.id, 'edit', edits(items, 2))
+    assert.equal(same.body.delta_cents, 0, same.text)
+    const fewer = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(fewer.body.order.total_cents, 900, fewer.text)
   })
 
   test('keeps shipping and tax as they were priced, unless it names others', async () => {
@@ -173,6 +187,22 @@ describe('an edit', () => {
     assert.deepEqual(rows, [{ allocated: 1 }])
   })
 
+  test('charges no card that is banned from checking out', async () => {
+    const { order, items } = await desk.place()
+    const banned = { ...APPROVED, ccnumber: '5555 5555 5555 4444' }
+    const ban = { kind: 'card_bin', value: '55555555' }
+    const made = await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    assert.equal(made.status, 201, made.text)
+    const more = { ...edits(items, 3), card: banned }
+    const refused = await desk.shopper(order.id, 'edit', more)
+    assert.equal(refused.status, 403, refused.text)
+    assert.equal(refused.body.error.code, 'fraud_rejected')
+    assert.equal(await desk.net(order.id), 2_000)
+    assert.equal((await desk.read(order.id)).items[0].quantity, 2)
+    const fewer = await desk.shopper(order.id, 'edit', { ...edits(items, 1), card: banned })
+    assert.equal(fewer.status, 200, 'nothing is charged to it')
+  })
+
   test('is refused for what it cannot name, or once money was given back', async () => {
     const { order, items } = await desk.place()
     const unknown = await desk.shopper(order.id, 'edit', edits([{ id: randomUUID() }], 1))
@@ -189,4 +219,15 @@ describe('an edit', () => {
     const late = await desk.shopper(order.id, 'edit', edits(items, 1))
     assert.equal(late.body.error.code, 'invalid_transition')
   })
+})
+
+test('cards are tried out by edits no faster than by checkouts', async (t) => {
+  const desk = await openDesk(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '8' } })
+  const { order, items } = await desk.place()
+  const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: DECLINED }
+  const statuses: number[] = []
+  for (let n = 0; n < 5; n++) {
+    statuses.push((await desk.shopper(order.id, 'edit', body)).status)
+  }
+  assert.deepEqual(statuses, [402, 402, 402, 429, 429], 'a failure weighs as three')
 })

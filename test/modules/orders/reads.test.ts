@@ -137,6 +137,11 @@ describe('reading orders', () => {
     const held = await desk.shop.merchant.post(`${url}/hold`, { reason: 'call first' })
     assert.equal(held.body.order.status, 'on_hold', held.text)
     assert.equal(held.body.order.hold.reason, 'call first')
+    const { id, customer_ref } = held.body.order
+    const query = `customer_ref=${encodeURIComponent(customer_ref)}`
+    const seen = await desk.app.storefront.get(`/v1/tenants/acme/orders/${id}?${query}`)
+    const { reason, by } = seen.body.order.hold
+    assert.deepEqual({ reason, by }, { reason: 'merchant', by: 'merchant' }, 'and not why')
     const again = await desk.shop.merchant.post(`${url}/hold`)
     assert.equal(again.body.error.code, 'invalid_transition')
     assert.equal(again.body.current_status, 'on_hold')

@@ -65,6 +65,8 @@ describe('an outcome that nobody knows', () => {
       payments: { ...payments, forStore },
       tax: null,
       clock: { now: () => Date.now() + laterMs },
+      limits: desk.app.runtime.limits,
+      velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
     }
   }

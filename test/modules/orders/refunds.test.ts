@@ -152,6 +152,24 @@ describe('refunds', () => {
     assert.ok(credit)
   })
 
+  test("a shopper reads their own reason for one, and not the merchant's", async () => {
+    const { order, charges } = await desk.place()
+    const [charge] = charges
+    const own = { charge_id: charge.charge_id, amount_cents: 100, reason: 'came late' }
+    await desk.shopper(order.id, 'refund', own)
+    const key = randomUUID()
+    const reason = 'to be rid of them'
+    await desk.merchant(order.id, 'refunds', { amount_cents: 100, reason }, key)
+    const read = await desk.app.storefront.get(
+      `/v1/tenants/acme/orders/${order.id}?customer_ref=ann`,
+    )
+    const reasons = read.body.refunds.map((each: { reason: unknown }) => each.reason)
+    assert.deepEqual(reasons, ['came late', null])
+    const kept = await desk.app.storefront.get(`/v1/tenants/acme/idempotency/refund/${key}`)
+    assert.equal(kept.status, 200, kept.text)
+    assert.ok(!kept.text.includes(reason), kept.text)
+  })
+
   test('a merchant may give all of it as store credit, which no gateway hears of', async () => {
     const { order } = await desk.place({ customer_ref: 'bea' })
     const answer = await desk.merchant(order.id, 'refunds', { method: 'store_credit' })

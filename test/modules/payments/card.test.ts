@@ -32,7 +32,13 @@ function refusals(card: { ccnumber: string; ccexp: string; cvv?: string }, at = 
 describe('a card', () => {
   test('tells what may be known of it', () => {
     const { brand, last4, bin, exp_month, exp_year } = readCard(input, clock)
-    const expected = { brand: 'visa', last4: '1111', bin: '411111', exp_month: 10, exp_year: 2030 }
+    const expected = {
+      brand: 'visa',
+      last4: '1111',
+      bin: '41111111',
+      exp_month: 10,
+      exp_year: 2030,
+    }
     assert.deepEqual({ brand, last4, bin, exp_month, exp_year }, expected)
   })
 

@@ -1,0 +1,43 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as fraud from '../fraud/service.ts'
+import type { Source } from '../payments/service.ts'
+import type { OrderRow } from './schema.ts'
+import { addressOf } from './service.ts'
+import type { OrderDeps } from './words.ts'
+
+/** Whoever is kept from checking out does not get around it by editing an order that stands. */
+export async function requireAdmitted(
+  { limits, velocityLimit, keys }: OrderDeps,
+  db: TenantDb,
+  order: OrderRow,
+  source: Source,
+): Promise<void> {
+  const card = 'card' in source ? source.card : null
+  const { customer_ref, email, ip, ship_to } = order
+  const facts = {
+    ...{ customer_ref, email, ip, address: addressOf(ship_to), card_bin: card?.bin ?? null },
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+  }
+  if (!(await fraud.passVelocity(limits, db.tenant, facts, velocityLimit))) {
+    throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+  }
+  const { decision, ban_ids } = await fraud.checkBans(db, facts)
+  if (decision !== 'block') return
+  const { score, signals } = fraud.score({ ban: 'block' })
+  await Promise.all([
+    db.transaction('orders: block an edit', (tx) =>
+      fraud.record(tx, { order_id: order.id, decision: 'rejected', score, signals, ban_ids }),
+    ),
+    fraud.noteFailure(limits, db.tenant, facts),
+  ])
+  throw new ApiError('fraud_rejected')
+}
+
+/** A card that was declined weighs more against the next ones. A limiter that is away loses that. */
+export const weighFailure = (
+  { limits }: OrderDeps,
+  db: TenantDb,
+  { customer_ref, email, ip }: OrderRow,
+): Promise<void> =>
+  fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
