@@ -96,9 +96,9 @@ export function createGuards(deps: GuardDeps) {
       return true
     })
     if (bySession || scope === 'any') return
-    if (scope === undefined || !satisfies(request.merchant.scopes, scope)) {
-      throw new ApiError('forbidden')
-    }
+    if (scope === undefined) throw new ApiError('forbidden')
+    if (satisfies(request.merchant.scopes, scope)) return
+    throw new ApiError('forbidden', { message: `The key lacks the scope ${scope}.` })
   }
 
   const owner: Guard = (request) => admit(request, () => enterAsOwner(deps, request))

@@ -1,4 +1,5 @@
 import type { Answer, Encoding } from './live-answer.ts'
+import { createShares } from './live-shares.ts'
 
 /** One kept answer, and its place in the order of use. */
 export interface Entry {
@@ -31,6 +32,8 @@ export interface Shelf {
   readonly tenant: string
   readonly entries: Map<string, Entry>
   readonly loads: Map<string, Load>
+  /** The room that its entries take, those of unknown names left out. */
+  bytes: number
 }
 
 /** Entries from the least to the most recently used, within their own bound. */
@@ -53,6 +56,12 @@ const NEGATIVE_SHARE = 1 / 8
 /** No single answer may take more of the room than this, or one would push out all others. */
 const ENTRY_SHARE = 1 / 4
 
+/**
+ * A store with more than this makes room for its next answer among its own: anyone can read a hundred
+ * large collections in turn, and would push out the answers of all other stores.
+ */
+const TENANT_SHARE = 1 / 2
+
 /** What an entry takes beside its bytes: objects, map slots, the buffer's own header. */
 const ENTRY_BYTES = 768
 
@@ -74,13 +83,33 @@ export function createLiveStore(maxBytes: number) {
 
   const isCurrent = (shelf: Shelf) => shelves.get(shelf.tenant) === shelf
 
-  function remove(entry: Entry) {
+  const isLarge = (shelf: Shelf) => shelf.bytes > positive.maxBytes * TENANT_SHARE
+
+  function charge({ order, shelf }: Entry, bytes: number) {
+    order.bytes += bytes
+    if (order === positive) shelf.bytes += bytes
+  }
+
+  function letGo(entry: Entry) {
     unlink(entry)
+    charge(entry, -entry.bytes - shared.release(entry.answer.body))
     forgetAddress(entry)
-    entry.order.bytes -= shared.release(entry.answer.body)
-    entry.shelf.entries.delete(entry.key)
     entryOf.delete(entry.answer)
+  }
+
+  function remove(entry: Entry) {
+    letGo(entry)
+    entry.shelf.entries.delete(entry.key)
     forgetIfBare(entry.shelf)
+  }
+
+  /** A large shelf has its entries in the order of use as well. For any other that would be in vain. */
+  function use(entry: Entry) {
+    touch(entry)
+    const { shelf, key } = entry
+    if (!isLarge(shelf)) return
+    shelf.entries.delete(key)
+    shelf.entries.set(key, entry)
   }
 
   function forgetAddress({ address }: Entry) {
@@ -94,10 +123,12 @@ export function createLiveStore(maxBytes: number) {
     }
   }
 
-  function evict(order: Order) {
+  function evict(order: Order, shelf: Shelf) {
     while (order.bytes > order.maxBytes && order.oldest !== null) {
       evictions += 1
-      remove(order.oldest)
+      const isOwn = order === positive && isLarge(shelf)
+      const own = isOwn ? shelf.entries.values().find((each) => each.order === order) : undefined
+      remove(own ?? order.oldest)
     }
   }
 
@@ -105,7 +136,7 @@ export function createLiveStore(maxBytes: number) {
     openShelf(tenant: string): Shelf {
       const known = shelves.get(tenant)
       if (known !== undefined) return known
-      const shelf: Shelf = { tenant, entries: new Map(), loads: new Map() }
+      const shelf: Shelf = { tenant, entries: new Map(), loads: new Map(), bytes: 0 }
       shelves.set(tenant, shelf)
       return shelf
     },
@@ -115,14 +146,14 @@ export function createLiveStore(maxBytes: number) {
     find(tenant: string, key: string): Answer | null {
       const entry = shelves.get(tenant)?.entries.get(key)
       if (entry === undefined) return null
-      touch(entry)
+      use(entry)
       return entry.answer
     },
 
     findByAddress(address: string): Entry | null {
       const entry = addresses.get(address)
       if (entry === undefined) return null
-      touch(entry)
+      use(entry)
       return entry
     },
 
@@ -135,7 +166,8 @@ export function createLiveStore(maxBytes: number) {
       entry.route = route
       addresses.set(address, entry)
       entry.bytes += 2 * address.length
-      entry.order.bytes += 2 * address.length
+      charge(entry, 2 * address.length)
+      evict(entry.order, entry.shelf)
     },
 
     /** Keeps an answer, unless its shelf was put away. Answers what readers are to be given. */
@@ -147,12 +179,7 @@ export function createLiveStore(maxBytes: number) {
       // A failure is no answer to keep, whoever made it.
       if (!fits || given.status >= 500 || !isCurrent(shelf)) return given
       const before = shelf.entries.get(key)
-      if (before !== undefined) {
-        unlink(before)
-        forgetAddress(before)
-        before.order.bytes -= shared.release(before.answer.body)
-        entryOf.delete(before.answer)
-      }
+      if (before !== undefined) letGo(before)
       const answer = { ...given, body: findTwin(shelf, given) ?? alone(given.body) }
       const links = { older: null, newer: null }
       const unasked = { address: null, route: '' }
@@ -161,8 +188,8 @@ export function createLiveStore(maxBytes: number) {
       shelf.entries.set(key, entry)
       entryOf.set(answer, entry)
       append(entry)
-      order.bytes += shared.take(answer.body)
-      evict(order)
+      charge(entry, bytes + shared.take(answer.body))
+      evict(order, shelf)
       return answer
     },
 
@@ -174,8 +201,8 @@ export function createLiveStore(maxBytes: number) {
       const body = form === null ? null : alone(form)
       entry.forms.set(encoding, body)
       entry.bytes += body?.length ?? 0
-      entry.order.bytes += body?.length ?? 0
-      evict(entry.order)
+      charge(entry, body?.length ?? 0)
+      evict(entry.order, entry.shelf)
       return body
     },
 
@@ -224,7 +251,6 @@ function append(entry: Entry) {
   if (order.newest === null) order.oldest = entry
   else order.newest.newer = entry
   order.newest = entry
-  order.bytes += entry.bytes
   order.count += 1
 }
 
@@ -236,7 +262,6 @@ function unlink(entry: Entry) {
   else newer.older = older
   entry.older = null
   entry.newer = null
-  order.bytes -= entry.bytes
   order.count -= 1
 }
 
@@ -262,28 +287,6 @@ function findTwin(shelf: Shelf, { body, head }: Answer): Buffer | undefined {
     if (answer.head !== undefined && answer.body.equals(body)) return answer.body
   }
   return undefined
-}
-
-/** Counts how many entries hold a buffer. Each answers by how much the room in use changes. */
-function createShares() {
-  const holders = new Map<Buffer, number>()
-  return {
-    take(body: Buffer): number {
-      const before = holders.get(body) ?? 0
-      holders.set(body, before + 1)
-      return before === 0 ? body.length : 0
-    },
-    release(body: Buffer): number {
-      const before = holders.get(body) ?? 0
-      if (before > 1) {
-        holders.set(body, before - 1)
-        return 0
-      }
-      holders.delete(body)
-      return before === 1 ? body.length : 0
-    },
-    clear: () => holders.clear(),
-  }
 }
 
 /** What an entry takes beside its body, which it may share. */

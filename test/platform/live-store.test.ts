@@ -88,6 +88,18 @@ describe('the store of live answers', () => {
     assert.ok(tenants < 400, 'a name that was let go leaves nothing behind')
   })
 
+  test('keeps the answers of others however many large ones one store has', () => {
+    const store = createLiveStore(MIB)
+    put(store, 'small', 'site', answer(2_000))
+    for (let i = 0; i < 100; i++) put(store, 'vast', `collection ${i}`, answer(100_000))
+    assert.notEqual(store.find('small', 'site'), null)
+    assert.notEqual(store.find('vast', 'collection 99'), null)
+    assert.notEqual(store.find('vast', 'collection 97'), null)
+    store.drop('vast')
+    store.drop('small')
+    assert.equal(store.figures().bytes, 0)
+  })
+
   test('keeps no answer so large that it would push out all others', () => {
     const store = createLiveStore(MIB)
     put(store, 'acme', 'small', answer(1_000))

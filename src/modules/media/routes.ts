@@ -49,7 +49,7 @@ async function receive(spool: Spool, request: FastifyRequest, stream: Readable) 
   if (encoding !== undefined) throw new ApiError('unsupported_media_type')
   const bytesMax = isJson ? JSON_BYTES_MAX : ASSET_BYTES_MAX
   if (Number(length) > bytesMax) throw new ApiError('asset_too_large')
-  return { spooled: await spool.receive(stream, bytesMax), isJson }
+  return { spooled: await spool.receive(request.db.tenant, stream, bytesMax), isJson }
 }
 
 async function readGiven(request: FastifyRequest, { spooled, isJson }: Received) {

@@ -7,6 +7,12 @@ import { ApiError } from '../../errors.ts'
 /** An upload takes seconds. What is older belongs to a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1_000
 
+/**
+ * Uploads of one store that may arrive or lie here at a time. Each can be 27 MB, and without a bound one
+ * key fills the disk that everybody's data is on, and the line that everybody's images wait in.
+ */
+const PER_STORE_MAX = 32
+
 /** An upload that has arrived and lies on disk. */
 export interface Spooled {
   read(): Promise<Buffer>
@@ -16,20 +22,25 @@ export interface Spooled {
 
 /** Where uploads wait until there is room to work on them, so that they need no memory meanwhile. */
 export interface Spool {
-  /** Throws `asset_too_large` at the first byte too many, and leaves nothing behind then. */
-  receive(stream: Readable, bytesMax: number): Promise<Spooled>
+  /**
+   * Throws `asset_too_large` at the first byte too many and `rate_limited` when the store has too many
+   * here already, and leaves nothing behind then.
+   */
+  receive(tenant: string, stream: Readable, bytesMax: number): Promise<Spooled>
   /** Removes what killed processes left. Answers how many. */
   sweep(): Promise<number>
 }
 
 export function createSpool(dataDir: string): Spool {
   const folder = join(dataDir, 'uploads')
+  const places = createPlaces()
   return {
-    async receive(stream, bytesMax) {
-      await mkdir(folder, { recursive: true })
+    async receive(tenant, stream, bytesMax) {
+      const leave = places.take(tenant)
       const path = join(folder, randomUUID())
-      const drop = () => rm(path, { force: true })
+      const drop = () => rm(path, { force: true }).finally(leave)
       try {
+        await mkdir(folder, { recursive: true })
         await write(path, stream, bytesMax)
       } catch (error) {
         await drop()
@@ -47,6 +58,28 @@ export function createSpool(dataDir: string): Spool {
     },
   }
 }
+
+/** Counts what each store has here. A place that was taken is left once, however often one says so. */
+function createPlaces() {
+  const taken = new Map<string, Set<symbol>>()
+  return {
+    take(tenant: string): () => void {
+      const mine = taken.get(tenant) ?? new Set()
+      if (mine.size >= PER_STORE_MAX) throw tooMany()
+      const place = Symbol(tenant)
+      taken.set(tenant, mine.add(place))
+      return () => {
+        if (mine.delete(place) && mine.size === 0) taken.delete(tenant)
+      }
+    },
+  }
+}
+
+const tooMany = () =>
+  new ApiError('rate_limited', {
+    message: `A store has at most ${PER_STORE_MAX} uploads under way.`,
+    headers: { 'retry-after': '1' },
+  })
 
 async function write(path: string, stream: Readable, bytesMax: number): Promise<void> {
   const file = await open(path, 'wx', 0o600)

@@ -169,7 +169,8 @@ export async function groupPrices(
     if (row.variant_id === null || row.price_cents === null || row.min_quantity === null) continue
     const { price_cents, min_quantity } = row
     const prices = byVariant.get(row.variant_id) ?? []
-    byVariant.set(row.variant_id, [...prices, { price_cents, min_quantity }])
+    prices.push({ price_cents, min_quantity })
+    byVariant.set(row.variant_id, prices)
   }
   return { adjustment_bps, byVariant }
 }

@@ -117,6 +117,17 @@ describe('an image that is fit to be kept', () => {
     ]
     assert.ok((await makeFit(withChunks(png, ...chunks), 'image/png')).bytes.equals(png))
   })
+
+  test('only the first of its colour profiles is inflated, and thousands cost no more', async () => {
+    // Written as our own encoder would not, so that one sees whether it was asked.
+    const png = await sharp(await corners())
+      .png({ compressionLevel: 0 })
+      .toBuffer()
+    const profile = (text: string) =>
+      pngChunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), deflateSync(Buffer.from(text))]))
+    const many = withChunks(png, profile('sRGB'), profile('another'), profile('yet another'))
+    assert.ok((await makeFit(many, 'image/png')).bytes.equals(png))
+  })
 })
 
 describe('an image is refused', () => {

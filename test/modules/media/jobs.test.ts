@@ -80,7 +80,7 @@ test('the spool forgets what killed processes left, and nothing that is still gr
   const spool = createSpool(dataDir)
   assert.equal(await spool.sweep(), 0)
   const { Readable } = await import('node:stream')
-  const growing = await spool.receive(Readable.from([Buffer.from('x')]), 10)
+  const growing = await spool.receive('acme', Readable.from([Buffer.from('x')]), 10)
   const old = join(dataDir, 'uploads', 'old')
   await writeFile(old, 'x')
   const then = new Date(Date.now() - 2 * 60 * 60 * 1_000)

@@ -164,6 +164,26 @@ test('uploads', async (t) => {
     assert.equal((await merchant.get(URL)).body.total, before)
   })
 
+  await t.test('a store has so many uploads under way, and leaves room for others', async () => {
+    const sockets = Array.from({ length: 32 }, () =>
+      connect(Number(new globalThis.URL(app.url).port), '127.0.0.1'),
+    )
+    for (const socket of sockets) {
+      socket.write(
+        `POST ${URL} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: image/png\r\ncontent-length: 9000\r\n\r\nhalf',
+      )
+    }
+    await eventually(async () => assert.equal((await spooled(app)).length, 32))
+    await refused(raw(await plain('png', 71), 'image/png'), '429 rate_limited')
+    const other = await app.merchant('other', 'manage:own_media')
+    const sent = { content_type: 'image/png', data_base64: (await plain('png')).toString('base64') }
+    assert.equal((await other.post(URL, sent)).status, 201)
+    for (const socket of sockets) socket.destroy()
+    await eventually(async () => assert.deepEqual(await spooled(app), []))
+    assert.equal((await raw(await plain('png', 71), 'image/png')).status, 201)
+  })
+
   await t.test('assets are listed by type, by use, and in pages', async () => {
     const all = (await merchant.get(`${URL}?limit=100`)).body
     assert.equal(all.assets.length, all.total)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { sql } from '../../../src/db/sql.ts'
 import { groupPrices, pricesOf } from '../../../src/modules/pricing/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, type Refusal } from '../../harness/refusals.ts'
@@ -145,6 +146,25 @@ test('pricing groups', async (t) => {
       ["another store's", { variant_id: foreign, price_cents: 1 }, 'variant_not_found'],
     ]
     await assertRefused(prices, (body) => acme.put(`${URL}/${id}/prices`, body))
+  })
+
+  await t.test('are read in one go, also where they have thirty thousand prices', async () => {
+    const variant = await makeVariant(db, randomUUID())
+    for (let i = 0; i < 3; i++) {
+      const { id } = await makeGroup()
+      await join(id, 'collector')
+      await db.transaction('test: many prices', (tx) =>
+        tx.run(sql`
+          insert into pricing_group_prices (tenant_ref, group_id, variant_id, min_quantity, price_cents)
+          select ${db.tenant}, ${id}, ${variant}, n, n from generate_series(1, 10000) n`),
+      )
+    }
+    const before = performance.eventLoopUtilization()
+    const found = await groupPrices(db, 'collector', [variant])
+    const { active } = performance.eventLoopUtilization(before)
+    assert.equal(found.byVariant.get(variant)?.length, 30_000)
+    // Copying the list for each of them kept everybody waiting for six seconds.
+    assert.ok(active < 3_000, `${active} ms`)
   })
 
   await t.test('are written only by a store that has them, and read by every store', async () => {

@@ -25,6 +25,7 @@ const PROFILE_BYTES_MAX = 1_024 * 1_024
 export function readPng(bytes: Buffer): Picture {
   const kept: Buffer[] = [PNG_SIGNATURE]
   const coloured: Buffer[] = [PNG_SIGNATURE]
+  let profiles = 0
   let hasProfile = false
   let hasData = false
   let turn = 1
@@ -39,7 +40,8 @@ export function readPng(bytes: Buffer): Picture {
     if ((at === PNG_SIGNATURE.length) !== (type === 'IHDR')) throw damaged()
     hasData ||= type === 'IDAT'
     if (type === 'eXIf') turn = readOrientation(payload)
-    if (type === 'iCCP' && !hasProfile && isForeign(payload)) {
+    // A file has one at most. Twenty thousand, each to be inflated, would take a minute.
+    if (type === 'iCCP' && ++profiles === 1 && isForeign(payload)) {
       hasProfile = true
       coloured.push(whole)
     }
