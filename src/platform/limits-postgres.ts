@@ -34,7 +34,7 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   })
   const db = new Runner((query) => sendInTime(pool, query, deadlineMs))
   return {
-    hit: (bucket, weight = 1) => countHit(db, bucket, weight),
+    hit: (bucket, weight = 1) => countHit(db, [bucket].flat(), weight),
     unhit: async (bucket) => {
       await db.run(
         sql`update limit_counters set hits = hits - 1 where bucket = ${bucket} and hits > 0`,
@@ -57,18 +57,21 @@ export function forgetOldCounters(db: GlobalDb): Promise<number> {
                          for update skip locked)`)
 }
 
-async function countHit(db: Runner, bucket: string, weight: number): Promise<number> {
+/** In one order for everybody, so that nobody waits in a circle. */
+async function countHit(db: Runner, buckets: readonly string[], weight: number): Promise<number> {
   const open = sql`c.window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`
-  const { hits } = await db.one(
+  const counters = await db.many(
     Counter,
     sql`insert into limit_counters as c (bucket, window_start, hits)
-        values (${bucket}, now(), ${weight}::integer)
+        select distinct bucket, now(), ${weight}::integer
+          from unnest(${buckets}::text[]) as bucket
+         order by bucket
             on conflict (bucket) do update
            set hits = case when ${open} then c.hits + excluded.hits else excluded.hits end,
                window_start = case when ${open} then c.window_start else now() end
      returning c.hits`,
   )
-  return hits
+  return Math.max(0, ...counters.map(({ hits }) => hits))
 }
 
 async function countHits(db: Runner, bucket: string): Promise<number> {

@@ -9,9 +9,13 @@ import {
 
 /** A script runs alone, so no counter is ever left without its end. */
 const HIT = `
-  local hits = redis.call('incrby', KEYS[1], ARGV[2])
-  if hits == tonumber(ARGV[2]) then redis.call('pexpire', KEYS[1], ARGV[1]) end
-  return hits`
+  local most = 0
+  for _, key in ipairs(KEYS) do
+    local hits = redis.call('incrby', key, ARGV[2])
+    if hits == tonumber(ARGV[2]) then redis.call('pexpire', key, ARGV[1]) end
+    most = math.max(most, hits)
+  end
+  return most`
 
 /** Only what is still counted: a decrement would else make a counter without an end. */
 const UNHIT = `
@@ -43,8 +47,11 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
 
   const keyOf = (bucket: string) => `fd:limit:${bucket}`
   return {
-    hit: async (bucket, weight = 1) =>
-      Number(await send(() => redis.eval(HIT, 1, keyOf(bucket), WINDOW_SECONDS * 1_000, weight))),
+    async hit(bucket, weight = 1) {
+      const keys = [...new Set([bucket].flat().map(keyOf))]
+      const windowMs = WINDOW_SECONDS * 1_000
+      return Number(await send(() => redis.eval(HIT, keys.length, ...keys, windowMs, weight)))
+    },
     unhit: async (bucket) => void (await send(() => redis.eval(UNHIT, 1, keyOf(bucket)))),
     peek: async (bucket) => Number((await send(() => redis.get(keyOf(bucket)))) ?? 0),
     ping: async () => void (await send(() => redis.ping())),

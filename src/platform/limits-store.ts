@@ -3,8 +3,11 @@
  * whatever comes in between. Every call ends within the deadline, with an answer or an error.
  */
 export interface LimitStore {
-  /** Counts one or several, atomically, and answers how many this window has now. */
-  hit(bucket: string, weight?: number): Promise<number>
+  /**
+   * Counts one or several, atomically, and answers how many this window has now. Several buckets are
+   * counted as one, so that two callers never find each other in different ones; the fullest answers.
+   */
+  hit(bucket: string | readonly string[], weight?: number): Promise<number>
   /** Takes one back that turned out not to count. */
   unhit(bucket: string): Promise<void>
   /** How many this window has, without counting. */

@@ -24,8 +24,8 @@ export interface Limits {
   failure(caller: string): Promise<void>
   /** Counts one, and answers whether the bucket is still within its limit per minute. */
   velocity(bucket: string, limit: number): Promise<boolean>
-  /** Counts so many in the same bucket, and answers how many its minute has now. */
-  spend(bucket: string, weight: number): Promise<number>
+  /** Counts so many in each of the buckets, and answers how many the fullest one's minute has now. */
+  spend(buckets: readonly string[], weight: number): Promise<number>
   ping(): Promise<void>
 }
 
@@ -53,8 +53,13 @@ export async function openLimitStore({
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
   const overspent = recentlyOver(clock)
   const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
-  const spend = (bucket: string, weight: number) =>
-    counted(() => store.hit(`velocity:${bucket}`, weight))
+  const spend = (buckets: readonly string[], weight: number) =>
+    counted(() =>
+      store.hit(
+        buckets.map((bucket) => `velocity:${bucket}`),
+        weight,
+      ),
+    )
   return {
     spend,
     async attempt(caller) {
@@ -77,7 +82,7 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
     },
     async velocity(bucket, limit) {
-      return (await spend(bucket, 1)) <= limit
+      return (await spend([bucket], 1)) <= limit
     },
     ping: () => orUnavailable(() => store.ping()),
   }

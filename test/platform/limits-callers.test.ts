@@ -12,7 +12,8 @@ describe('what a process remembers of callers', () => {
     const hits = new Map<string, number>()
     const asked: string[] = []
     const store: LimitStore = {
-      hit: async (bucket) => {
+      hit: async (buckets) => {
+        const [bucket = ''] = [buckets].flat()
         hits.set(bucket, (hits.get(bucket) ?? 0) + 1)
         return hits.get(bucket) ?? 0
       },

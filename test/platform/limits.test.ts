@@ -209,10 +209,25 @@ for (const [name, openPlace] of places) {
 
     test('count several at once, in the bucket that velocity asks about', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
-      assert.equal(await limits.spend('acme:ip', 2), 2)
+      assert.equal(await limits.spend(['acme:ip'], 2), 2)
       assert.equal(await limits.velocity('acme:ip', 3), true)
-      assert.equal(await limits.spend('acme:ip', 3), 6)
+      assert.equal(await limits.spend(['acme:ip'], 3), 6)
       assert.equal(await limits.velocity('acme:ip', 6), false)
+    })
+
+    test('count several buckets as one, so that of many at a time exactly the limit is admitted', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      const spent = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => {
+          const buckets = ['acme:email', 'acme:card', 'acme:customer']
+          return limits.spend(n % 2 === 0 ? buckets : buckets.toReversed(), 1)
+        }),
+      )
+      assert.deepEqual(
+        spent.toSorted((a, b) => a - b),
+        Array.from({ length: 30 }, (_, n) => n + 1),
+      )
+      assert.equal(await limits.spend(['acme:email', 'acme:other', 'acme:other'], 1), 31)
     })
 
     test('say when a bucket has exceeded its velocity', async (t) => {

@@ -34,9 +34,7 @@ export async function measureVelocity(
   facts: Facts,
   limit: number,
 ): Promise<number> {
-  const buckets = velocityBuckets(tenant, facts)
-  const hits = await Promise.all(buckets.map((bucket) => limits.spend(bucket, 1)))
-  return Math.max(0, ...hits) / limit
+  return (await limits.spend(velocityBuckets(tenant, facts), 1)) / limit
 }
 
 /** Counts an attempt, and answers whether it may go on. Throws `db_error` when nobody can say. */
@@ -49,6 +47,5 @@ export const passVelocity = async (
 
 /** Makes the attempt that was counted weigh as one that failed. */
 export async function noteFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
-  const buckets = velocityBuckets(tenant, facts)
-  await Promise.all(buckets.map((bucket) => limits.spend(bucket, FAILURE_EXTRA)))
+  await limits.spend(velocityBuckets(tenant, facts), FAILURE_EXTRA)
 }

@@ -48,13 +48,13 @@ describe('a score', () => {
     const { score: total, signals } = score(Object.assign({}, ...observations))
     assert.deepEqual(signals, [
       { signal: 'ban', points: 70, detail: 'review' },
-      { signal: 'velocity', points: 20, detail: null },
+      { signal: 'velocity', points: 10, detail: null },
       { signal: 'avs', points: 25, detail: 'N' },
       { signal: 'cvv', points: 30, detail: 'N' },
       { signal: 'country_mismatch', points: 20, detail: null },
       { signal: 'fraud_signal', points: 50, detail: null },
     ])
-    assert.equal(total, 215)
+    assert.equal(total, 205)
   })
 
   const decided: [string, Observed, string][] = [
