@@ -11,6 +11,7 @@ import { liveReads } from './live-reads.ts'
 import { publish } from './publish.ts'
 import { searchProducts } from './search.ts'
 import { idleMemory, startToReady } from './start.ts'
+import { storefrontPages } from './storefront.ts'
 import { uploads } from './uploads.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -25,6 +26,7 @@ const BENCHES: Record<string, (dataDir: string) => Promise<Figure | Figure[]>> =
   catalog: catalogReads,
   search: searchProducts,
   uploads,
+  storefront: storefrontPages,
   inbound,
   checkout: checkouts,
 }

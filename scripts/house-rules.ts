@@ -60,7 +60,7 @@ export function findBreaches(sources: readonly Source[]): string[] {
 }
 
 function readSources(root: string): Source[] {
-  return globSync('src/**/*.ts', { cwd: root }).map((path) => ({
+  return globSync('{src,storefront}/**/*.ts', { cwd: root }).map((path) => ({
     path: path.replaceAll('\\', '/'),
     text: readFileSync(`${root}/${path}`, 'utf8'),
   }))

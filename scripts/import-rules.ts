@@ -96,6 +96,18 @@ export const FORBIDDEN: IForbiddenRuleType[] = [
       pathNot: ['^src/modules/$1/', '[/-](schema|service|money)\\.ts$'],
     },
   },
+  {
+    name: 'the storefront knows the platform by HTTP alone',
+    severity: 'error',
+    from: { path: '^storefront/' },
+    to: { path: '^(src|test|bench|scripts)/' },
+  },
+  {
+    name: 'the storefront is entered by one door',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/storefront\\.ts$' },
+    to: { path: '^storefront/' },
+  },
   { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
   {
     name: 'nothing imports a test',

@@ -234,7 +234,7 @@ const openGiftCards = ({ key, limits }: Runtime): giftCardRoutes.GiftCardDeps =>
   limits,
 })
 
-function openMedia(
+export function openMedia(
   { config, blobs }: Runtime,
   assetBase: () => string | null,
 ): mediaRoutes.MediaRouteDeps {

@@ -136,6 +136,10 @@ export const SETTINGS = {
   OPERATOR_TOKEN: secret('the operator plane; generated into `DATA_DIR` when unset'),
   STOREFRONT_TOKEN: secret('the storefront plane; generated likewise'),
   STOREFRONT_TOKEN_PREVIOUS: secret('also accepted while storefronts move to the new token'),
+  STOREFRONT_API_URL: url(['http', 'https'], 'where the role `storefront` finds the platform'),
+  STOREFRONT_ZONE: optional(
+    'stores are at `<tenant>.<zone>`; default `localhost`, in production none',
+  ),
   SECRET_KEY: secret('the root of every derived key; generated likewise'),
   PAYMENT_GATEWAY: setting<'simulated' | 'nmi' | undefined>(
     undefined,
@@ -214,7 +218,7 @@ export class ConfigError extends Error {
 export type Config = ReturnType<typeof readConfig>
 
 /** Reads and checks the environment. Throws one ConfigError that names every fault. */
-export function readConfig(env: Record<string, string | undefined> = process.env) {
+export function readConfig(env: NodeJS.Dict<string> = process.env, isRenderer = false) {
   const faults: string[] = []
   const read = Object.fromEntries(
     Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => {
@@ -232,7 +236,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
       }
     }),
   ) as Read
-  faults.push(...crossFaults(read))
+  faults.push(...(isRenderer ? storefrontFaults(read) : crossFaults(read)))
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze({ ...read, ...derive(read) })
 }
@@ -242,12 +246,28 @@ function derive(read: Read) {
   return {
     production,
     DATA_DIR: resolve(read.DATA_DIR),
+    assetBaseUrl: assetBaseOf(read),
+    storefrontZone: read.STOREFRONT_ZONE ?? (production ? null : 'localhost'),
     MIGRATE_ON_START: read.MIGRATE_ON_START === 'true',
     PAYMENT_GATEWAY: read.PAYMENT_GATEWAY ?? 'simulated',
     NMI_URL: read.NMI_URL ?? 'https://secure.networkmerchants.com',
     IDENTITY_EMAIL_VERIFICATION:
       read.IDENTITY_EMAIL_VERIFICATION ?? (production ? 'required' : 'off'),
   }
+}
+
+/** Where assets are served from. Null: nowhere that is known. */
+function assetBaseOf({ ASSET_BASE_URL, PUBLIC_URL, HOST, PORT }: Read): string | null {
+  if (ASSET_BASE_URL === '') return null
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST
+  return ASSET_BASE_URL ?? PUBLIC_URL ?? `http://${host}:${PORT}`
+}
+
+/** A renderer alone knows no secret of the platform but its token. */
+function storefrontFaults({ NODE_ENV, STOREFRONT_API_URL: api, STOREFRONT_TOKEN: token }: Read) {
+  if (api === undefined) return ['STOREFRONT_API_URL must be set']
+  const isOpen = token === undefined && NODE_ENV === 'production'
+  return isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []
 }
 
 /** Rules over more than one setting: what production refuses, and what only works together. */

@@ -1,43 +1,277 @@
-/** The site of the demo store: every common section, and nothing that needs a product yet. */
-export const DEMO_MANIFEST = {
-  store: { slug: 'demo' },
-  brand: { name: 'Harbour Coffee', tagline: 'Roasted by the water' },
+/** The three demo stores, as their manifests make them: the renderer is one and the same. */
+
+/** A manifest, once the picture at the entrance is there. */
+type Site = (heroRef: string | null) => Record<string, unknown>
+
+const withImage = (imageRef: string | null, imageAlt: string) =>
+  imageRef === null ? {} : { imageRef, imageAlt }
+
+const behavior = {
+  search: { enabled: true },
+  storeCredit: { enabled: true },
+  giftCards: { enabled: true },
+}
+
+const shipping = (flat: number, expedited: number, free: number | null) => ({
+  mode: 'flat',
+  flat_rate_cents: flat,
+  expedited_rate_cents: expedited,
+  max_cents: 5_000,
+  free_shipping_threshold_cents: free,
+})
+
+/** Warm and calm: paper, teal and a bookish serif. */
+export const harbourSite: Site = (heroRef) => ({
+  store: { slug: 'demo', language: 'en-US' },
+  brand: {
+    name: 'Harbour & Hearth',
+    tagline: 'Good things for slow mornings',
+    email: 'hello@harbour.example',
+    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+  },
   theme: {
-    color: { primary: '#0b5c6b', background: '#fffdf8', text: '#1d2a2e' },
-    type: { heading: 'Georgia, serif', body: 'system-ui, sans-serif' },
-    layout: { width: '72rem', radius: '0.5rem' },
+    color: {
+      primary: '#0b5c6b',
+      background: '#fffdf8',
+      surface: '#f4eee2',
+      accent: '#0b5c6b',
+      text: '#1d2a2e',
+    },
+    type: {
+      heading: "'Iowan Old Style', Palatino, 'Book Antiqua', Georgia, 'DejaVu Serif', serif",
+      body: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
+      weight: 500,
+    },
+    layout: { width: '76rem', radius: '0.6rem', header: 'left', hero: 'split', card: 'soft' },
   },
   template: {
     id: 'home',
     sections: [
-      { type: 'announcement', props: { text: 'Free delivery over $40' } },
+      {
+        type: 'announcement',
+        props: { text: 'Free delivery over $60 · WELCOME10 takes ten per cent off' },
+      },
       {
         type: 'hero',
         props: {
-          heading: 'Coffee, roasted by the water',
-          subheading: 'Small batches, every Tuesday and Friday.',
-          cta: { label: 'See the beans', href: '/collections/beans' },
+          eyebrow: 'The winter table',
+          heading: 'Made for slow mornings',
+          subheading: 'Stoneware, wool and good coffee from people whose names we know.',
+          cta: { label: 'Look around', href: '/products' },
+          ...withImage(heroRef, 'A teapot, a mug and a vase on a wooden table'),
         },
       },
-      { type: 'product-grid', props: { heading: 'This week', limit: 8, columns: 4 } },
-      { type: 'collection-list', props: { heading: 'Browse' } },
+      { type: 'product-grid', props: { heading: 'New this week', limit: 8, columns: 4 } },
+      { type: 'featured-product', props: { slug: 'fern-teapot', heading: 'Worth a closer look' } },
+      { type: 'collection-list', props: { heading: 'Browse the shelves' } },
       {
-        type: 'faq',
+        type: 'testimonials',
         props: {
+          heading: 'Kind words',
           items: [
-            { question: 'When do you ship?', answer: 'The day after roasting.' },
-            { question: 'Do you grind?', answer: 'Yes; tell us how you brew.' },
+            { quote: 'The mug I reach for first. Every day.', author: 'Ines, Lisbon' },
+            { quote: 'Arrived wrapped like a present, and it was for me.', author: 'Tom, Bristol' },
+            { quote: 'The blanket has been fought over ever since.', author: 'The Okafors' },
           ],
         },
       },
-      { type: 'newsletter', props: { heading: 'Hear of new beans first', button: 'Sign up' } },
-      { type: 'footer', props: { text: 'Harbour Coffee, the demo store of Fairdock' } },
+      {
+        type: 'faq',
+        props: {
+          heading: 'Good to know',
+          items: [
+            { question: 'When do you ship?', answer: 'The next working day, in paper and straw.' },
+            { question: 'May I send it back?', answer: 'Within thirty days, if it is unused.' },
+            { question: 'Is everything safe for the dishwasher?', answer: 'All stoneware is.' },
+          ],
+        },
+      },
+      {
+        type: 'newsletter',
+        props: {
+          heading: 'Letters from the harbour',
+          body: 'Once a month: what is new, and what is nearly gone.',
+          button: 'Write to us',
+        },
+      },
+      {
+        type: 'footer',
+        props: { text: 'Harbour & Hearth is a demo store. Nothing is charged or sent.' },
+      },
     ],
   },
-  seo: { title: 'Harbour Coffee', description: 'Small batches, roasted by the water.' },
-  behavior: {
-    search: { enabled: true },
-    storeCredit: { enabled: true },
-    giftCards: { enabled: true },
+  seo: {
+    title: 'Harbour & Hearth: good things for slow mornings',
+    description: 'Stoneware, wool, light and coffee for the home, from people whose names we know.',
   },
-}
+  behavior: {
+    ...behavior,
+    shipping: shipping(590, 1_490, 6_000),
+    tax: { provider: 'flat_rate', rate_bps: 700 },
+  },
+})
+
+/** Loud and terse: black on white, one red, everything on a grid. */
+export const objectsSite: Site = (heroRef) => ({
+  store: { slug: 'objects', language: 'en-GB' },
+  brand: {
+    name: 'Plain Objects',
+    tagline: 'Nine things. Made well.',
+    email: 'studio@objects.example',
+    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+  },
+  theme: {
+    color: {
+      primary: '#0a0a0a',
+      background: '#ffffff',
+      surface: '#f0f0ee',
+      accent: '#e5352b',
+      text: '#0a0a0a',
+    },
+    type: {
+      heading: "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif",
+      body: "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif",
+      weight: 800,
+      case: 'upper',
+      spacing: '-0.035em',
+    },
+    layout: {
+      width: '90rem',
+      radius: '0px',
+      header: 'bar',
+      hero: 'poster',
+      card: 'framed',
+      density: 'compact',
+      button: 'block',
+    },
+  },
+  template: {
+    id: 'home',
+    sections: [
+      {
+        type: 'hero',
+        props: {
+          heading: 'Nine things. Made well.',
+          subheading: 'No seasons. No sale. The same nine objects, a little better every year.',
+          cta: { label: 'All nine', href: '/products' },
+          ...withImage(heroRef, 'A red cup, a bowl and a lamp in a row'),
+        },
+      },
+      { type: 'product-grid', props: { heading: '01–09', limit: 9, columns: 3 } },
+      {
+        type: 'rich-text',
+        props: {
+          heading: 'Why nine?',
+          body: 'Because a tenth would have been worse than the ninth.\n\nEach is made in one workshop, by people who signed it underneath. If it breaks, we mend it.',
+        },
+      },
+      { type: 'collection-list', props: { heading: 'Two shelves' } },
+      { type: 'contact', props: { heading: 'Ask', email: 'studio@objects.example' } },
+      {
+        type: 'footer',
+        props: {
+          text: 'Plain Objects is a demo store. Nothing is charged or sent.',
+          links: [
+            { label: 'Table', href: '/collections/table' },
+            { label: 'Room', href: '/collections/room' },
+          ],
+        },
+      },
+    ],
+  },
+  seo: {
+    title: 'Plain Objects',
+    description: 'Nine things for table and room. Made well, and mended.',
+  },
+  behavior: {
+    ...behavior,
+    shipping: shipping(450, 950, null),
+    tax: { provider: 'flat_rate', rate_bps: 2_000 },
+  },
+})
+
+/** Dark and slow: embers on brown, an italic that leans in. */
+export const emberSite: Site = (heroRef) => ({
+  store: { slug: 'ember', language: 'en-IE' },
+  brand: {
+    name: 'Ember & Rye',
+    tagline: 'Provisions for the evening',
+    email: 'night@ember.example',
+    ...(heroRef === null ? {} : { ogImageRef: heroRef }),
+  },
+  theme: {
+    color: {
+      primary: '#e0a458',
+      background: '#17110e',
+      surface: '#231a15',
+      accent: '#3a2519',
+      text: '#f3e9dc',
+    },
+    type: {
+      heading:
+        "'Cormorant Garamond', 'Hoefler Text', Garamond, Baskerville, 'Liberation Serif', serif",
+      body: "Charter, 'Bitstream Charter', Georgia, 'Liberation Serif', serif",
+      weight: 400,
+      style: 'italic',
+      spacing: '0em',
+      scale: 1.12,
+    },
+    layout: {
+      width: '70rem',
+      radius: '2px',
+      header: 'center',
+      hero: 'cover',
+      card: 'quiet',
+      density: 'airy',
+      button: 'outline',
+      imageRatio: 0.8,
+    },
+  },
+  template: {
+    id: 'home',
+    sections: [
+      {
+        type: 'hero',
+        props: {
+          eyebrow: 'Chocolate, tea & candlelight',
+          heading: 'When the day lets go of you',
+          subheading: 'Dark things, sweet things, and the light to see them by.',
+          cta: { label: 'Enter', href: '/products' },
+          ...withImage(heroRef, 'A candle, a jar of honey and a bag of coffee on a dark table'),
+        },
+      },
+      {
+        type: 'rich-text',
+        props: {
+          body: 'We are two people with a stone, a small roaster and too many books.\n\nWhat you find here is made at night, because that is when it tastes of something.',
+        },
+      },
+      {
+        type: 'product-grid',
+        props: { heading: 'From the dark side of the pantry', limit: 6, columns: 3 },
+      },
+      {
+        type: 'testimonials',
+        props: {
+          items: [
+            {
+              quote: 'I ate it alone, standing in the kitchen, and told no one.',
+              author: 'A letter from Cork',
+            },
+          ],
+        },
+      },
+      { type: 'collection-list', props: { heading: 'Three rooms' } },
+      { type: 'spacer', props: { size: 'small' } },
+      {
+        type: 'footer',
+        props: { text: 'Ember & Rye is a demo store. Nothing is charged or sent.' },
+      },
+    ],
+  },
+  seo: {
+    title: 'Ember & Rye: provisions for the evening',
+    description: 'Chocolate, tea, honey and candlelight, made at night in batches of forty.',
+  },
+  behavior: { ...behavior, shipping: shipping(650, 1_400, 5_000) },
+})

@@ -3,8 +3,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
-import { DEMO_MANIFEST } from './demo-site.ts'
-import { ApiError, type ErrorCode } from './errors.ts'
+import { harbourSite } from './demo-site.ts'
+import { DEMO_REF, DEMO_STORES, unlessThere } from './demo-stock.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -42,8 +42,6 @@ export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
   return demo
 }
 
-const DEMO_REF = 'demo'
-
 async function readDemo(config: Config): Promise<Demo | null> {
   const text = await readFile(fileOf(config), 'utf8').catch(() => null)
   return text === null ? null : (JSON.parse(text) as Demo)
@@ -63,7 +61,7 @@ async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string>
   // The address is not real, so there is nobody who could prove it.
   const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
   await unlessThere('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
-  const store = { tenant_ref: DEMO_REF, display_name: 'Demo Store', owner_email: owner.email }
+  const store = { tenant_ref: DEMO_REF, display_name: 'Harbour & Hearth', owner_email: owner.email }
   await unlessThere('tenant_exists', stores.create(database, SYSTEM, store))
   await putLive(runtime)
   const issuer = { actor: SYSTEM, scopes: SCOPES }
@@ -75,17 +73,12 @@ async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string>
 async function putLive({ database }: Runtime): Promise<void> {
   const db = database.tenant(DEMO_REF)
   if ((await stores.get(db)).status === 'live') return
-  const manifest = { value: DEMO_MANIFEST, text: JSON.stringify(DEMO_MANIFEST) }
+  const value = harbourSite(null)
+  const manifest = { value, text: JSON.stringify(value) }
   // In a thread that ends with it, so that the scan's words do not stay in memory for one page.
   const scanner = createScanner({ inlineCharacters: 0 })
   await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest).finally(() => scanner.close())
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
-}
-
-async function unlessThere(code: ErrorCode, making: Promise<unknown>): Promise<void> {
-  await making.catch((error: unknown) => {
-    if (!(error instanceof ApiError) || error.code !== code) throw error
-  })
 }
 
 interface Welcome {
@@ -93,6 +86,9 @@ interface Welcome {
   config: Config
   demo: Demo | null
 }
+
+/** Every browser takes a name under localhost for this machine. */
+const storeUrl = (url: string, tenant: string) => `http://${tenant}.localhost:${new URL(url).port}`
 
 /** What a person who has just started it wants to know. Production shows addresses only. */
 export function printWelcome({ url, config, demo }: Welcome): void {
@@ -107,7 +103,10 @@ export function printWelcome({ url, config, demo }: Welcome): void {
     const shown = relative(process.cwd(), fileOf(config))
     lines.push(
       '',
-      `  Demo store      ${url}/v1/tenants/${demo.tenant_ref}/site`,
+      ...DEMO_STORES.map(
+        ({ tenant_ref }, at) =>
+          `  ${at === 0 ? 'Demo stores' : '           '}     ${storeUrl(url, tenant_ref)}`,
+      ),
       `  Merchant key    ${demo.merchant_key}`,
       `  Owner           ${demo.owner.email}  ${demo.owner.password}`,
       '',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -6,6 +7,7 @@ import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
+import { isStocked, stockDemo } from './demo-stock.ts'
 import { printDoctor, runDoctor } from './doctor.ts'
 import type { Metrics } from './http/metrics.ts'
 import { deriveKey } from './kernel/tokens.ts'
@@ -15,11 +17,21 @@ import { loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
 /**
- * The process. `serve` is the API and the worker in one; `api` and `worker` are each alone;
+ * The process. `serve` is API, worker and storefront in one; `api`, `worker` and `storefront` are each
+ * alone;
  * `migrate`, `seed` and `doctor` do their work and end. `listen` is for whoever builds a receiver of
  * webhooks, and needs no database.
  */
-const ROLES = ['serve', 'api', 'worker', 'migrate', 'seed', 'doctor', 'listen'] as const
+const ROLES = [
+  'serve',
+  'api',
+  'worker',
+  'storefront',
+  'migrate',
+  'seed',
+  'doctor',
+  'listen',
+] as const
 type Role = (typeof ROLES)[number]
 
 /** How long a stop may take. A supervisor that kills after 15 s never has to. */
@@ -40,6 +52,7 @@ interface Process {
 async function main(): Promise<void> {
   const role = readRole(process.argv[2] ?? 'serve')
   if (role === 'listen') return listenToFeed()
+  if (role === 'storefront') return renderAlone()
   const config = readConfig()
   const secrets = await loadSecrets(config)
   const logger = createLogger(config.LOG_LEVEL)
@@ -61,6 +74,18 @@ async function listenToFeed(): Promise<void> {
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
   await listen({ ...readListenOptions(process.argv.slice(3)), signal: stopping.signal })
+}
+
+/** Needs no database either, only the platform's address and the storefront token. */
+async function renderAlone(): Promise<void> {
+  const config = readConfig(undefined, true)
+  const token = config.STOREFRONT_TOKEN ?? (await loadSecrets(config)).STOREFRONT_TOKEN
+  const logger = createLogger(config.LOG_LEVEL)
+  const { serveStorefront } = await import('./storefront.ts')
+  const { url, close } = await serveStorefront({ config, token, logger })
+  endOnFault(logger)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close())
+  process.stdout.write(`\n  The storefront is ready at ${url}\n\n`)
 }
 
 async function run(self: Process, role: Role): Promise<void> {
@@ -88,15 +113,16 @@ async function findDatabase({ config, secrets, closers }: Process): Promise<stri
 
 async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
   const { config, secrets, logger, closers } = self
-  const metrics = await serveMetrics(self)
+  const metrics = role === 'seed' ? null : await serveMetrics(self)
   const runtime = await openRuntime({ config, secrets, logger, databaseUrl, metrics })
   closers.push(() => runtime.close())
   if (role === 'seed') {
     await bringUp(self, databaseUrl)
-    await seedDemo(runtime)
+    const demo = await seedDemo(runtime)
+    if (demo !== null && config.NODE_ENV === 'development') await stockDemo(runtime)
     return close(self)
   }
-  const url = role === 'worker' ? null : await listen(self, runtime)
+  const url = role === 'worker' ? null : await listen(self, runtime, role)
   await bringUp(self, databaseUrl)
   if (role !== 'api') {
     const worker = startWorker(runtime)
@@ -105,6 +131,28 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
   const wantsDemo = role === 'serve' && !config.production
   const demo = wantsDemo ? await onceReachable(logger, () => seedDemo(runtime)) : null
   if (url !== null) printWelcome({ url, config, demo })
+  if (demo !== null && config.NODE_ENV === 'development') await stockAside(self, runtime)
+}
+
+/**
+ * Fills the demo stores in a process of its own, which ends with that: what draws the pictures would
+ * stay in memory for as long as this one lives.
+ */
+async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
+  if (await isStocked(runtime)) return
+  const { fork } = await import('node:child_process')
+  const child = fork(fileURLToPath(import.meta.url), ['seed'], { stdio: 'inherit' })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', (code) => {
+      if (code)
+        logger.warn({ code }, 'the demo stores could not be filled; the next start tries again')
+      resolve()
+    })
+  })
+  closers.push(() => {
+    child.kill()
+    return ended
+  })
 }
 
 /** Loaded only where somebody asks for it: the counting has its price. */
@@ -117,8 +165,15 @@ async function serveMetrics({ config, closers }: Process): Promise<Metrics | nul
   return metrics
 }
 
-async function listen({ config, closers }: Process, runtime: Runtime): Promise<string> {
+async function listen(self: Process, runtime: Runtime, role: Role): Promise<string> {
+  const { config, closers, logger } = self
   const app = await buildApp(runtime)
+  if (role === 'serve') {
+    const { addStorefront } = await import('./storefront.ts')
+    const token = self.secrets.STOREFRONT_TOKEN
+    const storefront = await addStorefront(app, { config, token, logger })
+    closers.push(() => storefront.close())
+  }
   runtime.cache.start()
   closers.push(() => app.close())
   return app.listen({ host: config.HOST, port: config.PORT })

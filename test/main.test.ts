@@ -136,7 +136,7 @@ describe('settings that are wrong', () => {
   })
 
   test('include a role that there is not', async (t) => {
-    const said = /the role must be one of serve, api, worker, migrate, seed, doctor/
+    const said = /the role must be one of serve, api, worker, storefront, migrate, seed, doctor/
     assert.match(await refuses(t, {}, 'server'), said)
   })
 

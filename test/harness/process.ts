@@ -37,7 +37,15 @@ export async function startProcess(t: TestContext, options: ProcessOptions = {})
   const began = performance.now()
   const child = spawn(process.execPath, [...loads, MAIN, role], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    env: {
+      PATH: process.env.PATH,
+      // Not development: that one draws pictures for the demo stores.
+      NODE_ENV: 'test',
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
   })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (c) => chunks.push(c))

@@ -22,6 +22,8 @@ export interface Palette {
   light: string
   dark: string
   accent: string
+  /** A dark room has a dimmer light, of its own colour. */
+  lamp?: string
 }
 
 const SIDE = 1_000
@@ -120,13 +122,18 @@ const MOTIFS: Record<Motif, (palette: Palette) => string> = {
     </g>`,
 }
 
+const sun = ({ lamp }: Palette): string => {
+  const [colour, strength] = lamp === undefined ? ['#fff', 0.7] : [lamp, 0.3]
+  return `<radialGradient id="sun" cx=".28" cy=".22" r=".9"><stop offset="0" stop-color="${colour}" stop-opacity="${strength}"/><stop offset="1" stop-color="${colour}" stop-opacity="0"/></radialGradient>`
+}
+
 /** A still life: the thing on a table before a wall, lit from the left. */
 function drawing(motif: Motif, palette: Palette): string {
   const { wall, table, light, dark } = palette
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}" width="${SIDE}" height="${SIDE}">
     <defs>
       <linearGradient id="body"><stop offset="0" stop-color="${light}"/><stop offset="1" stop-color="${dark}"/></linearGradient>
-      <radialGradient id="sun" cx=".28" cy=".22" r=".9"><stop offset="0" stop-color="#fff" stop-opacity=".75"/><stop offset="1" stop-color="#fff" stop-opacity="0"/></radialGradient>
+      ${sun(palette)}
       <radialGradient id="shade"><stop offset="0" stop-color="#2a1d14" stop-opacity=".42"/><stop offset="1" stop-color="#2a1d14" stop-opacity="0"/></radialGradient>
     </defs>
     <rect width="${SIDE}" height="${SIDE}" fill="${wall}"/>
@@ -137,10 +144,43 @@ function drawing(motif: Motif, palette: Palette): string {
   </svg>`
 }
 
-/** Draws a sample product. Loaded only here: most processes never draw anything. */
-export async function drawPicture(motif: Motif, palette: Palette): Promise<Buffer> {
+const WIDE = 1_600
+
+interface Scene {
+  palette: Palette
+  /** From left to right, each as large as its share of a whole thing. */
+  things: readonly (readonly [motif: Motif, x: number, scale: number])[]
+}
+
+/** Several things on one table: what a store shows at its entrance. */
+function scene({ palette, things }: Scene): string {
+  const { wall, table, light, dark } = palette
+  const ground = 800
+  const shown = things.map(([motif, x, scale]) => {
+    const place = `translate(${x - 500 * scale} ${ground - 740 * scale}) scale(${scale})`
+    const shade = `<ellipse cx="560" cy="752" rx="330" ry="48" fill="url(#shade)"/>`
+    return `<g transform="${place}">${shade}${MOTIFS[motif](palette)}</g>`
+  })
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDE} ${SIDE}" width="${WIDE}" height="${SIDE}">
+    <defs>
+      <linearGradient id="body"><stop offset="0" stop-color="${light}"/><stop offset="1" stop-color="${dark}"/></linearGradient>
+      ${sun(palette)}
+      <radialGradient id="shade"><stop offset="0" stop-color="#2a1d14" stop-opacity=".42"/><stop offset="1" stop-color="#2a1d14" stop-opacity="0"/></radialGradient>
+    </defs>
+    <rect width="${WIDE}" height="${SIDE}" fill="${wall}"/>
+    <rect y="720" width="${WIDE}" height="280" fill="${table}"/>
+    <rect width="${WIDE}" height="${SIDE}" fill="url(#sun)"/>
+    ${shown.join('')}
+  </svg>`
+}
+
+export const drawScene = (wanted: Scene): Promise<Buffer> => develop(scene(wanted))
+
+export const drawPicture = (motif: Motif, palette: Palette): Promise<Buffer> =>
+  develop(drawing(motif, palette))
+
+/** Loaded only here: most processes never draw anything. */
+async function develop(svg: string): Promise<Buffer> {
   const { default: sharp } = await import('sharp')
-  return sharp(Buffer.from(drawing(motif, palette)))
-    .jpeg({ quality: 84, mozjpeg: true })
-    .toBuffer()
+  return sharp(Buffer.from(svg)).jpeg({ quality: 84 }).toBuffer()
 }

@@ -7,19 +7,31 @@ import * as stores from '../stores/service.ts'
 import { announce } from './announce.ts'
 import * as collections from './collection-queries.ts'
 import { drawPicture } from './demo-pictures.ts'
-import { SAMPLE_COLLECTIONS, SAMPLES, type Sample } from './demo-products.ts'
+import type { Sample } from './demo-products.ts'
+import { HOME, type SampleSet } from './demo-sets.ts'
 import { newProduct, newVariant } from './input.ts'
 import * as queries from './queries.ts'
 
-const SLUGS = SAMPLES.map(({ product }) => product.slug)
+/** Stocks a draft store with samples. */
+export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
+  await requireDraft(db)
+  return stock(db, media, { actor, set: HOME, check: requireDraft })
+}
+
+interface Stocking {
+  actor: Actor
+  set: SampleSet
+  /** Looked at once more in the transaction that writes. */
+  check?: (tx: Tx) => Promise<unknown>
+}
 
 /**
- * Stocks a draft store with samples: those that it lacks, all of them or none. What a merchant has
- * made of a sample, also in the archive, is left alone.
+ * Those samples that a store lacks, all of them or none. What a merchant has made of a sample, also in
+ * the archive, is left alone.
  */
-export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
-  const { currency } = await requireDraft(db)
-  const missing = await listMissing(db)
+export async function stock(db: TenantDb, media: MediaDeps, { actor, set, check }: Stocking) {
+  const { currency } = await stores.get(db)
+  const missing = await listMissing(db, set)
   const refs = new Map<string, string>()
   for (const sample of missing) {
     const asset = await keepAsset(db, media, await draw(sample), 'image/jpeg', sample.alt)
@@ -27,16 +39,16 @@ export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
   }
   return db.transaction('catalog: demo seed', async (tx) => {
     await queries.lockSeed(tx)
-    await requireDraft(tx)
+    await check?.(tx)
     let made = 0
     // The list is newest first, so the last of the samples is made first.
-    for (const sample of (await listMissing(tx)).toReversed()) {
+    for (const sample of (await listMissing(tx, set)).toReversed()) {
       const ref = refs.get(sample.product.slug)
       if (ref === undefined) continue
       await insertSample(tx, sample, { ref, currency })
       made += 1
     }
-    const collections_created = await insertCollections(tx)
+    const collections_created = await insertCollections(tx, set)
     const created = { products_created: made, collections_created }
     if (made + collections_created > 0) {
       const entity = `catalog:${tx.tenant}`
@@ -48,7 +60,7 @@ export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
 
 const drawn = new Map<Sample, Promise<Buffer>>()
 
-/** Each sample is drawn once, for all stores: together they take a fifth of a megabyte. */
+/** Each sample is drawn once, for all stores: a set takes a quarter of a megabyte. */
 function draw(sample: Sample): Promise<Buffer> {
   const known = drawn.get(sample)
   if (known !== undefined) return known
@@ -64,9 +76,11 @@ async function requireDraft(db: TenantDb | Tx) {
   return store
 }
 
-async function listMissing(db: TenantDb | Tx): Promise<Sample[]> {
-  const taken = new Set((await queries.listSlugs(db, SLUGS)).map(({ slug }) => slug))
-  return SAMPLES.filter(({ product }) => !taken.has(product.slug))
+const slugsOf = ({ samples }: SampleSet) => samples.map(({ product }) => product.slug)
+
+async function listMissing(db: TenantDb | Tx, set: SampleSet): Promise<Sample[]> {
+  const taken = new Set((await queries.listSlugs(db, slugsOf(set))).map(({ slug }) => slug))
+  return set.samples.filter(({ product }) => !taken.has(product.slug))
 }
 
 async function insertSample(
@@ -84,10 +98,10 @@ async function insertSample(
 }
 
 /** Those whose slug nobody has. Answers how many. */
-async function insertCollections(tx: Tx): Promise<number> {
-  const ids = new Map((await queries.listSlugs(tx, SLUGS)).map(({ id, slug }) => [slug, id]))
+async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
+  const ids = new Map((await queries.listSlugs(tx, slugsOf(set))).map(({ id, slug }) => [slug, id]))
   let made = 0
-  for (const { products, ...fields } of SAMPLE_COLLECTIONS) {
+  for (const { products, ...fields } of set.collections) {
     if (await collections.isSlugTaken(tx, fields.slug)) continue
     const { id } = await refusing(collections.insertCollection(tx, { ...fields, position: null }), {
       collections_slug: 'slug_exists',

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Files } from './files.ts'
+import type { Platform } from './platform.ts'
+
+/** A file of ours: its name changes with its content. */
+export async function fileAnswer(
+  request: IncomingMessage,
+  file: NonNullable<ReturnType<Files['find']>>,
+) {
+  const { body, encoding } = await file.encoded(request.headers['accept-encoding'])
+  const headers: Record<string, string> = {
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'accept-encoding',
+  }
+  if (encoding !== null) headers['content-encoding'] = encoding
+  return { status: 200, body, type: file.type, headers }
+}
+
+const FORWARDED = ['content-type', 'content-length', 'etag', 'cache-control', 'content-range']
+
+/** Pictures are the platform's. Where it does not answer on this host itself, they come through here. */
+export async function handThrough(
+  platform: Platform,
+  common: Record<string, string>,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+): Promise<null> {
+  const { range, 'if-none-match': tag } = request.headers
+  const asked = {
+    ...(range === undefined ? {} : { range }),
+    ...(tag === undefined ? {} : { 'if-none-match': tag }),
+  }
+  const { statusCode, headers, body } = await platform.fetchAsset(request.url ?? '/', asked)
+  const kept = FORWARDED.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  response.writeHead(statusCode, { ...common, ...Object.fromEntries(kept) })
+  body.on('error', () => response.destroy()).pipe(response)
+  return null
+}

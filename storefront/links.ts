@@ -1,0 +1,11 @@
+/**
+ * Where a manifest's link may lead: within the store, to the web, to mail or to a telephone. Anything
+ * else, scripts above all, leads nowhere.
+ */
+export function safeHref(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > 2_000) return null
+  const text = value.trim()
+  if (/^\/(?![/\\])/.test(text) || /^#[\w-]*$/.test(text)) return text
+  if (!URL.canParse(text)) return null
+  return ['https:', 'http:', 'mailto:', 'tel:'].includes(new URL(text).protocol) ? text : null
+}

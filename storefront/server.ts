@@ -1,0 +1,277 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { type Answer, isOwnForm, readForm, redirect, SECURITY, send } from './answer.ts'
+import { emptyCart, unpackCart, unpackShopper } from './cart.ts'
+import { type Cookies, openCookies } from './cookies.ts'
+import { type Files, openFiles } from './files.ts'
+import { fileAnswer, handThrough } from './hand-out.ts'
+import * as orders from './orders.ts'
+import { notAvailable, outOfOrder, previewOver, type Unsent } from './pages/notices.ts'
+import { pay, updateCheckout } from './pay.ts'
+import { openPlatform, type Platform, PlatformError } from './platform.ts'
+import * as reads from './reads.ts'
+import { openShop, type Shop } from './shop.ts'
+import type { Site } from './site.ts'
+import * as till from './till.ts'
+
+export interface Log {
+  info(fields: Record<string, unknown>, message: string): void
+  error(fields: Record<string, unknown>, message: string): void
+}
+
+export interface StorefrontOptions {
+  /** Where the platform is. */
+  platformUrl(): string
+  token: string
+  /** Signs cookies beside the token: the one before it, while storefronts move to the new one. */
+  tokenBefore?: string | undefined
+  /** Stores answer at `<tenant>.<zone>` too; null: only at hosts of their own. */
+  zone: string | null
+  /** Whether shoppers come by https. */
+  secure: boolean
+  /** Where pictures are, when that is not the store's own host. */
+  cdn: string | null
+  /** The caller's own address, behind whatever proxies are trusted. */
+  ipOf(request: IncomingMessage): string | null
+  log: Log
+}
+
+export interface Storefront {
+  listener: RequestListener
+  close(): Promise<void>
+}
+
+interface Deps extends StorefrontOptions {
+  platform: Platform
+  shop: Shop
+  files: Files
+  cookies: Cookies
+  common: Record<string, string>
+}
+
+/** Every store of a platform, as pages. It keeps nothing but what it can ask for again. */
+export function createStorefront(options: StorefrontOptions): Storefront {
+  const platform = openPlatform({ url: options.platformUrl, token: options.token })
+  const secrets = [options.token, options.tokenBefore].filter((each) => each !== undefined)
+  const deps: Deps = {
+    ...options,
+    platform,
+    shop: openShop({ platform, zone: options.zone }),
+    files: openFiles(),
+    cookies: openCookies(secrets, options.secure),
+    common: SECURITY(options.cdn),
+  }
+  return {
+    listener: (request, response) => void serve(deps, request, response),
+    close: () => platform.close(),
+  }
+}
+
+async function serve(deps: Deps, request: IncomingMessage, response: ServerResponse) {
+  try {
+    const answer = await answerTo(deps, request, response)
+    if (answer !== null) await send(request, response, answer, deps.common)
+  } catch (error) {
+    fail(deps, request, response, error)
+  }
+}
+
+function fail(deps: Deps, request: IncomingMessage, response: ServerResponse, error: unknown) {
+  const isOutage = error instanceof PlatformError
+  const fields = { err: error, method: request.method, outage: isOutage }
+  deps.log.error(fields, 'a page could not be shown')
+  // A page that was begun cannot be taken back: the browser must see that it is not whole.
+  if (response.headersSent) return void response.destroy()
+  void send(request, response, outage(deps, error, null), deps.common)
+}
+
+const hostOf = ({ headers }: IncomingMessage): string =>
+  (headers.host ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
+
+async function answerTo(
+  deps: Deps,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer | null> {
+  const url = readUrl(request)
+  if (url === null) return { status: 400, body: 'Bad request', type: 'text/plain' }
+  const file = deps.files.find(url.pathname)
+  if (file !== null) return fileAnswer(request, file)
+  if (url.pathname.startsWith('/stores/'))
+    return handThrough(deps.platform, deps.common, { request, response })
+  const found = await findSite(deps, request, url)
+  if ('status' in found) return found
+  const { site, cookies } = found
+  if (site.redirect !== null && site.preview === null) {
+    const location = `${site.redirect}${url.pathname}${url.search}`
+    return { status: 308, body: '', headers: { location } }
+  }
+  const answer = await route(deps, request, url, site)
+  const isKept = site.preview === null && answer.headers?.['cache-control'] === undefined
+  const policy = isKept ? 'private, no-cache' : 'no-store'
+  const hidden = site.preview === null ? {} : { 'x-robots-tag': 'noindex' }
+  return {
+    ...answer,
+    headers: { 'cache-control': policy, ...hidden, ...answer.headers },
+    cookies: [...cookies, ...(answer.cookies ?? [])],
+  }
+}
+
+function readUrl({ url = '/', headers }: IncomingMessage): URL | null {
+  const base = `http://${headers.host ?? 'localhost'}`
+  return url.startsWith('/') && URL.canParse(url, base) && !url.startsWith('//')
+    ? new URL(url, base)
+    : null
+}
+
+type FoundSite = { site: Site; cookies: string[] }
+
+const PREVIEW_SECONDS = 1_800
+
+/** By the preview somebody was given, else by the host. */
+async function findSite(
+  deps: Deps,
+  request: IncomingMessage,
+  url: URL,
+): Promise<FoundSite | Answer> {
+  const { shop, cookies, files } = deps
+  const host = hostOf(request)
+  const given = url.searchParams.get('preview')
+  const token = given ?? cookies.readPlain(request.headers.cookie, 'preview')
+  if (given === '') return redirect('/', [cookies.clear('preview')])
+  if (token) {
+    const site = await findPreviewed(deps, host, token)
+    if (site !== null) {
+      return { site, cookies: [cookies.writePlain('preview', token, PREVIEW_SECONDS)] }
+    }
+    const body = previewOver(files.of(null))
+    const headers = { 'cache-control': 'no-store' }
+    return { status: 404, body, headers, cookies: [cookies.clear('preview')] }
+  }
+  const site = shop.peekSite(host) ?? (await shop.findSite(host))
+  if (site !== null) return { site, cookies: [] }
+  return {
+    status: 404,
+    body: notAvailable(files.of(null)),
+    headers: { 'cache-control': 'no-store' },
+  }
+}
+
+/** Never one store's draft at the address of another: whoever reads the address must not be misled. */
+async function findPreviewed({ shop }: Deps, host: string, token: string): Promise<Site | null> {
+  if (!/^fdpv_[A-Za-z0-9_-]{1,2000}$/.test(token)) return null
+  const [draft, live] = await Promise.all([shop.findPreview(token), shop.findSite(host)])
+  return live === null || live.tenant === draft?.tenant ? draft : null
+}
+
+async function route(deps: Deps, request: IncomingMessage, url: URL, site: Site): Promise<Answer> {
+  const visit = visitOf(deps, request, url, site)
+  if (request.method === 'GET' || request.method === 'HEAD') return read(visit)
+  if (request.method !== 'POST') return refuse(405, { allow: 'GET, HEAD, POST' })
+  if (!isOwnForm(request)) return refuse(403)
+  const form = await readForm(request)
+  if (form === null) return refuse(400)
+  try {
+    return await write(visit, form)
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    deps.log.error({ err: error, path: url.pathname }, 'a form could not be taken')
+    return outage(deps, error, unsentOf(url.pathname, form))
+  }
+}
+
+/** What was typed, to be sent again. A payment is not: its form is shown first, and asks for the card. */
+const unsentOf = (path: string, form: URLSearchParams): Unsent => ({
+  action: path === '/checkout' ? '/checkout/update' : path,
+  fields: [...form].filter(([name]) => !name.startsWith('card_') && name !== 'key'),
+})
+
+function outage(deps: Deps, error: unknown, unsent: Unsent | null): Answer {
+  const after = error instanceof PlatformError ? error.retryAfterSeconds : null
+  const headers = { 'retry-after': String(after ?? 5), 'cache-control': 'no-store' }
+  return { status: 503, body: outOfOrder(deps.files.of(null), unsent), headers }
+}
+
+const refuse = (status: number, headers: Record<string, string> = {}): Answer => ({
+  status,
+  headers: { ...headers, 'cache-control': 'no-store' },
+  body: 'This request is not one of ours.',
+  type: 'text/plain',
+})
+
+function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): till.TillVisit {
+  const { shop, files, cookies, cdn, log, secure, ipOf } = deps
+  const { cookie } = request.headers
+  const host = site.canonicalHostname ?? url.host
+  const cart = cookie === undefined ? null : cookies.read(cookie, 'cart', site.tenant)
+  const shopper = cookie === undefined ? null : cookies.read(cookie, 'shopper', site.tenant)
+  return {
+    site,
+    shop,
+    url,
+    cookies,
+    cdn,
+    origin: `${secure ? 'https' : 'http'}://${host}`,
+    cart: cart === null ? emptyCart() : unpackCart(cart),
+    shopper: unpackShopper(shopper),
+    files: files.of(site),
+    ip: request.method === 'POST' ? ipOf(request) : null,
+    isQuiet: request.headers['x-shop'] === '1',
+    note: (fields, message) => log.info(fields, message),
+  }
+}
+
+const PAGES: Record<string, (visit: till.TillVisit) => Promise<Answer>> = {
+  '/': reads.home,
+  '/products': reads.products,
+  '/collections': reads.collections,
+  '/search': reads.search,
+  '/cart': till.cartPage,
+  '/checkout': till.checkoutPage,
+  '/orders': reads.orders,
+  '/sitemap.xml': reads.siteMap,
+  '/robots.txt': reads.robotsText,
+}
+
+const NAMED = /^\/(products|collections|orders)\/([^/]{1,600})$/
+const NOT_HERE = 'There is nothing at this address.'
+
+async function read(visit: till.TillVisit): Promise<Answer> {
+  const { pathname } = visit.url
+  const page = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined
+  if (page !== undefined) return page(visit)
+  const [, kind, encoded = ''] = NAMED.exec(pathname) ?? []
+  const name = decode(encoded)
+  if (name === null || kind === undefined) return reads.notFound(visit, NOT_HERE)
+  if (kind === 'products') return reads.product(visit, name)
+  if (kind === 'collections') return reads.collection(visit, name)
+  return orders.orderPage(visit, name)
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+const FORMS: Record<string, (visit: till.TillVisit, form: URLSearchParams) => Promise<Answer>> = {
+  '/cart': till.updateCart,
+  '/cart/add': till.addToCart,
+  '/cart/coupon': till.couponOfCart,
+  '/checkout': pay,
+  '/checkout/update': updateCheckout,
+}
+
+const DEED = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit)$/
+
+async function write(visit: till.TillVisit, form: URLSearchParams): Promise<Answer> {
+  const { pathname } = visit.url
+  // A draft is looked at; nothing is bought from it.
+  if (visit.site.preview !== null) return redirect('/')
+  const deed = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined
+  if (deed !== undefined) return deed(visit, form)
+  const [, id, verb] = DEED.exec(pathname) ?? []
+  if (id === undefined) return reads.notFound(visit, NOT_HERE)
+  return verb === 'cancel' ? orders.cancelOrder(visit, id, form) : orders.editOrder(visit, id, form)
+}

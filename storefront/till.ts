@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { type Answer, redirect } from './answer.ts'
+import {
+  addItem,
+  type Cart,
+  checkoutKey,
+  countOf,
+  emptyCart,
+  newShopper,
+  packCart,
+  packShopper,
+  readItem,
+  readQuantity,
+  type Shopper,
+  setCoupon,
+  setQuantities,
+  withOrder,
+} from './cart.ts'
+import type { Cookies } from './cookies.ts'
+import { cartMain } from './pages/cart.ts'
+import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts'
+import { isSold, linesOf } from './pages/totals.ts'
+import { PlatformError } from './platform.ts'
+import { show } from './reads.ts'
+import type { Quote } from './types.ts'
+import type { Visit } from './visit.ts'
+
+/** The cart, and the way to the checkout. What is bought with it is in pay.ts. */
+
+/** A visit to a page that may change what the browser keeps. */
+export interface TillVisit extends Visit {
+  cookies: Cookies
+  /** The caller's address, for the platform to count attempts by. */
+  ip: string | null
+  /** Sent by our own script, which wants to hear less. */
+  isQuiet: boolean
+}
+
+const CART_DAYS = 60
+const SHOPPER_DAYS = 400
+
+export const keepCart = ({ cookies, site }: TillVisit, cart: Cart): string =>
+  cookies.write('cart', site.tenant, packCart(cart), CART_DAYS)
+
+export const keepShopper = ({ cookies, site }: TillVisit, shopper: Shopper): string =>
+  cookies.write('shopper', site.tenant, packShopper(shopper), SHOPPER_DAYS)
+
+/** After an order: an empty cart, and an order more. */
+export const keepOrder = (
+  visit: TillVisit,
+  shopper: Shopper,
+  order: { id: string; key: string },
+) => [keepShopper(visit, withOrder(shopper, order))]
+
+export const clearCart = (visit: TillVisit): string => keepCart(visit, emptyCart())
+
+interface Priced {
+  visit: TillVisit
+  quote: Quote | null
+  view: { lines: ReturnType<typeof linesOf> }
+  /** Something was taken out because it is no longer sold. */
+  lost: boolean
+}
+
+/** The cart with today's prices. What is no longer sold is left out, once it is certain that it is not. */
+export async function price(given: TillVisit, expedited = false, anew = false): Promise<Priced> {
+  const { shop, site, shopper, cart } = given
+  const products = await shop.products(site, anew)
+  const items = cart.items.filter(({ variant_id }) => isSold(products, variant_id))
+  const lost = items.length < cart.items.length
+  if (lost && !anew) return price(given, expedited, true)
+  const visit = lost ? { ...given, cart: { ...cart, items } } : given
+  if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost }
+  const wanted = { items, coupon: cart.coupon, expedited, customerRef: shopper?.ref ?? '' }
+  try {
+    const quote = await shop.quote(site, wanted)
+    return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost }
+  } catch (error) {
+    const isGone = error instanceof PlatformError && error.code === 'variant_not_found'
+    if (!isGone || anew) throw error
+    return price(given, expedited, true)
+  }
+}
+
+const LOST = 'Something in your cart is no longer sold, so we took it out.'
+
+export async function cartPage(given: TillVisit): Promise<Answer> {
+  const { visit, quote, view, lost } = await price(given)
+  const notice = lost ? LOST : null
+  const main = cartMain(visit, { ...view, quote, notice })
+  const answer = await show(visit, { title: `Cart · ${visit.site.brand.name}`, main })
+  return { ...answer, cookies: lost ? [keepCart(visit, visit.cart)] : [] }
+}
+
+export async function addToCart(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
+  const item = readItem(form.get('variant'), form.get('quantity'))
+  if (item === null) return redirect('/cart')
+  const products = await visit.shop.products(visit.site)
+  const { cart, fits } = addItem(visit.cart, item)
+  const cookies = [keepCart(visit, cart)]
+  if (!visit.isQuiet) return redirect('/cart', cookies)
+  const [line] = linesOf({ ...visit, cart: { ...cart, items: [item] } }, products, null)
+  const said = fits ? `${line?.product.name ?? 'It'} is in your cart.` : 'Your cart is full.'
+  const body = JSON.stringify({ count: countOf(cart), said })
+  return { status: 200, body, type: 'application/json', cookies }
+}
+
+export async function updateCart(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
+  const wanted = new Map<string, number>()
+  for (const [name, value] of form) {
+    if (name.startsWith('q:')) wanted.set(name.slice(2), readQuantity(value, 0))
+  }
+  const removed = form.get('remove')
+  if (removed !== null) wanted.set(removed, 0)
+  return changed(visit, setQuantities(visit.cart, wanted))
+}
+
+export const couponOfCart = (visit: TillVisit, form: URLSearchParams): Promise<Answer> =>
+  changed(visit, setCoupon(visit.cart, form.get('coupon') ?? ''))
+
+/** Our script takes the page at once; a browser is sent to it, so that going back asks nothing. */
+async function changed(visit: TillVisit, cart: Cart): Promise<Answer> {
+  const cookies = [keepCart(visit, cart)]
+  if (!visit.isQuiet) return redirect('/cart', cookies)
+  const answer = await cartPage({ ...visit, cart })
+  return { ...answer, cookies: [...cookies, ...(answer.cookies ?? [])] }
+}
+
+/** Whoever comes to the checkout gets a name to order under, before anything is ordered. */
+export function withShopper(visit: TillVisit): {
+  visit: TillVisit & { shopper: Shopper }
+  cookies: string[]
+} {
+  if (visit.shopper !== null) return { visit: { ...visit, shopper: visit.shopper }, cookies: [] }
+  const shopper = newShopper()
+  return { visit: { ...visit, shopper }, cookies: [keepShopper(visit, shopper)] }
+}
+
+type Shown = Partial<Pick<CheckoutView, 'details' | 'faults' | 'notice'>>
+
+/** The form, with what was typed and what is wrong with it. */
+export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise<Answer> {
+  const named = withShopper(given)
+  const { details = NO_DETAILS, faults = {}, notice = null } = shown
+  const { visit, quote, view, lost } = await price(named.visit, details.expedited)
+  if (quote === null || visit.site.preview !== null) return redirect('/cart', named.cookies)
+  const key = `${checkoutKey(visit.cart)}|${quote.quote_token}`
+  const said = notice ?? (lost ? LOST : null)
+  const main = checkoutMain(visit, { ...view, quote, details, faults, notice: said, key })
+  const answer = await show(visit, { title: `Checkout · ${visit.site.brand.name}`, main })
+  return { ...answer, cookies: [...named.cookies, keepCart(visit, visit.cart)] }
+}
+
+/** A name for one deed: the same form sent twice does it once, the form shown again does another. */
+export const newDeed = (): string => randomBytes(12).toString('base64url')
+
+export const isRefusal = (error: unknown): error is PlatformError =>
+  error instanceof PlatformError && error.status < 500

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { launchChromium } from './chromium.ts'
+
+/** A real Chromium, and pages that must behave: no errors, no calls elsewhere, open to everybody. */
+
+export async function openBrowser(t: TestContext): Promise<Browser> {
+  const browser = await launchChromium()
+  t.after(() => browser.close())
+  return browser
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export interface Tab {
+  page: Page
+  /** Looks at the page as somebody would who cannot see or point. */
+  isOpenToAll(): Promise<void>
+  another(): Promise<Tab>
+}
+
+/** A shopper with a browser of their own. What went wrong in it fails the test at its end. */
+export async function openTab(
+  t: TestContext,
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions = {},
+): Promise<Tab> {
+  const context = await browser.newContext({ ...options, baseURL: origin })
+  context.setDefaultTimeout(15_000)
+  const faults: string[] = []
+  t.after(async () => {
+    await context.close()
+    assert.deepEqual(faults, [])
+  })
+  const open = async (): Promise<Tab> => {
+    const page = await context.newPage()
+    page.on('console', (message) => {
+      if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`))
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`)
+    })
+    return { page, another: open, isOpenToAll: () => checkAxe(page) }
+  }
+  return open()
+}
+
+interface Finding {
+  id: string
+  impact: string
+  nodes: { html: string; failureSummary: string }[]
+}
+
+async function checkAxe(page: Page): Promise<void> {
+  // As a text, because the page's own policy lets no other script in.
+  await page.evaluate(AXE)
+  const found = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as {
+    violations: Finding[]
+  }
+  const grave = found.violations.filter(
+    ({ impact }) => impact === 'serious' || impact === 'critical',
+  )
+  const words = grave.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`,
+  )
+  assert.deepEqual(words, [], page.url())
+}

@@ -1,0 +1,33 @@
+import type { TestContext } from 'node:test'
+import { DEMO_STORES, stockDemo } from '../../src/demo-stock.ts'
+import { addStorefront } from '../../src/storefront.ts'
+import { openTestApp, STOREFRONT_TOKEN, type TestApp, type TestAppOptions } from './app.ts'
+
+export interface TestShop extends TestApp {
+  /** A store's own address. */
+  at(tenant: string): string
+}
+
+/** The platform with the storefront in it, as `serve` has it, and demo stores to visit. */
+export async function openTestShop(
+  t: TestContext,
+  tenants: readonly string[] = ['demo'],
+  options: TestAppOptions = {},
+): Promise<TestShop> {
+  const app = await openTestApp(t, {
+    ...options,
+    live: true,
+    extend: async (built, { config, logger }) => {
+      const storefront = await addStorefront(built, { config, token: STOREFRONT_TOKEN, logger })
+      built.addHook('onClose', () => storefront.close())
+    },
+  })
+  // Made by the harness, so that it has a merchant's keys too.
+  if (tenants.includes('demo')) await app.store('demo')
+  await stockDemo(
+    app.runtime,
+    DEMO_STORES.filter(({ tenant_ref }) => tenants.includes(tenant_ref)),
+  )
+  const { port } = new URL(app.url)
+  return { ...app, at: (tenant) => `http://${tenant}.localhost:${port}` }
+}

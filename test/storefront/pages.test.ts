@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { before, describe, type TestContext, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { pino } from 'pino'
+import { SECTIONS } from '../../src/modules/sites/sections.ts'
+import { contrast, readColour } from '../../storefront/colour.ts'
+import { createStorefront } from '../../storefront/server.ts'
+import { type Caller, STOREFRONT_TOKEN } from '../harness/app.ts'
+import { until } from '../harness/eventually.ts'
+import { openShopper, type Shopper } from '../harness/shopper.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+let merchant: Caller
+const lines: Record<string, unknown>[] = []
+
+before(async (t) => {
+  const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) })
+  shop = await openTestShop(t as TestContext, ['demo'], { logger })
+  merchant = await shop.merchant('demo')
+})
+
+const at = (host: string): Shopper => openShopper(shop.url, host)
+const demo = () => at('demo.localhost')
+
+const BLACK = [0, 0, 0] as const
+const EVIL = `"><img src=x onerror=alert(1)></script><script>alert(2)</script>`
+
+describe('the way to a store', () => {
+  test('is its host: on the platform’s own host the same paths are no route', async () => {
+    const own = await shop.anyone.get('/products')
+    assert.deepEqual([own.status, own.body.error.code], [404, 'route_not_found'])
+    assert.equal((await demo().get('/products')).status, 200)
+    assert.match((await demo().get('/v1/tenants/demo/site')).text, /^\{"tenant_ref":"demo"/)
+    assert.equal((await demo().get('/healthz')).status, 200)
+  })
+
+  test('ends at one and the same page for a draft, a suspended and an unknown store', async () => {
+    await shop.store('draft-store')
+    await shop.store('closed-store')
+    const hidden = await shop.merchant('closed-store')
+    await hidden.put('/v1/my/store/manifest', { manifest: { brand: { name: 'Closed' } } })
+    for (const status of ['live', 'suspended']) {
+      await shop.operator.put('/v1/stores/closed-store/status', { status })
+    }
+    const pages = await Promise.all(
+      ['draft-store.localhost', 'closed-store.localhost', 'nobody.localhost', 'shop.example'].map(
+        async (host) => {
+          const { status, headers, text } = await at(host).get('/products/x')
+          return { status, text, headers: { ...headers, date: '' } }
+        },
+      ),
+    )
+    assert.equal(pages[0]?.status, 404)
+    for (const page of pages) assert.deepEqual(page, pages[0])
+  })
+
+  test('may be a domain of its own', async () => {
+    const { tenant, owner } = await publish({ brand: { name: 'Own' } })
+    const { body } = await owner.post('/v1/merchant/domains', { hostname: 'own.example' })
+    const path = `/v1/stores/${tenant}/domains/${body.domain.id}/activate`
+    assert.equal((await shop.operator.post(path, {})).status, 200)
+    const page = await at('own.example').get('/')
+    assert.match(
+      page.text,
+      /<title>Own<\/title>[\s\S]+<link rel="canonical" href="http:\/\/own\.example/,
+    )
+  })
+})
+
+describe('a page', () => {
+  test('lets in no script and no style but its own', async () => {
+    const { headers, text } = await demo().get('/')
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
+    assert.doesNotMatch(policy, /unsafe|nonce/)
+    assert.doesNotMatch(text, /<style| style=| on[a-z]+=/)
+    assert.equal(text.match(/rel="stylesheet"/g)?.length, 1)
+    assert.ok(!text.includes(STOREFRONT_TOKEN))
+  })
+
+  test('has less script than a small picture', async () => {
+    const [, path = ''] =
+      /<script type="module" src="([^"]+)"/.exec((await demo().get('/')).text) ?? []
+    const { text, headers } = await demo().get(path)
+    assert.ok(gzipSync(text).length < 60 * 1_024)
+    assert.match(String(headers['cache-control']), /immutable/)
+    assert.equal(
+      (await demo().get(path, { 'accept-encoding': 'br' })).headers['content-encoding'],
+      'br',
+    )
+  })
+
+  test('shows whatever a merchant writes as text', async () => {
+    const product = { slug: 'evil', name: EVIL, description: EVIL }
+    const { body } = await merchant.post('/v1/merchant/catalog/products', product)
+    const variant = { sku: 'EVIL', price_cents: 100, label: EVIL }
+    await merchant.post(`/v1/merchant/catalog/products/${body.product.id}/variants`, variant)
+    const { text } = await demo().get('/products/evil')
+    assert.ok(!text.includes('<img src=x') && !text.includes('<script>alert'))
+    const [, facts = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(text) ?? []
+    const { '@type': type, name, offers } = JSON.parse(facts)
+    assert.deepEqual(
+      [type, name, offers[0].price, offers[0].priceCurrency],
+      ['Product', EVIL, '1.00', 'USD'],
+    )
+  })
+
+  test('is found by search engines, and says which of its kind it is', async () => {
+    const { text } = await demo().get('/products/fern-teapot?utm=1')
+    assert.match(text, /<title>Fern Teapot · Harbour &amp; Hearth<\/title>/)
+    assert.match(
+      text,
+      /<link rel="canonical" href="http:\/\/demo\.localhost:\d+\/products\/fern-teapot">/,
+    )
+    assert.match(
+      text,
+      /<meta property="og:image" content="http:[^"]+\/assets\/[0-9a-f]{64}\.jpg\?w=1280">/,
+    )
+    assert.match((await demo().get('/sitemap.xml')).text, /\/products\/fern-teapot<\/loc>/)
+    assert.match((await demo().get('/robots.txt')).text, /Disallow: \/checkout[\s\S]+Sitemap: http/)
+    assert.match((await demo().get('/cart')).text, /<meta name="robots" content="noindex">/)
+    assert.equal((await demo().get('/products/none')).status, 404)
+    assert.equal((await demo().get('/%ff')).status, 404)
+  })
+
+  test('shows pictures in several widths, from the store’s own host', async () => {
+    const { text } = await demo().get('/products/fern-teapot')
+    const [, set = ''] = /srcset="([^"]+)"/.exec(text) ?? []
+    assert.match(set, /^\/stores\/demo\/assets\/[0-9a-f]{64}\.jpg\?w=320 320w, /)
+    const [path = ''] = set.split(' ')
+    assert.equal((await demo().get(path)).headers['content-type'], 'image/jpeg')
+  })
+})
+
+let sites = 0
+
+/** A live store whose site is this. */
+async function publish(manifest: object) {
+  sites += 1
+  const tenant = `site-${sites}`
+  const owner = await shop.merchant(tenant)
+  const saved = await owner.put('/v1/my/store/manifest', { manifest })
+  assert.equal(saved.status, 200, saved.text)
+  await shop.operator.put(`/v1/stores/${tenant}/status`, { status: 'live' })
+  return { ...at(`${tenant}.localhost`), tenant, owner }
+}
+
+const PROPS: Record<string, object> = {
+  announcement: { text: 'A word' },
+  hero: { heading: 'A word' },
+  'product-grid': { heading: 'A word' },
+  'featured-product': { slug: 'none' },
+  'collection-list': { heading: 'A word' },
+  'rich-text': { body: 'A word' },
+  image: { imageRef: 'asset:none/0.jpg', alt: 'A word' },
+  gallery: { images: [{ imageRef: 'asset:none/0.jpg' }] },
+  video: { url: 'https://video.example/1', caption: 'A word' },
+  faq: { items: [{ question: 'A word', answer: 'Another' }] },
+  newsletter: { heading: 'A word' },
+  testimonials: { items: [{ quote: 'A word' }] },
+  contact: { heading: 'A word', email: 'a@b.example' },
+  spacer: {},
+  footer: { text: 'A word' },
+}
+
+describe('a manifest', () => {
+  test('has every registered section shown, and none that nobody knows', async () => {
+    assert.deepEqual(Object.keys(PROPS).toSorted(), Object.keys(SECTIONS).toSorted())
+    const bare = await (await publish({ brand: { name: 'Bare' } })).get('/')
+    for (const [type, props] of Object.entries(PROPS)) {
+      const visitor = await publish({
+        brand: { name: 'Bare' },
+        template: { id: 'h', sections: [{ type, props }] },
+      })
+      const { status, text } = await visitor.get('/')
+      assert.equal(status, 200)
+      // These two show what a catalog has, and this one's has nothing.
+      const isEmpty = ['featured-product', 'collection-list'].includes(type)
+      assert.equal(text.length > bare.text.length + 10, !isEmpty, type)
+    }
+    const section = { type: 'carousel', props: {} }
+    const odd = await publish({
+      brand: { name: 'Bare' },
+      template: { id: 'h', sections: [section] },
+    })
+    assert.equal((await odd.get('/')).status, 200)
+    assert.ok(
+      lines.some(({ msg, type }) => /unknown type/.test(String(msg)) && type === 'carousel'),
+    )
+  })
+
+  test('cannot break out of its texts, links and colours', async () => {
+    const visitor = await publish({
+      brand: { name: EVIL, logoRef: EVIL },
+      theme: {
+        color: { primary: 'red;}body{display:none', background: '#000', text: '#000' },
+        type: { heading: 'x;}*{color:red' },
+        layout: { hero: EVIL, width: 'calc(1px)' },
+      },
+      seo: { title: EVIL },
+      template: {
+        id: 'h',
+        sections: [
+          {
+            type: 'hero',
+            props: { heading: EVIL, cta: { label: 'x', href: 'javascript:alert(1)' } },
+          },
+          { type: 'footer', props: { links: [{ label: EVIL, href: 'data:text/html,x' }] } },
+          { type: 'product-grid', props: { limit: 'x', columns: {} } },
+        ],
+      },
+    })
+    const { text } = await visitor.get('/')
+    assert.ok(!text.includes('<img src=x') && !text.includes('<script>alert'))
+    assert.doesNotMatch(text, /javascript:|data:text/)
+    const [, sheet = ''] = /rel="stylesheet" href="([^"]+)"/.exec(text) ?? []
+    const css = (await visitor.get(sheet)).text
+    assert.ok(!css.includes('display:none}') && !css.includes('x;}'))
+    // Black on black was asked for; what is shown can be read.
+    const [, ground, ink] = /--bg:(#\w{6});--text:(#\w{6})/.exec(css) ?? []
+    assert.ok(contrast(readColour(ground) ?? BLACK, readColour(ink) ?? BLACK) > 4.5)
+  })
+
+  test('that is a draft is previewed with a ribbon, and sells nothing', async () => {
+    const draft = {
+      brand: { name: 'Tomorrow' },
+      template: { id: 'h', sections: [{ type: 'hero', props: { heading: 'Soon' } }] },
+    }
+    const { body } = await merchant.put('/v1/my/site/draft', { manifest: draft })
+    const { token } = (await merchant.post('/v1/my/site/preview-token', { version: body.version }))
+      .body
+    const visitor = demo()
+    const page = await visitor.get(`/?preview=${token}`)
+    assert.match(page.text, /class="ribbon"[\s\S]+<h1>Soon<\/h1>/)
+    assert.match(page.text, /<meta name="robots" content="noindex">/)
+    assert.deepEqual(
+      [page.headers['cache-control'], page.headers['x-robots-tag']],
+      ['no-store', 'noindex'],
+    )
+    assert.match((await visitor.get('/products/fern-teapot')).text, /Not for sale in a preview/)
+    assert.equal((await visitor.post('/checkout', {})).headers.location, '/')
+    assert.match((await demo().get('/')).text, /Made for slow mornings/)
+
+    const elsewhere = await publish({ brand: { name: 'Other' } })
+    assert.match((await elsewhere.get(`/?preview=${token}`)).text, /This preview is over/)
+    assert.equal((await demo().get(`/?preview=${token}x`)).status, 404)
+    await visitor.get('/?preview=')
+    assert.match((await visitor.get('/')).text, /Made for slow mornings/)
+  })
+
+  test('shows soon after it is published', async () => {
+    const { owner, get } = await publish({ seo: { title: 'First' } })
+    assert.match((await get('/')).text, /<title>First</)
+    await owner.put('/v1/my/store/manifest', { manifest: { seo: { title: 'Second' } } })
+    await until('it shows', async () => (await get('/')).text.includes('<title>Second<'), 2_000)
+  })
+})
+
+describe('a platform that cannot be reached', () => {
+  test('is a page with a time to come back, and no half of one', async (t) => {
+    const storefront = createStorefront({
+      platformUrl: () => 'http://127.0.0.1:9',
+      token: STOREFRONT_TOKEN,
+      zone: 'localhost',
+      secure: false,
+      cdn: null,
+      ipOf: () => null,
+      log: pino({ level: 'silent' }),
+    })
+    const server = createServer(storefront.listener)
+    t.after(() => server.close())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { status, headers, text } = await openShopper(url, 'demo.localhost').get('/')
+    assert.deepEqual(
+      [status, headers['retry-after'], headers['cache-control']],
+      [503, '5', 'no-store'],
+    )
+    assert.match(text, /cannot be reached just now/)
+    await storefront.close()
+  })
+})

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import type { Caller } from '../harness/app.ts'
+import { until } from '../harness/eventually.ts'
+import { openShopper, type Shopper } from '../harness/shopper.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+let merchant: Caller
+
+before(async (t) => {
+  shop = await openTestShop(t as TestContext)
+  merchant = await shop.merchant('demo')
+})
+
+const DETAILS = {
+  email: 'ada@example.com',
+  name: 'Ada',
+  line1: '1 Square',
+  line2: '',
+  postal_code: '1',
+  city: 'London',
+  state: 'London',
+  country: 'UK',
+}
+
+const card = (number: string) => ({ card_number: number, card_expiry: '10/40', card_cvv: '999' })
+const GOOD = card('4111 1111 1111 1111')
+
+async function variantOf(slug: string): Promise<{ id: string; product_id: string }> {
+  const { body } = await shop.anyone.get(`/v1/tenants/demo/catalog/products/${slug}`)
+  return body.product.variants[0]
+}
+
+/** Somebody with this in the cart. */
+async function withCart(slug: string, quantity = 1): Promise<Shopper> {
+  const shopper = openShopper(shop.url, 'demo.localhost')
+  const { id } = await variantOf(slug)
+  const added = await shopper.post('/cart/add', { variant: id, quantity: String(quantity) })
+  assert.equal(added.headers.location, '/cart')
+  return shopper
+}
+
+async function countOrders(): Promise<number> {
+  return (await merchant.get('/v1/merchant/orders?limit=1')).body.total
+}
+
+describe('a cart', () => {
+  test('is kept by the browser alone, and only as we wrote it', async () => {
+    const shopper = await withCart('cedar-candle', 3)
+    assert.match((await shopper.get('/cart')).text, /value="3" min="0"/)
+    const kept = shopper.cookies.get('fd_cart') ?? ''
+    shopper.cookies.set('fd_cart', `${kept.slice(0, 10)}A${kept.slice(11)}`)
+    assert.match((await shopper.get('/cart')).text, /It is empty so far/)
+  })
+
+  test('of one store is worth nothing in another', async () => {
+    await (await shop.merchant('other')).put('/v1/my/store/manifest', { manifest: {} })
+    await shop.operator.put('/v1/stores/other/status', { status: 'live' })
+    const shopper = await withCart('cedar-candle')
+    const stranger = openShopper(shop.url, 'other.localhost')
+    for (const [name, value] of shopper.cookies) stranger.cookies.set(name, value)
+    assert.match((await stranger.get('/cart')).text, /It is empty so far/)
+  })
+
+  test('takes no order from another site', async () => {
+    const shopper = await withCart('cedar-candle')
+    const form = { variant: (await variantOf('cedar-candle')).id }
+    for (const headers of [
+      { origin: 'http://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
+      assert.equal((await shopper.post('/cart/add', form, headers)).status, 403)
+    }
+    const cookie = await shopper.post('/cart/add', form)
+    assert.match(String(cookie.headers['set-cookie']), /HttpOnly; SameSite=Lax/)
+  })
+
+  test('says what is out of stock, and does not let it be bought', async () => {
+    const { id } = await variantOf('wool-blanket')
+    const path = `/v1/merchant/inventory/${id}`
+    assert.equal((await merchant.put(path, { track_inventory: true })).status, 200)
+    const counted = { set_on_hand: 1, reason: 'counted' }
+    assert.equal((await merchant.post(`${path}/adjust`, counted)).status, 200)
+    const shopper = await withCart('wool-blanket', 2)
+    const { text } = await shopper.get('/cart')
+    assert.match(text, /Not so many in stock/)
+    assert.doesNotMatch(text, /href="\/checkout"/)
+  })
+
+  test('drops what is no longer sold, and says so', async () => {
+    const { body } = await merchant.post('/v1/merchant/catalog/products', {
+      slug: 'gone',
+      name: 'Gone',
+    })
+    const path = `/v1/merchant/catalog/products/${body.product.id}`
+    await merchant.post(`${path}/variants`, { sku: 'GONE', price_cents: 100 })
+    const shopper = await withCart('gone')
+    assert.equal((await merchant.post(`${path}/archive`, {})).status, 200)
+    let text = ''
+    await until('it is gone', async () => {
+      text = (await shopper.get('/cart')).text
+      return text.includes('It is empty so far')
+    })
+    assert.match(text, /no longer sold, so we took it out/)
+  })
+})
+
+describe('a checkout', () => {
+  test('that is sent twice at once places one order', async () => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const before = await countOrders()
+    const form = { ...DETAILS, ...GOOD, key }
+    const answers = await Promise.all([1, 2, 3].map(() => shopper.post('/checkout', form)))
+    const places = new Set(answers.map(({ headers }) => headers.location))
+    assert.equal(places.size, 1, [...places].join())
+    assert.equal(await countOrders(), before + 1)
+    // And once more, from a page that was left open.
+    const again = await shopper.post('/checkout', form)
+    assert.equal(`${again.headers.location}?new=1`, [...places][0])
+    assert.equal(await countOrders(), before + 1)
+  })
+
+  test('with other words from another tab finds the order that was placed', async () => {
+    const shopper = await withCart('cedar-candle')
+    const first = (await shopper.get('/checkout')).field('key')
+    const second = (await shopper.get('/checkout')).field('key')
+    const cookies = new Map(shopper.cookies)
+    const placed = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key: first })
+    shopper.cookies.clear()
+    for (const [name, value] of cookies) shopper.cookies.set(name, value)
+    const other = { ...DETAILS, name: 'Grace', ...GOOD, key: second }
+    const { headers } = await shopper.post('/checkout', other)
+    assert.equal(`${headers.location}?new=1`, placed.headers.location)
+  })
+
+  test('whose price has changed shows the new one before it is paid', async () => {
+    const shopper = await withCart('garden-tea')
+    const key = (await shopper.get('/checkout')).field('key')
+    const { id, product_id } = await variantOf('garden-tea')
+    const path = `/v1/merchant/catalog/products/${product_id}/variants/${id}`
+    assert.equal((await merchant.patch(path, { price_cents: 1_700 })).status, 200)
+    const seen = await shopper.follow('/checkout', { ...DETAILS, ...GOOD, key })
+    assert.match(seen.text, /A price has changed since you looked/)
+    assert.match(seen.text, /value="ada@example.com"/)
+    const again = await shopper.follow('/checkout', { ...DETAILS, ...GOOD, key: seen.field('key') })
+    assert.match(again.text, /Thank you!/)
+  })
+
+  test('explains a code it does not know, a wrong card, and what is missing', async () => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const form = { ...DETAILS, ...GOOD, key }
+    const coupon = await shopper.follow('/checkout', { ...form, coupon: 'NOPE' })
+    assert.match(coupon.text, /We do not know this code/)
+    const wrong = await shopper.follow('/checkout', { ...form, ...card('4111 1111 1111 1112') })
+    assert.match(wrong.text, /Please check the card number/)
+    assert.doesNotMatch(wrong.text, /1112|value="999"/)
+    const bare = await shopper.follow('/checkout', { ...form, email: 'nonsense', city: '' })
+    assert.match(bare.text, /Please check the address[\s\S]+Please fill this in/)
+  })
+
+  test('whose payment is not confirmed shows the order, and keeps the cart until it is', async () => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const form = { ...DETAILS, ...card('4000 0000 0000 5134'), key }
+    const seen = await shopper.follow('/checkout', form)
+    assert.match(seen.text, /Please do not pay again/)
+    const again = await shopper.follow('/checkout', form)
+    assert.match(again.text, /Please do not pay again/)
+  })
+
+  test('that the platform cannot take loses nothing that was typed, and keeps no card', async (t) => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const database = await shop.database.openAdmin()
+    t.after(() => database.end())
+    await database.query(`alter table orders rename to orders_away`)
+    const seen = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key })
+    assert.deepEqual([seen.status, seen.headers['retry-after']], [503, '5'])
+    assert.equal(seen.field('email'), DETAILS.email)
+    assert.doesNotMatch(seen.text, /4111|999/)
+    await database.query(`alter table orders_away rename to orders`)
+    const again = await shopper.post('/checkout/update', { email: seen.field('email') })
+    assert.match(again.text, /value="ada@example.com"/)
+  })
+
+  test('of another browser is not shown', async () => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const { headers } = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key })
+    const path = String(headers.location)
+    assert.equal((await shopper.get(path)).status, 200)
+    const stranger = await withCart('cedar-candle')
+    await stranger.get('/checkout')
+    assert.equal((await stranger.get(path)).status, 404)
+    const cancelled = await stranger.post(`${path.split('?')[0]}/cancel`, { deed: 'x' })
+    assert.equal(cancelled.status, 404)
+  })
+})
+
+describe('an order', () => {
+  test('that is made larger asks for a card, and takes the difference from it', async () => {
+    const shopper = await withCart('cedar-candle')
+    const key = (await shopper.get('/checkout')).field('key')
+    const placed = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key })
+    const path = String(placed.headers.location).split('?')[0] ?? ''
+    const page = await shopper.get(path)
+    const [, item = ''] = /name="(q:[0-9a-f-]{36})"/.exec(page.text) ?? []
+    const asked = await shopper.follow(`${path}/edit`, { [item]: '3', deed: page.field('deed') })
+    assert.match(asked.text, /Please enter a card for the difference/)
+    assert.match(asked.text, /name="card_number"/)
+    const declined = await shopper.follow(`${path}/edit`, {
+      [item]: '3',
+      ...card('4000000000000002'),
+      deed: asked.field('deed'),
+    })
+    assert.match(declined.text, /Your bank declined the card/)
+    const paid = { [item]: '3', ...GOOD, deed: declined.field('deed') }
+    assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Your order is changed/)
+    assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Placed/)
+  })
+})
