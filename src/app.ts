@@ -55,7 +55,7 @@ import type { Runtime } from './runtime.ts'
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
 export async function buildApp(
   runtime: Runtime,
-  options: Pick<ServerOptions, 'onUndeclared'> = {},
+  options: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> = {},
 ): Promise<App> {
   const { config, secrets, logger, database, metrics } = runtime
   const operator = runtime.operatorDatabase.global

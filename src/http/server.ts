@@ -4,6 +4,7 @@ import fastify, {
   type FastifyBaseLogger,
   type FastifyReply,
   type FastifyRequest,
+  type FastifyServerOptions,
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
@@ -45,6 +46,8 @@ export interface ServerOptions {
   timeouts?: Partial<typeof TIMEOUTS>
   /** Told of our own failures. */
   onFailure?: ((kind: 'bug' | 'outage') => void) | undefined
+  /** How shapes become code. Tests, which build the same app many times, keep what was made. */
+  schemaController?: FastifyServerOptions['schemaController']
   /** Told of a code that the route did not declare. Tests make it a failure. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
@@ -71,6 +74,7 @@ export function createServer(options: ServerOptions): App {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
+    ...(options.schemaController && { schemaController: options.schemaController }),
     // A close waits for what is in flight; idle connections end at once.
     forceCloseConnections: 'idle',
     return503OnClosing: false,

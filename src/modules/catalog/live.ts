@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import { isTenantRef } from '../../kernel/schema.ts'
 import type { Answer } from '../../platform/live-answer.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import { readSlug } from './input.ts'
@@ -38,7 +39,7 @@ export const findCollection = (cache: LiveCache, tenant: string, slug: string) =
 
 /** Every active product of a live store. */
 export const readProducts = (deps: LiveDeps, tenant: string): Promise<Answer> =>
-  deps.cache.read(tenant, PRODUCTS, async () => {
+  read(deps, tenant, PRODUCTS, async () => {
     const found = await queries.listPublicProducts(deps.database.tenant(tenant))
     if (found === null) return deps.wording.unknownTenant
     const base = deps.assetBase()
@@ -47,7 +48,7 @@ export const readProducts = (deps: LiveDeps, tenant: string): Promise<Answer> =>
 
 export function readProduct(deps: LiveDeps, tenant: string, given: string): Promise<Answer> {
   const slug = readSlug(given) ?? ''
-  return deps.cache.read(tenant, keyOf(PRODUCTS, slug), async () => {
+  return read(deps, tenant, keyOf(PRODUCTS, slug), async () => {
     const found = await queries.findPublicProduct(deps.database.tenant(tenant), slug)
     if (found === null) return deps.wording.unknownTenant
     if (found.product === null) return deps.wording.noProduct
@@ -56,7 +57,7 @@ export function readProduct(deps: LiveDeps, tenant: string, given: string): Prom
 }
 
 export const readCollections = (deps: LiveDeps, tenant: string): Promise<Answer> =>
-  deps.cache.read(tenant, COLLECTIONS, async () => {
+  read(deps, tenant, COLLECTIONS, async () => {
     const found = await queries.listPublicCollections(deps.database.tenant(tenant))
     return found === null ? deps.wording.unknownTenant : toAnswer(deps, found)
   })
@@ -64,7 +65,7 @@ export const readCollections = (deps: LiveDeps, tenant: string): Promise<Answer>
 /** A collection with its active products, in its own order. */
 export function readCollection(deps: LiveDeps, tenant: string, given: string): Promise<Answer> {
   const slug = readSlug(given) ?? ''
-  return deps.cache.read(tenant, keyOf(COLLECTIONS, slug), async () => {
+  return read(deps, tenant, keyOf(COLLECTIONS, slug), async () => {
     const row = await queries.findPublicCollection(deps.database.tenant(tenant), slug)
     if (row === null) return deps.wording.unknownTenant
     if (row.found === null) return deps.wording.noCollection
@@ -76,6 +77,12 @@ export function readCollection(deps: LiveDeps, tenant: string, given: string): P
     })
   })
 }
+
+/** What can be no store's name is no store. */
+const read = (deps: LiveDeps, tenant: string, key: string, load: () => Promise<Answer>) =>
+  isTenantRef(tenant)
+    ? deps.cache.read(tenant, key, load)
+    : Promise.resolve(deps.wording.unknownTenant)
 
 const toAnswer = ({ wording }: LiveDeps, body: unknown): Answer =>
   wording.found(Buffer.from(JSON.stringify(body)))
