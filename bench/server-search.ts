@@ -12,7 +12,10 @@ import { report } from './load.ts'
 const [url = '', tenant = ''] = process.argv.slice(2)
 const options = `-c app.tenant=${tenant}`
 const pool = new pg.Pool({ connectionString: url, max: 10, options })
-const db = new Db(tenant, (query) => pool.query(query))
+const db = new Db(tenant, async (query) => {
+  const { command, rows, rowCount } = await pool.query(query)
+  return { command, rows, rowCount: rowCount ?? 0 }
+})
 
 const server = createServer(async (request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://localhost')

@@ -103,7 +103,7 @@ export async function buildApp(
     database,
     checkKey: (key) => credentials.check(database.global, key),
     checkSession: (token) => identity.check(owners, token),
-    requireStore: async (db) => void (await stores.get(db)),
+    requireStore: stores.openStoreCheck(),
     operatorTokens: [secrets.OPERATOR_TOKEN],
     storefrontTokens: [secrets.STOREFRONT_TOKEN, config.STOREFRONT_TOKEN_PREVIOUS].filter(
       (token) => token !== undefined,

@@ -1,9 +1,18 @@
 import { isPostgresError, isRetryable } from './constraints.ts'
 
-/** Said of every statement after the one that failed: it tells nothing of its own. */
+/** Another statement has failed before this one came to its turn. */
+export class SkippedError extends Error {
+  constructor() {
+    super('the statement was skipped, since one before it failed')
+  }
+}
+
+/** What PostgreSQL says to whoever goes on in a transaction that has failed. */
 const ABORTED = '25P02'
 
-const isEcho = (error: unknown): boolean => isPostgresError(error) && error.code === ABORTED
+/** Follows from another failure, and tells nothing of its own. */
+const isEcho = (error: unknown): boolean =>
+  error instanceof SkippedError || (isPostgresError(error) && error.code === ABORTED)
 
 /**
  * `Promise.all` for statements that travel together and may be refused: waits for all, so that none is

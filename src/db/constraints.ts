@@ -3,11 +3,16 @@ import { ApiError, type ErrorCode } from '../errors.ts'
 interface PostgresError {
   code: string
   constraint?: string
+  severity?: string
 }
 
-/** Said by the server itself, so the connection is in order. */
+/** Said by the server itself. */
 export const isPostgresError = (error: unknown): error is PostgresError =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
+
+/** Whether a statement's failure leaves its connection fit for the next one. */
+export const sparesConnection = (error: unknown): boolean =>
+  isPostgresError(error) && error.severity !== 'FATAL'
 
 /** Deadlock or serialisation failure: the same transaction may well succeed now. */
 export const isRetryable = (error: unknown): boolean =>

@@ -1,8 +1,8 @@
 import type pg from 'pg'
-import { isPostgresError, isRetryable } from './constraints.ts'
-import { checkOut, gather, noteUse, openPool, type PoolOptions, PROMPT_MS } from './pool.ts'
-import { Runner, type Send, sql } from './sql.ts'
-import { enterTenant, runAsTenant } from './tenant-query.ts'
+import { enterTenant, gathering, sendTogether } from './batch.ts'
+import { isRetryable, sparesConnection } from './constraints.ts'
+import { checkOut, noteUse, openPool, type PoolOptions } from './pool.ts'
+import { prepare, type Result, Runner, type Send, sql } from './sql.ts'
 
 /** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
 export class Db extends Runner {
@@ -36,7 +36,7 @@ export class TenantDb extends Db {
   readonly #pool: pg.Pool
   readonly #onWake: OnWake
   constructor(pool: pg.Pool, tenant: string, onWake: OnWake) {
-    super(tenant, (query) => readAlone(pool, tenant, query))
+    super(tenant, (query) => sendAlone(pool, [enterTenant(tenant), query]))
     this.#pool = pool
     this.#onWake = onWake
   }
@@ -57,7 +57,7 @@ export class TenantDb extends Db {
 export class GlobalDb extends Runner {
   readonly #pool: pg.Pool
   constructor(pool: pg.Pool) {
-    super((query) => sendAlone(pool, query))
+    super((query) => sendAlone(pool, [query]))
     this.#pool = pool
   }
 
@@ -96,40 +96,19 @@ export class Database {
   }
 }
 
-const BEGIN = { text: 'begin', query_timeout: PROMPT_MS } as pg.QueryConfig
-const COMMIT = { text: 'commit' }
+const BEGIN = prepare(sql`begin`)
+const COMMIT = prepare(sql`commit`)
 const ROLLBACK = { text: 'rollback' }
 
-/** Connections that have parsed the statement which sets the tenant. */
-const entered = new WeakSet<pg.PoolClient>()
-
-/** One statement without a tenant. */
-async function sendAlone(pool: pg.Pool, query: pg.QueryConfig): Promise<pg.QueryResult> {
+/** What needs no transaction block, since it travels before one Sync. */
+async function sendAlone(pool: pg.Pool, queries: pg.QueryConfig[]): Promise<Result> {
   const client = await checkOut(pool)
   try {
-    const result = await client.query(query)
+    const result = await sendTogether(client, queries)
     client.release()
     return result
   } catch (error) {
-    // What PostgreSQL refused leaves the connection as it was; anything else may have cut it.
-    client.release(!isPostgresError(error))
-    throw error
-  }
-}
-
-/** One statement under a tenant, in one write. */
-async function readAlone(pool: pg.Pool, tenant: string, query: pg.QueryConfig) {
-  const client = await checkOut(pool)
-  try {
-    if (!entered.has(client)) {
-      await client.query(enterTenant(tenant))
-      entered.add(client)
-    }
-    const result = await runAsTenant(client, tenant, query)
-    client.release()
-    return result
-  } catch (error) {
-    await giveBack(client)
+    client.release(!sparesConnection(error))
     throw error
   }
 }
@@ -160,22 +139,21 @@ async function tryTransaction<T>(
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
   const client = await checkOut(pool)
+  const gather = gathering(client)
   let open = true
   const send: Send = (query) => {
     if (!open) return Promise.reject(new Error(`the transaction '${name}' is over`))
     noteUse(client)
-    gather(client)
-    return client.query(query)
+    return gather(query)
   }
   try {
-    gather(client)
-    // Travels with the first statements. Should it fail, they fail as well: no tenant is set then.
-    const opened = Promise.all([BEGIN, ...opening].map((query) => client.query(query)))
+    // Travels with the first statements. Should it fail, they are skipped.
+    const opened = Promise.all([BEGIN, ...opening].map(gather))
     opened.catch(() => {})
     const result = await work(send)
     open = false
     await opened
-    const { command } = await client.query(COMMIT)
+    const { command } = await gather(COMMIT)
     // A statement that failed and was caught leaves nothing to commit, and PostgreSQL only says so
     // in the tag of its answer.
     if (command !== 'COMMIT') throw new Error(`the transaction '${name}' was rolled back`)

@@ -1,25 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-
-const BIGINT = 20
-const TIMESTAMPTZ = 1184
-const DATE = 1082
-
-/** Rows leave the driver in the shape of the wire: ISO timestamps, safe integers, plain dates. */
-const parsers: Partial<Record<number, (text: string) => unknown>> = {
-  [BIGINT]: (text) => {
-    const value = Number(text)
-    if (!Number.isSafeInteger(value)) throw new RangeError('a bigint is beyond 2^53 - 1')
-    return value
-  },
-  [TIMESTAMPTZ]: (text) => new Date(text).toISOString(),
-  [DATE]: (text) => text,
-}
-
-const types: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    (format === 'binary' ? undefined : parsers[oid]) ?? pg.types.getTypeParser(oid, format),
-}
+import { types } from './wire-types.ts'
 
 export interface PoolOptions {
   url: string
@@ -115,21 +96,6 @@ function watchClients(pool: pg.Pool, answerTimeoutMs: number): void {
     for (const client of busy) if ((busySince.get(client) ?? 0) < latest) cut(client)
   }, LOOK_EVERY_MS)
   looking.unref()
-}
-
-/** Connections whose statements of this turn are still being gathered. */
-const gathering = new WeakSet<pg.PoolClient>()
-
-/** What is given to a connection in one turn leaves in one write, instead of one for each statement. */
-export function gather(client: pg.PoolClient): void {
-  if (gathering.has(client)) return
-  gathering.add(client)
-  const { connection } = client as unknown as { connection: { stream: Socket } }
-  connection.stream.cork()
-  process.nextTick(() => {
-    gathering.delete(client)
-    connection.stream.uncork()
-  })
 }
 
 /** A transaction is as patient with each of its statements as with the first. */

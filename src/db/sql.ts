@@ -19,7 +19,14 @@ export function join(parts: readonly Sql[], separator: string): Sql {
   return new Sql(['', ...rest.map(() => separator), ''], [first, ...rest])
 }
 
-export type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+/** What a statement answers. The command is PostgreSQL's own word for what was done. */
+export interface Result {
+  command: string
+  rows: Record<string, unknown>[]
+  rowCount: number
+}
+
+export type Send = (query: pg.QueryConfig) => Promise<Result>
 
 /** Somewhere to run SQL. Each method says how many rows it expects. */
 export class Runner {
@@ -33,7 +40,7 @@ export class Runner {
   async many<S extends TSchema>(shape: S, query: Sql): Promise<Static<S>[]> {
     const { rows } = await this.#send(prepare(query))
     if (Runner.checkRow !== null) for (const row of rows) Runner.checkRow(shape, row)
-    return rows
+    return rows as Static<S>[]
   }
 
   async maybe<S extends TSchema>(shape: S, query: Sql): Promise<Static<S> | null> {
@@ -50,7 +57,7 @@ export class Runner {
 
   /** Answers how many rows the statement touched. */
   async run(query: Sql): Promise<number> {
-    return (await this.#send(prepare(query))).rowCount ?? 0
+    return (await this.#send(prepare(query))).rowCount
   }
 }
 

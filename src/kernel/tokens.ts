@@ -1,12 +1,12 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHmac,
   hash,
   hkdfSync,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { hmac } from './hmac.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -74,7 +74,7 @@ const MAC_BYTES = 32
 
 /** A token that carries its payload in the open, and proves that we made it. */
 export function sign(key: Buffer, payload: Buffer): string {
-  const mac = createHmac('sha256', key).update(payload).digest()
+  const mac = hmac(key).update(payload).digest()
   return Buffer.concat([payload, mac]).toString('base64url')
 }
 

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto'
 import { ApiError } from '../errors.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
+import { hmac } from '../kernel/hmac.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -41,7 +41,7 @@ export function readKey(
 export function fingerprint(secret: Buffer, body: unknown, target?: string): Buffer {
   // No raw line feed stands in canonical JSON, so the two parts cannot be mistaken for one.
   const text = canonicalJson(withoutVolatile(secret, body ?? null))
-  return hmac(secret, target === undefined ? text : `${text}\n${target}`)
+  return digest(secret, target === undefined ? text : `${text}\n${target}`)
 }
 
 function withoutVolatile(secret: Buffer, body: unknown): unknown {
@@ -55,13 +55,19 @@ function withoutSecrets(secret: Buffer, card: Record<string, unknown>) {
   const { ccnumber } = kept
   if (typeof ccnumber !== 'string' && typeof ccnumber !== 'number') return kept
   const digits = String(ccnumber).replace(/\D/g, '')
-  return { ...kept, ccnumber: hmac(panKey(secret), digits).toString('hex') }
+  return { ...kept, ccnumber: digest(panKey(secret), digits).toString('hex') }
 }
 
 /** A key of its own, so that a card's hash is of no use beside a fingerprint. */
-const panKey = (secret: Buffer): Buffer => hmac(secret, 'card number')
+const panKeys = new WeakMap<Buffer, Buffer>()
 
-const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+function panKey(secret: Buffer): Buffer {
+  const key = panKeys.get(secret) ?? digest(secret, 'card number')
+  panKeys.set(secret, key)
+  return key
+}
+
+const digest = (key: Buffer, text: string): Buffer => hmac(key).update(text).digest()
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import { Type } from 'typebox'
+import { sendTogether } from '../db/batch.ts'
+import { sparesConnection } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { prepare, Runner, sql } from '../db/sql.ts'
@@ -99,16 +101,15 @@ async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: numb
     client.release()
     throw new Error('the deadline passed while waiting for a connection')
   }
-  const legs = [{ text: 'begin' }, endAfter(left - MARGIN_MS), query, { text: 'commit' }]
-  // A leg without an answer in time cuts the connection, and a cut connection answers the others.
-  const sent = legs.map((leg) => client.query({ ...leg, query_timeout: left } as pg.QueryConfig))
-  const [begun, set, result, committed] = await Promise.allSettled(sent)
-  client.release(committed?.status === 'rejected')
-  // The statement's own error says most; the others only follow from it.
-  for (const leg of [result, begun, set, committed]) {
-    if (leg?.status === 'rejected') throw leg.reason
+  try {
+    // No answer in time cuts the connection.
+    const result = await sendTogether(client, [endAfter(left - MARGIN_MS), query], left)
+    client.release()
+    return result
+  } catch (error) {
+    client.release(!sparesConnection(error))
+    throw error
   }
-  return (result as PromiseFulfilledResult<pg.QueryResult>).value
 }
 
 const endAfter = (ms: number) =>

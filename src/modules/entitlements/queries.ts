@@ -21,10 +21,18 @@ export const putTier = (db: Db, tier: string) =>
     insert into entitlement_tiers (tenant_ref, tier) values (${db.tenant}, ${tier})
     on conflict (tenant_ref) do update set tier = excluded.tier, updated_at = now()`)
 
-export const listRulings = (db: Db) =>
-  db.many(
-    Ruling,
-    sql`select feature_key, source, state from entitlements where tenant_ref = ${db.tenant}`,
+/** All that decides how a store's features stand. */
+export const readRules = (db: Db) =>
+  db.one(
+    Type.Object({ tier: Type.Union([Type.String(), Type.Null()]), rulings: Type.Array(Ruling) }),
+    sql`
+    select (select tier from entitlement_tiers where tenant_ref = ${db.tenant}) as tier,
+           coalesce(
+             jsonb_agg(jsonb_build_object(
+               'feature_key', feature_key, 'source', source, 'state', state)),
+             '[]') as rulings
+      from entitlements
+     where tenant_ref = ${db.tenant}`,
   )
 
 /** Answers 0 when the row was there already. */

@@ -51,8 +51,8 @@ export async function listFeatures(db: Db): Promise<{ tier: string; features: Fe
 }
 
 async function readRules(db: Db) {
-  const [tier, rulings] = await Promise.all([queries.findTier(db), queries.listRulings(db)])
-  return { tier: tier?.tier ?? DEFAULT_TIER, rulings }
+  const { tier, rulings } = await queries.readRules(db)
+  return { tier: tier ?? DEFAULT_TIER, rulings }
 }
 
 /** For the writes of modules behind an add-on: refuses unless the store has it. */

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
 import type { CardFacts, CardInput } from './schema.ts'
 
@@ -101,7 +101,7 @@ function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year
     last4: number.slice(-4),
     bin: number.slice(0, BIN_LENGTH),
     ...expiry,
-    fingerprint: (key: Buffer) => createHmac('sha256', key).update(number).digest('hex'),
+    fingerprint: (key: Buffer) => hmac(key).update(number).digest('hex'),
   }
   const card: Card = Object.defineProperties(
     {},

@@ -39,20 +39,26 @@ export interface NewCharge {
   isDisputed: boolean
 }
 
-/** Null: the reference was sent before. */
-export const insertCharge = (tx: Tx, c: NewCharge) =>
-  tx.maybe(
+/** Writes the charge and its authorisation down. Null: the reference was sent before. */
+export const insertCharge = (db: Db, c: NewCharge) =>
+  db.maybe(
     Row,
     sql`
-    insert into sim_charges
-           (tenant_ref, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card,
-            fingerprint, vault_id, dispute_at)
-    values (${tx.tenant}, ${c.ref}, ${c.amount_cents}, ${c.currency}, ${c.outcome}, ${c.code},
-            ${c.auth_code}, ${c.avs}, ${c.cvv}, ${JSON.stringify(c.card)}, ${c.fingerprint},
-            ${c.vault_id},
-            case when ${c.isDisputed}::boolean then now() + interval '1 day' end)
-    on conflict (tenant_ref, ref) do nothing
-    returning ${columns}`,
+    with charge as (
+      insert into sim_charges
+             (tenant_ref, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card,
+              fingerprint, vault_id, dispute_at)
+      values (${db.tenant}, ${c.ref}, ${c.amount_cents}, ${c.currency}, ${c.outcome}, ${c.code},
+              ${c.auth_code}, ${c.avs}, ${c.cvv}, ${JSON.stringify(c.card)}, ${c.fingerprint},
+              ${c.vault_id},
+              case when ${c.isDisputed}::boolean then now() + interval '1 day' end)
+      on conflict (tenant_ref, ref) do nothing
+      returning *
+    ), entry as (
+      insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
+      select tenant_ref, txn_id, ref, 'authorize', amount_cents, outcome from charge
+    )
+    select ${columns} from charge`,
   )
 
 const byRef = (db: Db, ref: string) =>
@@ -78,10 +84,28 @@ export const lockCharge = (tx: Tx, txn_id: string) =>
        for update`,
   )
 
-export const setCaptured = (tx: Tx, txn_id: string, amount_cents: number) =>
-  tx.run(sql`
-    update sim_charges set captured_cents = ${amount_cents}, captured_at = now()
-     where tenant_ref = ${tx.tenant} and txn_id = ${txn_id}`)
+/** Takes what was authorised, once. Null: it cannot be taken, or was. */
+export const capture = (
+  db: Db,
+  { txn_id, ref, amount_cents }: { txn_id: string; ref: string; amount_cents: number },
+) =>
+  db.maybe(
+    Row,
+    sql`
+    with charge as (
+      update sim_charges set captured_cents = ${amount_cents}, captured_at = now()
+       where tenant_ref = ${db.tenant} and txn_id = ${txn_id} and outcome = 'approved'
+         and voided_at is null and captured_at is null and amount_cents >= ${amount_cents}
+         and not exists (
+               select from sim_journal
+                where tenant_ref = ${db.tenant} and ref = ${ref} and kind = 'capture')
+      returning *
+    ), entry as (
+      insert into sim_journal (tenant_ref, txn_id, ref, kind, amount_cents, outcome)
+      select tenant_ref, txn_id, ${ref}, 'capture', captured_cents, outcome from charge
+    )
+    select ${columns} from charge`,
+  )
 
 export const addRefunded = (tx: Tx, txn_id: string, amount_cents: number) =>
   tx.run(sql`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { factsOf, reveal } from './card.ts'
 import {
@@ -70,9 +70,10 @@ export function openSimulated(options: SimulatedOptions): Gateway {
     if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
     const isSilent = presented.behaviour.startsWith('silent')
     if (presented.behaviour === 'silent_before') return silence(silenceMs)
-    const { row, isNew } = await db.transaction('simulated: charge', (tx) =>
-      book(tx, wanted, presented, isSale),
-    )
+    const { row, isNew } =
+      isSale || wanted.vault === true
+        ? await db.transaction('simulated: charge', (tx) => book(tx, wanted, presented, isSale))
+        : await book(db, wanted, presented, isSale)
     if (!isNew && row.amount_cents !== wanted.amount_cents) return refused('duplicate')
     return isNew && isSilent ? silence(silenceMs) : resultOfRow(row)
   }
@@ -85,7 +86,7 @@ export function openSimulated(options: SimulatedOptions): Gateway {
         charge({ ...wanted, source: { vault_id, initial_txn_id: initial_txn_id ?? null } }, true),
       ),
     vaultAdd: ({ source }) => answered(keep(db, key, source)),
-    capture: (what) => answered(change(db, what.txn_id, (tx, row) => capture(tx, row, what))),
+    capture: (what) => answered(capture(db, what)),
     void: (what) => answered(change(db, what.txn_id, voidCharge)),
     refund: (what) => answered(change(db, what.txn_id, (tx, row) => refund(tx, row, what))),
     lookup: (what) => lookup(db, what).catch(instead(unreachable())),
@@ -124,14 +125,14 @@ async function keep(db: TenantDb, key: Buffer, source: Source): Promise<GatewayR
 }
 
 /** Writes the charge down, once for each reference. */
-async function book(tx: Tx, wanted: Charge, presented: Presented, isSale: boolean) {
+async function book(db: Db, wanted: Charge, presented: Presented, isSale: boolean) {
   const { behaviour, card, fingerprint, cvv } = presented
   const code = /^\d+$/.test(behaviour) ? behaviour : APPROVES
   const { outcome } = resultOf(code)
   if (outcome === 'unknown') throw new Error(`a simulated charge cannot end in ${code}`)
   const keeps = wanted.vault === true && outcome === 'approved'
   const vault_id = keeps ? randomUUID() : null
-  const row = await queries.insertCharge(tx, {
+  const row = await queries.insertCharge(db, {
     ref: wanted.ref,
     amount_cents: wanted.amount_cents,
     currency: wanted.currency,
@@ -145,13 +146,11 @@ async function book(tx: Tx, wanted: Charge, presented: Presented, isSale: boolea
     vault_id,
     isDisputed: behaviour === 'disputed',
   })
-  if (row === null) return { row: await queries.getByRef(tx, wanted.ref), isNew: false }
-  if (vault_id !== null) await queries.insertVault(tx, { ...presented, vault_id })
-  const entry = { ref: wanted.ref, amount_cents: wanted.amount_cents }
-  await queries.insertEntry(tx, row, { ...entry, kind: 'authorize' })
+  if (row === null) return { row: await queries.getByRef(db, wanted.ref), isNew: false }
+  if (vault_id !== null) await queries.insertVault(db, { ...presented, vault_id })
   if (!isSale || outcome !== 'approved') return { row, isNew: true }
-  await queries.insertEntry(tx, row, { ...entry, kind: 'capture' })
-  await queries.setCaptured(tx, row.txn_id, wanted.amount_cents)
+  const { txn_id, ref, amount_cents } = row
+  await queries.capture(db, { txn_id, ref, amount_cents })
   return { row, isNew: true }
 }
 
@@ -180,14 +179,17 @@ interface Part {
 
 const isAmount = (cents: number) => Number.isSafeInteger(cents) && cents > 0
 
-async function capture(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: Part) {
-  const before = await queries.findEntry(tx, ref, 'capture')
+async function capture(db: Db, what: Part & { txn_id: string }): Promise<GatewayResult> {
+  const { txn_id, ref, amount_cents } = what
+  if (!isUuid(txn_id)) return refused('invalid_state')
+  const captured = isAmount(amount_cents) ? await queries.capture(db, what) : null
+  if (captured !== null) return resultOfRow(captured)
+  const row = await queries.findByTxn(db, txn_id)
+  if (row === null || row.outcome !== 'approved') return refused('invalid_state')
+  const before = await queries.findEntry(db, ref, 'capture')
   if (before !== null) return repeated(before, row, amount_cents)
-  if (row.voided_at !== null || row.captured_at !== null) return refused('invalid_state')
-  if (!isAmount(amount_cents) || amount_cents > row.amount_cents) return refused('amount_exceeded')
-  await queries.setCaptured(tx, row.txn_id, amount_cents)
-  await queries.insertEntry(tx, row, { ref, kind: 'capture', amount_cents })
-  return resultOfRow(row)
+  const isOpen = row.voided_at === null && row.captured_at === null
+  return refused(isOpen ? 'amount_exceeded' : 'invalid_state')
 }
 
 async function voidCharge(tx: Tx, row: queries.ChargeRow) {

@@ -39,6 +39,20 @@ export async function get(db: Db): Promise<Store> {
   return store
 }
 
+/** Some ten megabytes of names. Beyond that they are looked for again. */
+const KNOWN_MAX = 100_000
+
+/** Refuses a store that does not exist. One that ever did is never removed, and asked for once. */
+export function openStoreCheck(): (db: Db) => Promise<void> {
+  const known = new Set<string>()
+  return async (db) => {
+    if (known.has(db.tenant)) return
+    await get(db)
+    if (known.size === KNOWN_MAX) known.clear()
+    known.add(db.tenant)
+  }
+}
+
 export const find = queries.findStore
 
 /** The store, if the public may see it. One statement, so that all others take as long as each other. */

@@ -9,41 +9,43 @@ import { addVariant, cart, checkout, openCheckoutApp, openShop, preview, stock }
  */
 const NOT_OURS = /limit_counters|\bsim_|pg_notify/
 
+/** What the driver is given: a statement of its own, or several that travel together. */
+interface Sent {
+  text?: string
+  statements?: readonly { text: string }[]
+  callback?: (...answer: unknown[]) => void
+}
+
 /**
- * Counts how often somebody waited for the database. Statements that are sent while others of the
- * same connection are on their way travel with them, and are one wait.
+ * Counts how often somebody waited for the database. What is sent while something else of the same
+ * connection is on its way travels with it, and is one wait.
  */
 function countWaits(t: TestContext) {
   const waits: string[] = []
   const open = new WeakMap<object, { texts: string[]; left: number }>()
-  const foreign = new WeakSet<object>()
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...args: unknown[]) {
-    const text = (args[0] as { text?: string }).text ?? String(args[0])
+    const sent = args[0] as Sent
     const wait = open.get(this) ?? { texts: [], left: 0 }
     open.set(this, wait)
-    wait.texts.push(text)
+    wait.texts.push(...(sent.statements?.map(({ text }) => text) ?? [sent.text ?? String(sent)]))
     wait.left++
-    if (text === 'begin') foreign.delete(this)
-    if (NOT_OURS.test(text)) foreign.add(this)
     const end = () => {
       if (--wait.left > 0) return
       open.delete(this)
-      const isForeign = foreign.has(this) || wait.texts.some((each) => NOT_OURS.test(each))
-      if (!isForeign) waits.push(wait.texts.map((each) => each.trim().slice(0, 40)).join(' | '))
-      if (text === 'commit' || text === 'rollback') foreign.delete(this)
+      if (wait.texts.some((each) => NOT_OURS.test(each))) return
+      waits.push(wait.texts.map((each) => each.trim().slice(0, 40)).join(' | '))
     }
-    const sent = query.apply(this, args)
-    if (sent instanceof Promise) sent.then(end, end)
+    const answer = query.apply(this, args)
+    if (answer instanceof Promise) answer.then(end, end)
     else {
-      const submitted = args[0] as { callback: (...answer: unknown[]) => void }
-      const { callback } = submitted
-      submitted.callback = (...answer) => {
+      const { callback } = sent
+      sent.callback = (...said) => {
         end()
-        callback(...answer)
+        callback?.(...said)
       }
     }
-    return sent
+    return answer
   })
   return async (work: () => Promise<unknown>) => {
     waits.length = 0

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Type } from 'typebox'
+import { allOf, SkippedError } from '../../src/db/all-of.ts'
+import type { Db } from '../../src/db/database.ts'
+import { Sql, sql } from '../../src/db/sql.ts'
+import { openTestDatabase } from '../harness/database.ts'
+
+const Value = Type.Object({ value: Type.Integer() })
+const FAILING = sql`select 1 / 0 as value`
+
+/** A text that no connection has parsed yet. */
+let texts = 0
+const fresh = (value: number) => new Sql([`select ${value} as value -- ${texts++}`], [])
+
+const read = (db: Db, query: Sql) => db.one(Value, query)
+
+describe('statements that are sent together', () => {
+  test('are answered each with its own rows, also when they are parsed already', async (t) => {
+    const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant('acme')
+    const queries = [fresh(1), fresh(2), sql`select count(*)::int as value from stores`]
+    for (let n = 0; n < 3; n++) {
+      const seen = await acme.transaction('read', (tx) =>
+        Promise.all([...queries, fresh(3)].map((query) => read(tx, query))),
+      )
+      assert.deepEqual(
+        seen.map(({ value }) => value),
+        [1, 2, 0, 3],
+      )
+    }
+  })
+
+  test('are skipped behind one that fails, and can be run by the same connection later', async (t) => {
+    const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant('acme')
+    const behind = fresh(7)
+    const failed = await acme
+      .transaction('fail', async (tx) => {
+        const sent = [read(tx, fresh(1)), read(tx, FAILING), read(tx, behind)]
+        const settled = await Promise.allSettled(sent)
+        assert.deepEqual(
+          settled.map(({ status }) => status),
+          ['fulfilled', 'rejected', 'rejected'],
+        )
+        const [, , skipped] = settled as PromiseRejectedResult[]
+        assert.ok(skipped?.reason instanceof SkippedError)
+        return allOf(sent.toReversed())
+      })
+      .catch((error: unknown) => error)
+    assert.equal((failed as { code?: string }).code, '22012', 'the failure is told, not its echo')
+    assert.deepEqual(await read(acme, behind), { value: 7 })
+    assert.deepEqual(await read(acme, behind), { value: 7 })
+  })
+
+  test('fail alone where a row cannot be read or a value not be written', async (t) => {
+    const database = (await openTestDatabase(t)).open('fd_app', 1)
+    const acme = database.tenant('acme')
+    const outcome = await acme.transaction('odd', (tx) =>
+      Promise.allSettled([
+        read(tx, fresh(1)),
+        read(tx, sql`select 9007199254740993::bigint as value`),
+        read(tx, sql`select (${{ amount: 1n }}::jsonb ->> 'amount')::int as value`),
+        read(tx, fresh(4)),
+      ]),
+    )
+    assert.deepEqual(
+      outcome.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    )
+    assert.deepEqual(await read(acme, fresh(5)), { value: 5 })
+    assert.deepEqual(database.load, { busy: 0, waiting: 0 })
+  })
+})
