@@ -187,6 +187,10 @@ function changeVariant(
   })
 }
 
+/** Whether a variant is, or may yet be, for sale: the archive is final, for it and for its product. */
+export const isLivingVariant = async (db: Db, id: string): Promise<boolean> =>
+  isUuid(id) && (await queries.hasLivingVariant(db, id)).living
+
 /**
  * What a cart may hold: those of the variants that are not archived, of products that are active, in
  * no particular order. What cannot be bought is missing.
