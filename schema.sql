@@ -131,6 +131,8 @@ create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
 create policy owner on assets for all to fd_owner using true with check true;
 create policy tenant on assets for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER media_added AFTER INSERT ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_added();
+CREATE TRIGGER media_removed AFTER DELETE ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_removed();
 grant delete, select, update on assets to fd_worker;
 grant insert, select, update on assets to fd_app;
 grant select on assets to fd_operator;
@@ -1200,6 +1202,23 @@ CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attemp
 grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
+
+create table media_usage (
+  tenant_ref text not null,
+  bytes bigint not null,
+  constraint media_usage_bytes_check CHECK ((bytes >= 0)),
+  constraint media_usage_pkey PRIMARY KEY (tenant_ref),
+  constraint media_usage_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table media_usage owner to fd_owner;
+alter table media_usage enable row level security;
+alter table media_usage force row level security;
+create policy operator on media_usage for select to fd_operator using true;
+create policy owner on media_usage for all to fd_owner using true with check true;
+create policy tenant on media_usage for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on media_usage to fd_app;
+grant select on media_usage to fd_operator;
+grant select, update on media_usage to fd_worker;
 
 create table order_counters (
   tenant_ref text not null,
@@ -2530,6 +2549,27 @@ begin
                   for each statement execute function fd_refuse_change()', target);
 end $$;
 alter routine fd_freeze(regclass) owner to fd_owner;
+
+create function fd_media_added()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into media_usage as u (tenant_ref, bytes) values (new.tenant_ref, new.bytes)
+      on conflict (tenant_ref) do update set bytes = u.bytes + excluded.bytes;
+  return null;
+end $$;
+alter routine fd_media_added() owner to fd_owner;
+
+create function fd_media_removed()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  update media_usage set bytes = bytes - old.bytes where tenant_ref = old.tenant_ref;
+  return null;
+end $$;
+alter routine fd_media_removed() owner to fd_owner;
 
 create function fd_no_tenant()
 returns text

@@ -80,7 +80,7 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
     {
       config: {
         scope: 'manage:own_media',
-        failures: ['asset_too_large', 'content_mismatch', 'image_invalid'],
+        failures: ['asset_too_large', 'content_mismatch', 'image_invalid', 'media_limit_reached'],
       },
       // What is in the body is looked at when it is read from disk.
       validatorCompiler: () => () => true,
