@@ -149,7 +149,10 @@ export const merchantRoutes =
     app.post(
       '/v1/merchant/catalog/products/:id/variants',
       {
-        config: { scope: 'manage:own_catalog', failures: ['product_not_found', 'sku_exists'] },
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'sku_exists', 'invalid_transition'],
+        },
         schema: {
           operationId: 'createVariant',
           tags: ['merchant-commerce'],
