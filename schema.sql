@@ -2709,25 +2709,31 @@ language sql stable as
 $$
   select near.word
     from (select found.word, found.typed, found.slips, min(found.slips) over () as fewest
-            from (select distinct unnest(forms)) as given (typed)
+            from (select distinct form from unnest(forms) as form
+                   where form !~ '[0-9]' and length(form) between 3 and 50) as given (typed)
            cross join lateral (
              select swapped.word, given.typed, 1 as slips
                from search_words swapped
               where swapped.tenant_ref = store
                 and swapped.word = any (fd_search_swaps(given.typed))
+                and swapped.word <> given.typed
               union all
              select alike.word, given.typed, levenshtein_less_equal(alike.word, given.typed, 2)
                from search_words alike
               where alike.tenant_ref = store and alike.word % given.typed
                 and greatest(length(alike.word), length(given.typed)) >= 4
+                and levenshtein_less_equal(alike.word, given.typed, 2)
+                    between 1 and case when length(given.typed) >= 8 then 2 else 1 end
               union all
              select part.word, given.typed, 3
                from search_words part
               where part.tenant_ref = store and part.word %> given.typed
-                and length(given.typed) >= 4) as found
-           where given.typed !~ '[0-9]' and length(given.typed) between 3 and 50
-             and (found.slips = 1 or found.slips = 3
-                  or found.slips = 2 and length(given.typed) >= 8)) as near
+                and part.word <> given.typed and length(given.typed) >= 4
+                -- A longer one may be only begun. A shorter one must be most of it: `desk` is not
+                -- meant by `desktop`.
+                and word_similarity(given.typed, part.word)
+                    >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
+             ) as found) as near
    where near.slips = near.fewest
    group by near.word
    order by max(similarity(near.word, near.typed)) desc, near.word

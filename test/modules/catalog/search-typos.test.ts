@@ -83,6 +83,9 @@ test('a slip finds nothing but the word it is a slip of', async () => {
     ['CRÈME BRULÉ', 'creme'],
     ['desk lapm', 'lamp'],
     ['lmap', 'lamp'],
+    // Mistyped and only begun, or run together.
+    ['notebk', 'notebook'],
+    ['harbormug', 'mug'],
   ] as const) {
     assert.deepEqual(await find(slip), [slug], slip)
   }
@@ -94,6 +97,11 @@ test('words that are there are taken as they are', async () => {
   assert.deepEqual(await find('mat'), ['mat'])
   // One is there and the other is nothing like any: no guess helps.
   assert.deepEqual(await find('harbor zeppelin'), [])
+  // Beginning alike is not being meant.
+  for (const q of ['silicon', 'desktop', 'notary', 'canyon', 'lava', 'tea']) {
+    const found = await find(q)
+    assert.deepEqual(found, q === 'tea' ? ['teapot'] : [], q)
+  }
   // Both are there, in no one product: neither is taken for another.
   assert.deepEqual(await find('desk mug'), [])
   await store.post(`${PRODUCTS}/${mug.id}/archive`)
