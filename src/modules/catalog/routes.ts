@@ -208,7 +208,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['store_not_draft', 'slug_exists', 'sku_exists'],
+          failures: ['store_not_draft', 'slug_exists', 'sku_exists', 'media_limit_reached'],
         },
         schema: {
           operationId: 'seedDemoCatalog',

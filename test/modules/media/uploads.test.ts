@@ -280,4 +280,11 @@ test('a store keeps so many bytes and no more', async (t) => {
     const refused = await send(await noise())
     assert.deepEqual([refused.status, refused.body.error.code], [409, 'media_limit_reached'])
   })
+
+  await t.test('samples among them: all or none', async () => {
+    const owner = await app.merchant('acme')
+    const { status, body } = await owner.post('/v1/merchant/catalog/demo-seed')
+    assert.deepEqual([status, body.error?.code], [409, 'media_limit_reached'])
+    assert.equal((await owner.get('/v1/merchant/catalog/products')).body.total, 0)
+  })
 })
