@@ -2,6 +2,8 @@
 
 create extension btree_gin;
 
+create extension fuzzystrmatch;
+
 create extension pg_trgm;
 
 create extension unaccent;
@@ -129,6 +131,8 @@ create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
 create policy owner on assets for all to fd_owner using true with check true;
 create policy tenant on assets for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER media_added AFTER INSERT ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_added();
+CREATE TRIGGER media_removed AFTER DELETE ON assets FOR EACH ROW EXECUTE FUNCTION fd_media_removed();
 grant delete, select, update on assets to fd_worker;
 grant insert, select, update on assets to fd_app;
 grant select on assets to fd_operator;
@@ -1199,6 +1203,23 @@ grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
 
+create table media_usage (
+  tenant_ref text not null,
+  bytes bigint not null,
+  constraint media_usage_bytes_check CHECK ((bytes >= 0)),
+  constraint media_usage_pkey PRIMARY KEY (tenant_ref),
+  constraint media_usage_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table media_usage owner to fd_owner;
+alter table media_usage enable row level security;
+alter table media_usage force row level security;
+create policy operator on media_usage for select to fd_operator using true;
+create policy owner on media_usage for all to fd_owner using true with check true;
+create policy tenant on media_usage for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on media_usage to fd_app;
+grant select on media_usage to fd_operator;
+grant select, update on media_usage to fd_worker;
+
 create table order_counters (
   tenant_ref text not null,
   last_number bigint not null default 1000,
@@ -1778,6 +1799,7 @@ create policy operator on product_search for select to fd_operator using true;
 create policy owner on product_search for all to fd_owner using true with check true;
 create policy search on product_search for select to fd_search using true;
 create policy tenant on product_search for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER search_learn AFTER UPDATE ON product_search REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_learn();
 grant insert, select, update on product_search to fd_app;
 grant select on product_search to fd_operator;
 grant select on product_search to fd_search;
@@ -1918,6 +1940,26 @@ alter table schema_migrations owner to fd_owner;
 grant select on schema_migrations to fd_app;
 grant select on schema_migrations to fd_operator;
 grant select on schema_migrations to fd_worker;
+
+create table search_words (
+  tenant_ref text not null,
+  word text not null,
+  constraint search_words_pkey PRIMARY KEY (tenant_ref, word),
+  constraint search_words_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint search_words_word_check CHECK (((length(word) >= 3) AND (length(word) <= 50)))
+);
+alter table search_words owner to fd_owner;
+alter table search_words enable row level security;
+alter table search_words force row level security;
+CREATE INDEX search_words_alike ON search_words USING gin (tenant_ref, word gin_trgm_ops);
+create policy operator on search_words for select to fd_operator using true;
+create policy owner on search_words for all to fd_owner using true with check true;
+create policy search on search_words for select to fd_search using true;
+create policy tenant on search_words for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select on search_words to fd_app;
+grant insert, select on search_words to fd_worker;
+grant select on search_words to fd_operator;
+grant select on search_words to fd_search;
 
 create table sim_charges (
   tenant_ref text not null,
@@ -2508,6 +2550,27 @@ begin
 end $$;
 alter routine fd_freeze(regclass) owner to fd_owner;
 
+create function fd_media_added()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into media_usage as u (tenant_ref, bytes) values (new.tenant_ref, new.bytes)
+      on conflict (tenant_ref) do update set bytes = u.bytes + excluded.bytes;
+  return null;
+end $$;
+alter routine fd_media_added() owner to fd_owner;
+
+create function fd_media_removed()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  update media_usage set bytes = bytes - old.bytes where tenant_ref = old.tenant_ref;
+  return null;
+end $$;
+alter routine fd_media_removed() owner to fd_owner;
+
 create function fd_no_tenant()
 returns text
 language plpgsql stable as
@@ -2567,23 +2630,117 @@ grant execute on routine fd_search_config(text) to fd_app;
 grant execute on routine fd_search_config(text) to fd_search;
 grant execute on routine fd_search_config(text) to fd_worker;
 
+create function fd_search_corrected(tenant text, store bigint, config regconfig, folded text)
+returns tsquery
+language sql stable set enable_indexonlyscan=off set enable_indexscan=off as
+$$
+  with typed as (
+    select t.word, t.place = max(t.place) over () as is_last, s.stem
+      from unnest((string_to_array(folded, ' '))[:16]) with ordinality as t (word, place),
+           lateral (select min(lexeme) as stem from unnest(to_tsvector(config, t.word))) as s
+  ),
+  asked as (
+    select t.word, t.stem,
+           concat_ws(' | ', format('''%s/%s''', store, t.stem),
+                     case when t.is_last
+                          then format('''%s/%s'':*', store, left(t.word, 50)) end) as plain
+      from typed t
+     where octet_length(t.stem) <= 200
+  ),
+  meant as (
+    select a.plain, near.words
+      from asked a
+     cross join lateral (
+       select string_agg(distinct format('''%s/%s''', store, form.word), ' | ') as words
+         from fd_search_nearest(tenant, array[a.word, a.stem]) as one (word),
+              lateral (select one.word union
+                       select lexeme from unnest(to_tsvector(config, one.word))) as form (word)
+        where not exists (
+                with had as materialized (
+                  select from product_search p
+                   where p.tenant_ref = tenant and p.words @@ a.plain::tsquery)
+                select from had)
+     ) as near
+  )
+  select case when count(m.words) > 0
+              then string_agg('(' || concat_ws(' | ', m.plain, m.words) || ')', ' & ')::tsquery end
+    from meant m
+$$;
+alter routine fd_search_corrected(text,bigint,regconfig,text) owner to fd_owner;
+grant execute on routine fd_search_corrected(text,bigint,regconfig,text) to fd_search;
+
 create function fd_search_fold(given text)
 returns text
 language sql stable as
 $$
-  select btrim(lower(
-    case when octet_length(given) = length(given)
-         then regexp_replace(given, '[^A-Za-z0-9]+', ' ', 'g')
+  select btrim(regexp_replace(lower(
+    case when octet_length(given) = length(given) then given
          else public.unaccent('public.unaccent', regexp_replace(regexp_replace(
                 normalize(given, nfkc), '[\u0300-\u036f\u200b-\u200f\ufe00-\ufe0f\ufeff]+', '', 'g'),
-                '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a9\u00ab-\u00b4\u00b6-\u00b9'
-                '\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f\u2100-\u2bff\u3000-\u3004\u3008-\u3020'
-                '\ufff0-\uffff]+', ' ', 'g')) end))
+                '[\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u2000-\u206f'
+                '\u2100-\u2bff\u3000-\u3004\u3008-\u3020\ufff0-\uffff]+', ' ', 'g')) end),
+    '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+', ' ', 'g'))
 $$;
 alter routine fd_search_fold(text) owner to fd_owner;
 grant execute on routine fd_search_fold(text) to fd_app;
 grant execute on routine fd_search_fold(text) to fd_search;
 grant execute on routine fd_search_fold(text) to fd_worker;
+
+create function fd_search_learn()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  insert into search_words (tenant_ref, word)
+  select distinct n.tenant_ref, w.word
+    from changed n
+    join before o on o.tenant_ref = n.tenant_ref and o.product_id = n.product_id
+   cross join lateral fd_search_words(n.head) as w (word)
+   where n.head is distinct from o.head
+   order by 1, 2
+      on conflict do nothing;
+  return null;
+end $$;
+alter routine fd_search_learn() owner to fd_owner;
+
+create function fd_search_nearest(store text, forms text[])
+returns SETOF text
+language sql stable as
+$$
+  select near.word
+    from (select found.word, found.typed, found.slips, min(found.slips) over () as fewest
+            from (select distinct form from unnest(forms) as form
+                   where form !~ '[0-9]' and length(form) between 3 and 50) as given (typed)
+           cross join lateral (
+             select swapped.word, given.typed, 1 as slips
+               from search_words swapped
+              where swapped.tenant_ref = store
+                and swapped.word = any (fd_search_swaps(given.typed))
+                and swapped.word <> given.typed
+              union all
+             select alike.word, given.typed, levenshtein_less_equal(alike.word, given.typed, 2)
+               from search_words alike
+              where alike.tenant_ref = store and alike.word % given.typed
+                and greatest(length(alike.word), length(given.typed)) >= 4
+                and levenshtein_less_equal(alike.word, given.typed, 2)
+                    between 1 and case when length(given.typed) >= 8 then 2 else 1 end
+              union all
+             select part.word, given.typed, 3
+               from search_words part
+              where part.tenant_ref = store and part.word %> given.typed
+                and part.word <> given.typed and length(given.typed) >= 4
+                -- A longer one may be only begun. A shorter one must be most of it: `desk` is not
+                -- meant by `desktop`.
+                and word_similarity(given.typed, part.word)
+                    >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
+             ) as found) as near
+   where near.slips = near.fewest
+   group by near.word
+   order by max(similarity(near.word, near.typed)) desc, near.word
+   limit 8
+$$;
+alter routine fd_search_nearest(text,text[]) owner to fd_owner;
+grant execute on routine fd_search_nearest(text,text[]) to fd_search;
 
 create function fd_search_note_collections()
 returns trigger
@@ -2666,12 +2823,15 @@ alter routine fd_search_note_variants() owner to fd_owner;
 
 create function fd_search_products(wanted text, price_min bigint, price_max bigint, collection text, sort text, page_limit integer, page_offset integer)
 returns TABLE(ids uuid[], result_count integer, price_buckets json, in_collections json)
-language plpgsql stable security definer set pg_trgm.word_similarity_threshold=0.5 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
+language plpgsql stable security definer set pg_trgm.similarity_threshold=0.2 set pg_trgm.word_similarity_threshold=0.5 set plan_cache_mode=force_generic_plan set search_path=public, pg_temp set work_mem=32MB as
 $$
 declare
   store  record;
+  config regconfig;
   folded text := fd_search_fold(wanted);
   asked  tsquery;
+  tries  integer := 1;
+  hit    record;
   inside text := case when length(folded) >= 3 then '%' || folded || '%' end;
   chosen uuid;
   edges  bigint[] := '{100,250,500,1000,2500,5000,10000,25000,50000,100000,250000,500000,1000000,
@@ -2686,75 +2846,91 @@ begin
     return query select '{}'::uuid[], 0, '[]'::json, '[]'::json;
     return;
   end if;
-  asked := fd_search_query(store.store_number, fd_search_config(store.language), folded);
+  config := fd_search_config(store.language);
+  asked := fd_search_query(store.store_number, config, folded);
   select c.id into chosen
     from collections c where c.tenant_ref = store.tenant_ref and c.slug = collection;
-  return query
-  with found as materialized (
-    select s.product_id, s.created_at, s.price_cents, s.collections,
-           case sort when 'relevance' then -ts_rank(s.head, asked)::float8
-                     when 'price_asc' then s.price_cents
-                     when 'price_desc' then -s.price_cents end as place
-      from product_search s
-     where s.tenant_ref = store.tenant_ref and s.words @@ asked
-  ),
-  -- Nothing has these words: what looks like them, or has them inside of a longer one. Likeness is
-  -- dear to work out, so no more than a thousand are shown.
-  alike as materialized (
-    select s.product_id, s.created_at, s.price_cents, s.collections,
-           case sort when 'relevance' then -word_similarity(folded, s.names)::float8
-                     when 'price_asc' then s.price_cents
-                     when 'price_desc' then -s.price_cents end as place
-      from product_search s
-     where not exists (select from found)
-       and s.tenant_ref = store.tenant_ref and (s.names %> folded or s.names like inside)
-     limit 1000
-  ),
-  hits as not materialized (
-    select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
-                and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
-           -- An unknown collection holds nothing.
-           collection is null or coalesce(chosen = any (h.collections), false) as collected
-      from (select * from found union all select * from alike) as h
-  ),
-  page as (
-    select h.product_id, h.place, h.created_at
-      from hits h
-     where h.priced and h.collected
-     order by h.place, h.created_at desc, h.product_id
-     limit page_limit offset page_offset
-  ),
-  -- Everything is counted in one go over the matches; what follows adds up a few groups.
-  groups as materialized (
-    select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
-           count(*) as count
-      from hits h
-     group by 1, 2, 3, 4
-  ),
-  buckets as (
-    select g.bucket, sum(g.count) as count
-      from groups g
-     where g.collected and g.bucket is not null
-     group by g.bucket
-  ),
-  counted as (
-    select m.id, sum(m.count) as count
-      from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
-     group by m.id
-     order by count desc, m.id
-     limit 100
-  )
-  select array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id),
-         (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected),
-         (select coalesce(json_agg(json_build_object(
-                   'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
-                   'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
-            from buckets b),
-         (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
-                                                     'count', n.count)
-                                   order by n.count desc, c.slug), '[]')
-            from counted n
-            join collections c on c.tenant_ref = store.tenant_ref and c.id = n.id);
+  -- As it is typed; if nothing has these words, as they may be meant; if that finds nothing either, as
+  -- a part of longer ones.
+  loop
+    with found as materialized (
+      select s.product_id, s.created_at, s.price_cents, s.collections,
+             case sort when 'relevance' then -ts_rank(s.head, asked)::float8
+                       when 'price_asc' then s.price_cents
+                       when 'price_desc' then -s.price_cents end as place
+        from product_search s
+       where s.tenant_ref = store.tenant_ref and s.words @@ asked
+    ),
+    -- What has it inside of a longer word. Looking there is dear, so no more than a thousand are shown.
+    inner_parts as materialized (
+      select s.product_id, s.created_at, s.price_cents, s.collections,
+             case sort when 'relevance' then -word_similarity(folded, s.names)::float8
+                       when 'price_asc' then s.price_cents
+                       when 'price_desc' then -s.price_cents end as place
+        from product_search s
+       where tries = 3
+         and s.tenant_ref = store.tenant_ref and s.names like inside
+       limit 1000
+    ),
+    hits as not materialized (
+      select h.*, (price_min is null or coalesce(h.price_cents >= price_min, false))
+                  and (price_max is null or coalesce(h.price_cents <= price_max, false)) as priced,
+             -- An unknown collection holds nothing.
+             collection is null or coalesce(chosen = any (h.collections), false) as collected
+        from (select * from found union all select * from inner_parts) as h
+    ),
+    page as (
+      select h.product_id, h.place, h.created_at
+        from hits h
+       where h.priced and h.collected
+       order by h.place, h.created_at desc, h.product_id
+       limit page_limit offset page_offset
+    ),
+    -- Everything is counted in one go over the matches; what follows adds up a few groups.
+    groups as materialized (
+      select width_bucket(h.price_cents, edges) as bucket, h.collections, h.priced, h.collected,
+             count(*) as count
+        from hits h
+       group by 1, 2, 3, 4
+    ),
+    buckets as (
+      select g.bucket, sum(g.count) as count
+        from groups g
+       where g.collected and g.bucket is not null
+       group by g.bucket
+    ),
+    counted as (
+      select m.id, sum(m.count) as count
+        from (select unnest(g.collections) as id, g.count from groups g where g.priced) as m
+       group by m.id
+       order by count desc, m.id
+       limit 100
+    )
+    select (select coalesce(sum(g.count), 0) from groups g) as matches,
+           array(select p.product_id from page p order by p.place, p.created_at desc, p.product_id)
+             as ids,
+           (select coalesce(sum(g.count), 0)::integer from groups g where g.priced and g.collected)
+             as result_count,
+           (select coalesce(json_agg(json_build_object(
+                     'min_cents', case b.bucket when 0 then 0 else edges[b.bucket] end,
+                     'max_cents', edges[b.bucket + 1] - 1, 'count', b.count) order by b.bucket), '[]')
+              from buckets b) as price_buckets,
+           (select coalesce(json_agg(json_build_object('slug', c.slug, 'title', c.title,
+                                                       'count', n.count)
+                                     order by n.count desc, c.slug), '[]')
+              from counted n
+              join collections c on c.tenant_ref = store.tenant_ref and c.id = n.id)
+             as in_collections
+      into hit;
+    exit when hit.matches > 0 or tries = 3;
+    tries := tries + 1;
+    asked := case when tries = 2
+                  then fd_search_corrected(store.tenant_ref, store.store_number, config, folded) end;
+    if asked is null then
+      tries := 3;
+    end if;
+  end loop;
+  return query select hit.ids, hit.result_count, hit.price_buckets, hit.in_collections;
 end $$;
 alter routine fd_search_products(text,bigint,bigint,text,text,integer,integer) owner to fd_search;
 grant execute on routine fd_search_products(text,bigint,bigint,text,text,integer,integer) to fd_app;
@@ -2886,6 +3062,29 @@ $$;
 alter routine fd_search_skus(text[]) owner to fd_owner;
 grant execute on routine fd_search_skus(text[]) to fd_app;
 grant execute on routine fd_search_skus(text[]) to fd_worker;
+
+create function fd_search_swaps(typed text)
+returns text[]
+language sql immutable as
+$$
+  select array_agg(overlay(typed placing reverse(substr(typed, i, 2)) from i for 2))
+    from generate_series(1, length(typed) - 1) as i
+$$;
+alter routine fd_search_swaps(text) owner to fd_owner;
+grant execute on routine fd_search_swaps(text) to fd_search;
+
+create function fd_search_words(vector tsvector)
+returns SETOF text
+language sql immutable as
+$$
+  select s.word
+    from unnest(vector) as w,
+         lateral (select substr(w.lexeme, strpos(w.lexeme, '/') + 1) as word) as s
+   where length(s.word) between 3 and 50 and s.word !~ '[0-9]'
+$$;
+alter routine fd_search_words(tsvector) owner to fd_owner;
+grant execute on routine fd_search_words(tsvector) to fd_app;
+grant execute on routine fd_search_words(tsvector) to fd_worker;
 
 create function fd_tenant()
 returns text

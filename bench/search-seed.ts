@@ -51,7 +51,9 @@ export async function seed(url: string, { products, total, stores }: Size): Prom
     select '${STORE}', 'collection-' || n, 'Collection ' || n from generate_series(1, 50) n`)
   const { rows } = await client.query<{ name: string; definition: string }>(`
     select indexrelid::regclass as name, pg_get_indexdef(indexrelid) as definition
-      from pg_index where indrelid = 'product_search'::regclass and not indisprimary`)
+      from pg_index
+     where indrelid in ('product_search'::regclass, 'search_words'::regclass)
+       and not indisprimary`)
   for (const { name } of rows) await run(`drop index ${name}`)
   await fillSearch(client)
   for (const { definition } of rows) await run(definition)
@@ -80,4 +82,8 @@ async function fillSearch(client: pg.Client): Promise<void> {
   await client.query(`
     select fd_search_refresh('${STORE}', array_agg(id))
       from texts where tenant_ref = '${STORE}' group by n / 5000`)
+  await client.query(`
+    insert into search_words (tenant_ref, word)
+    select distinct s.tenant_ref, w.word
+      from product_search s cross join lateral fd_search_words(s.head) as w (word)`)
 }

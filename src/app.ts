@@ -241,6 +241,7 @@ export function openMedia(
   return {
     blobs,
     workshop: createWorkshop(),
+    bytesPerStore: config.MEDIA_MB_PER_STORE * 1_024 * 1_024,
     assetBase,
     spool: createSpool(config.DATA_DIR),
   }

@@ -172,6 +172,7 @@ export const SETTINGS = {
     ...url(['redis', 'rediss'], 'limiter counters in Redis; unset: in PostgreSQL'),
     secret: true as const,
   },
+  MEDIA_MB_PER_STORE: whole(20_480, 1, 1_000_000_000, 'images that one store may keep, in MiB'),
   S3_BUCKET: optional('assets in S3; unset: on local disk'),
   S3_ENDPOINT: url(['http', 'https'], 'an S3 other than AWS'),
   AWS_REGION: text('us-east-1', "the bucket's region"),
@@ -290,10 +291,8 @@ function crossFaults(read: Read): string[] {
   if (read.PAYMENT_GATEWAY === 'nmi' && read.NMI_SECURITY_KEY === undefined) {
     faults.push('NMI_SECURITY_KEY must be set when PAYMENT_GATEWAY is nmi')
   }
-  if (
-    read.IDENTITY_JWKS_URL !== undefined &&
-    (read.IDENTITY_ISSUER === undefined || read.IDENTITY_AUDIENCE === undefined)
-  ) {
+  const isNamed = read.IDENTITY_ISSUER !== undefined && read.IDENTITY_AUDIENCE !== undefined
+  if (read.IDENTITY_JWKS_URL !== undefined && !isNamed) {
     faults.push('IDENTITY_ISSUER and IDENTITY_AUDIENCE must be set beside IDENTITY_JWKS_URL')
   }
   return faults

@@ -80,6 +80,7 @@ export const ERRORS = {
   slug_exists: [409, 'That slug is taken in this store.'],
   sku_exists: [409, 'That SKU is taken in this store.'],
   image_limit_reached: [409, 'The product has as many images as it may have.'],
+  media_limit_reached: [409, 'The store has as many bytes of images as it may have.'],
   store_not_draft: [409, 'Only a draft store can be stocked with samples.'],
   asset_in_use: [409, 'The asset is in use.'],
   code_exists: [409, 'A coupon with that code already exists.'],

@@ -119,8 +119,8 @@ async function schemaStatements(client: pg.Client) {
   ]
 }
 
-/** What search stands on. Whoever may create in the database may add them: PostgreSQL trusts all three. */
-const EXTENSIONS = ['btree_gin', 'pg_trgm', 'unaccent'] as const
+/** What search stands on. Whoever may create in the database may add them: PostgreSQL trusts them all. */
+const EXTENSIONS = ['btree_gin', 'fuzzystrmatch', 'pg_trgm', 'unaccent'] as const
 
 async function extensionStatements(client: pg.Client) {
   const { rows } = await client.query<{ extname: string }>('select extname from pg_extension')

@@ -21,14 +21,18 @@ export function watchSockets(server: Server): void {
   })
 }
 
+const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
+
 const BROKEN: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  [TIMEOUT]: 'request_timeout',
 }
 
 /** What came was no HTTP, or took too long. There is no request to answer, only a socket. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (broken.has(socket)) return
+  // Node says so once for each request; from here on its own pace is what bounds this one.
+  if (error.code === TIMEOUT && paced.has(socket)) return
   broken.add(socket)
   const answer = latest.get(socket)
   const code = BROKEN[error.code ?? ''] ?? 'invalid_request'
@@ -39,6 +43,37 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   // It is the body of the latest request that is broken: it was answered early, or is not yet first.
   else if (answer.headersSent || answer.socket === null) socket.destroy()
   else endWith(socket, code)
+}
+
+/** How a large body may come over a slow line: so much in each span of time, and all of it in a bound. */
+export interface Pace {
+  bytes: number
+  everyMs: number
+  atMostMs: number
+}
+
+/** Sockets on which a body comes at a pace of its own, and not within the time of any request. */
+const paced = new WeakSet<Duplex>()
+
+/** Bounds a request's body by its pace, from here on and in place of the time that others have. */
+export function keepPace(request: IncomingMessage, { bytes, everyMs, atMostMs }: Pace): void {
+  const { socket } = request
+  const began = performance.now()
+  let before = socket.bytesRead
+  const stop = () => {
+    clearInterval(timer)
+    paced.delete(socket)
+  }
+  const timer = setInterval(() => {
+    const came = socket.bytesRead - before
+    before = socket.bytesRead
+    if (came >= bytes && performance.now() - began < atMostMs) return
+    stop()
+    answerBrokenRequest(Object.assign(new Error('too slow'), { code: TIMEOUT }), socket)
+  }, everyMs).unref()
+  paced.add(socket)
+  request.once('end', stop)
+  request.once('close', stop)
 }
 
 /** How long a caller that sent no HTTP has to take its answer. */

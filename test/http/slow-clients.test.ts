@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { App } from '../../src/http/route.ts'
+import { keepPace } from '../../src/http/sockets.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
 import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
@@ -138,6 +140,67 @@ test('the limits of a real server are the ones that were chosen', async (t) => {
   )
   assert.equal(app.server.maxRequestsPerSocket, 1_000)
   assert.equal(app.server.maxConnections, 10_000)
+})
+
+describe('a body with a pace of its own', { concurrency: true }, () => {
+  const PACE = { bytes: 200, everyMs: 300, atMostMs: 3_000 }
+  const open = (t: TestContext) =>
+    openBareServer(
+      t,
+      async (app) => {
+        app.addHook('preParsing', async ({ raw }) => keepPace(raw, PACE))
+        await routes(app)
+      },
+      { timeouts: SHORT },
+    )
+  const PIECE = ' '.repeat(100)
+  const beginning = (length: number) =>
+    requestText('POST /echo', {
+      'content-type': 'application/json',
+      'content-length': String(length),
+      connection: 'keep-alive',
+    })
+
+  test('may take longer than any other while it keeps coming', async (t) => {
+    const { url } = await open(t)
+    const began = performance.now()
+    const slow = drip(t, url, `${beginning(4_000)}{}`, PIECE)
+    await until('it is answered', () => slow.received().includes('\r\n\r\n'), 10_000)
+    assert.match(slow.received(), /^HTTP\/1\.1 200 /)
+    assert.ok(performance.now() - began > 2 * SHORT.request)
+  })
+
+  test('is cut off when it slackens, or stops', async (t) => {
+    const { url } = await open(t)
+    for (const piece of [' ', '']) {
+      const slow = drip(t, url, beginning(4_000), piece)
+      const ms = await slow.closed
+      assert.ok(ms < PACE.everyMs * 2 + GRACE, `closed after ${ms} ms`)
+      isTimeout(slow.received())
+    }
+  })
+
+  test('is cut off in the end, however fast it comes', async (t) => {
+    const { url } = await open(t)
+    const slow = drip(t, url, beginning(100_000), PIECE)
+    const ms = await slow.closed
+    assert.ok(ms > PACE.atMostMs - 100 && ms < PACE.atMostMs + GRACE, `closed after ${ms} ms`)
+    isTimeout(slow.received())
+  })
+
+  test('leaves the next request on its connection the time of any other', async (t) => {
+    const { url } = await open(t)
+    const slow = drip(t, url, `${beginning(4_002)}{}`, '')
+    for (let n = 0; n < 10; n++) {
+      await sleep(SHORT.request / 4)
+      slow.socket.write(PIECE.repeat(4))
+    }
+    await until('it is answered', () => slow.received().endsWith('{"ok":true}'))
+    const { length } = slow.received()
+    slow.socket.write(`${HEADERS}a: `)
+    await slow.closed
+    isTimeout(slow.received().slice(length))
+  })
 })
 
 describe('a server that closes', () => {

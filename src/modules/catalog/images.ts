@@ -7,7 +7,11 @@ import * as queries from './queries.ts'
 import { IMAGES_MAX, type KeptImage, type NewImage } from './schema.ts'
 import { change, get } from './service.ts'
 
-const kept = ({ asset_ref, alt = null }: NewImage): KeptImage => ({ asset_ref, alt })
+/** With the words that the product has for it, unless others (or none) are sent. */
+function kept({ asset_ref, alt }: NewImage, before: readonly KeptImage[]): KeptImage {
+  const known = before.find((each) => each.asset_ref === asset_ref)
+  return { asset_ref, alt: alt === undefined ? (known?.alt ?? null) : alt }
+}
 
 const isOther = (image: NewImage) => (each: KeptImage) => each.asset_ref !== image.asset_ref
 
@@ -17,27 +21,27 @@ const isOther = (image: NewImage) => (each: KeptImage) => each.asset_ref !== ima
  */
 export const setMain = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
   changeImages(db, actor, id, (before) => {
-    const known = before.find(({ asset_ref }) => asset_ref === image.asset_ref)
-    if (known === undefined) return [kept(image), ...before.slice(1)]
-    const alt = image.alt === undefined ? known.alt : image.alt
-    return [{ ...known, alt }, ...before.filter(isOther(image))]
+    const others = before.filter(isOther(image))
+    const isNew = others.length === before.length
+    return [kept(image, before), ...(isNew ? before.slice(1) : others)]
   })
 
 /** Puts a picture behind the others. One that the product has stays where it is, with the new words. */
 export const add = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
   changeImages(db, actor, id, (before) => {
-    if (before.every(isOther(image))) return [...before, kept(image)]
-    return before.map((each) => (isOther(image)(each) ? each : kept(image)))
+    const one = kept(image, before)
+    if (before.every(isOther(image))) return [...before, one]
+    return before.map((each) => (isOther(image)(each) ? each : one))
   })
 
 /** Says which pictures the product has, in this order. */
 export const setAll = (db: TenantDb, actor: Actor, id: string, images: readonly NewImage[]) =>
-  changeImages(db, actor, id, () => {
+  changeImages(db, actor, id, (before) => {
     if (new Set(images.map(({ asset_ref }) => asset_ref)).size < images.length) {
       const issue = { path: 'images', message: 'must name each asset once' }
       throw new ApiError('invalid_body', { body: { issues: [issue] } })
     }
-    return images.map(kept)
+    return images.map((image) => kept(image, before))
   })
 
 /** Takes a picture from the product, by the hash in its name. The asset stays. */

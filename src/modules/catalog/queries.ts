@@ -169,6 +169,17 @@ export const findVariant = (db: Db, id: string) =>
     sql`select ${variantColumns} from variants where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
+/** Neither it nor its product is in the archive. */
+export const hasLivingVariant = (db: Db, id: string) =>
+  db.one(
+    Type.Object({ living: Type.Boolean() }),
+    sql`
+    select exists (select from variants v
+                     join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
+                    where v.tenant_ref = ${db.tenant} and v.id = ${id}
+                      and v.archived_at is null and p.status <> 'archived') as living`,
+  )
+
 export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
   tx.one(
     Variant,

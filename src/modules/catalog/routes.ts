@@ -149,7 +149,10 @@ export const merchantRoutes =
     app.post(
       '/v1/merchant/catalog/products/:id/variants',
       {
-        config: { scope: 'manage:own_catalog', failures: ['product_not_found', 'sku_exists'] },
+        config: {
+          scope: 'manage:own_catalog',
+          failures: ['product_not_found', 'sku_exists', 'invalid_transition'],
+        },
         schema: {
           operationId: 'createVariant',
           tags: ['merchant-commerce'],
@@ -205,7 +208,7 @@ export const merchantRoutes =
       {
         config: {
           scope: 'manage:own_catalog',
-          failures: ['store_not_draft', 'slug_exists', 'sku_exists'],
+          failures: ['store_not_draft', 'slug_exists', 'sku_exists', 'media_limit_reached'],
         },
         schema: {
           operationId: 'seedDemoCatalog',

@@ -63,14 +63,14 @@ export function archive(db: TenantDb, actor: Actor, id: string) {
 export function activate(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: activate product', id, async (tx, before) => {
     if (before.status === 'active') return
-    if (before.status === 'archived') {
-      const body = { current_status: before.status, allowed: [] }
-      throw new ApiError('invalid_transition', { body })
-    }
+    if (before.status === 'archived') throw inArchive()
     const after = await queries.updateStatus(tx, id, 'active')
     await announce(tx, actor, { action: 'product.activated', entity: nameOf(after), before, after })
   })
 }
+
+const inArchive = () =>
+  new ApiError('invalid_transition', { body: { current_status: 'archived', allowed: [] } })
 
 export async function get(db: Db, id: string): Promise<FullProduct> {
   const product = isUuid(id) ? await queries.findProduct(db, id) : null
@@ -130,7 +130,8 @@ export async function findClaims(
 
 export function createVariant(db: TenantDb, actor: Actor, productId: string, given: NewVariant) {
   return db.transaction('catalog: create variant', async (tx) => {
-    await lock(tx, productId)
+    const { status } = await lock(tx, productId)
+    if (status === 'archived') throw inArchive()
     const { currency } = await stores.get(tx)
     const fields = newVariant(given, currency)
     const variant = await refusing(queries.insertVariant(tx, productId, fields), SKU_TAKEN)
@@ -186,6 +187,10 @@ function changeVariant(
     return after
   })
 }
+
+/** Whether a variant is, or may yet be, for sale: the archive is final, for it and for its product. */
+export const isLivingVariant = async (db: Db, id: string): Promise<boolean> =>
+  isUuid(id) && (await queries.hasLivingVariant(db, id)).living
 
 /**
  * What a cart may hold: those of the variants that are not archived, of products that are active, in

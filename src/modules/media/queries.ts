@@ -56,23 +56,39 @@ export interface NewAsset {
   height: number | null
 }
 
-/**
- * Makes sure of a row before the bytes are put, and keeps the collector off it for a day. Null when
- * it is taking the same bytes away just now.
- */
-export const reserveAsset = (db: Db, asset: NewAsset) =>
-  db.maybe(
+const stateColumns = sql`
+  ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`
+
+/** A row before the bytes are put, which the collector leaves alone for a day. Null: there is one. */
+export const insertAsset = (tx: Tx, asset: NewAsset) =>
+  tx.maybe(
     AssetState,
     sql`
-    insert into assets as a (tenant_ref, sha256, extension, content_type, bytes, width, height,
-                             collect_at)
-    values (${db.tenant}, ${asset.sha256}, ${asset.extension}, ${asset.content_type},
+    insert into assets (tenant_ref, sha256, extension, content_type, bytes, width, height,
+                        collect_at)
+    values (${tx.tenant}, ${asset.sha256}, ${asset.extension}, ${asset.content_type},
             ${asset.bytes}, ${asset.width}, ${asset.height}, now() + interval '1 day')
-    on conflict (tenant_ref, sha256) do update
-       set collect_at = case when a.collect_at is not null
-                             then greatest(a.collect_at, excluded.collect_at) end
-     where a.collecting_at is null
-    returning ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`,
+        on conflict (tenant_ref, sha256) do nothing
+    returning ${stateColumns}`,
+  )
+
+/** Keeps the collector off for another day. Null when it is taking these bytes away just now. */
+export const holdAsset = (tx: Tx, sha256: string) =>
+  tx.maybe(
+    AssetState,
+    sql`
+    update assets
+       set collect_at = case when collect_at is not null
+                             then greatest(collect_at, now() + interval '1 day') end
+     where tenant_ref = ${tx.tenant} and sha256 = ${sha256} and collecting_at is null
+    returning ${stateColumns}`,
+  )
+
+/** What the store has with us. Final to who has just added to it: others wait for the end of that. */
+export const readUsage = (tx: Tx) =>
+  tx.one(
+    Type.Object({ bytes: Type.Integer() }),
+    sql`select bytes from media_usage where tenant_ref = ${tx.tenant}`,
   )
 
 /** The bytes are there. Null when another upload of the same said so first. */

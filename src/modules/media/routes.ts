@@ -6,6 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import type { App, Routes } from '../../http/route.ts'
+import { keepPace } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
@@ -31,6 +32,12 @@ const LIST_QUERY = {
 
 /** A third more than the bytes, and room for the other members. */
 const JSON_BYTES_MAX = Math.ceil((ASSET_BYTES_MAX * 4) / 3) + 64 * 1_024
+
+/**
+ * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s; but it
+ * must keep coming, at 16 KiB a second. Only who has a key gets this far.
+ */
+const PACE = { bytes: 160 * 1_024, everyMs: 10_000, atMostMs: 10 * 60_000 }
 
 interface Received {
   spooled: Spooled
@@ -63,6 +70,7 @@ async function readGiven(request: FastifyRequest, { spooled, isJson }: Received)
 }
 
 async function addUpload(app: App, deps: MediaRouteDeps) {
+  app.addHook('preParsing', async ({ raw }) => keepPace(raw, PACE))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, stream: Readable) =>
     receive(deps.spool, request, stream),
@@ -72,7 +80,7 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
     {
       config: {
         scope: 'manage:own_media',
-        failures: ['asset_too_large', 'content_mismatch', 'image_invalid'],
+        failures: ['asset_too_large', 'content_mismatch', 'image_invalid', 'media_limit_reached'],
       },
       // What is in the body is looked at when it is read from disk.
       validatorCompiler: () => () => true,

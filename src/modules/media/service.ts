@@ -22,6 +22,8 @@ import { type Fit, free, makeFit, type Workshop } from './workshop.ts'
 export interface MediaDeps {
   blobs: BlobStore
   workshop: Workshop
+  /** What one store may keep. */
+  bytesPerStore: number
   /** Where assets are served from; null: nowhere that we know. Known once we listen. */
   assetBase(): string | null
 }
@@ -149,7 +151,7 @@ export async function upload(
       if (fit.bytes !== given.bytes) used.push(fit.bytes)
       // What was encoded anew may have grown.
       if (fit.bytes.length > ASSET_BYTES_MAX) throw new ApiError('asset_too_large')
-      const { row, deduped } = await keep(db, deps.blobs, actor, { fit, type, alt: given.alt })
+      const { row, deduped } = await keep(db, deps, actor, { fit, type, alt: given.alt })
       return show(db.tenant, deps, row, deduped)
     } finally {
       used.forEach(free)
@@ -171,7 +173,8 @@ interface Kept {
  * A row first, then the bytes, then the word that they are there: so the collector, which takes bytes
  * away only under a row that says so, can never take those of an asset that is being uploaded.
  */
-async function keep(db: TenantDb, blobs: BlobStore, actor: audit.Actor, { fit, type, alt }: Kept) {
+async function keep(db: TenantDb, deps: MediaDeps, actor: audit.Actor, { fit, type, alt }: Kept) {
+  const { blobs, bytesPerStore } = deps
   const asset = {
     sha256: createHash('sha256').update(fit.bytes).digest('hex'),
     extension: EXTENSIONS[type],
@@ -181,7 +184,7 @@ async function keep(db: TenantDb, blobs: BlobStore, actor: audit.Actor, { fit, t
     height: fit.height,
   }
   const key = keyOf(db.tenant, asset)
-  const before = await reserve(db, asset)
+  const before = await reserve(db, asset, bytesPerStore)
   const there = before.stored && (await blobs.head(key)) !== null
   if (!there) await blobs.put(key, fit.bytes, { contentType: type })
   return db.transaction('media: keep', async (tx) => {
@@ -193,9 +196,15 @@ async function keep(db: TenantDb, blobs: BlobStore, actor: audit.Actor, { fit, t
   })
 }
 
-async function reserve(db: TenantDb, asset: queries.NewAsset) {
+async function reserve(db: TenantDb, asset: queries.NewAsset, bytesMax: number) {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const reserved = await queries.reserveAsset(db, asset)
+    const reserved = await db.transaction('media: reserve', async (tx) => {
+      const made = await queries.insertAsset(tx, asset)
+      if (made === null) return queries.holdAsset(tx, asset.sha256)
+      const { bytes } = await queries.readUsage(tx)
+      if (bytes > bytesMax) throw new ApiError('media_limit_reached')
+      return made
+    })
     if (reserved !== null) return reserved
     await sleep(RETRY_MS)
   }

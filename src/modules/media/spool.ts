@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ApiError } from '../../errors.ts'
+import { free } from './workshop.ts'
 
 /** An upload takes seconds. What is older belongs to a process that was killed. */
 const ABANDONED_MS = 60 * 60 * 1_000
@@ -90,6 +91,8 @@ async function write(path: string, stream: Readable, bytesMax: number): Promise<
       bytes += (chunk as Buffer).length
       if (bytes > bytesMax) throw new ApiError('asset_too_large')
       await file.writeFile(chunk as Buffer)
+      // Ours alone, and of no use any more. A hundred uploads at once are more than a collector sees in time.
+      free(chunk as Buffer)
     }
   } finally {
     await file.close()

@@ -5,6 +5,7 @@ import { bpsOf } from '../../kernel/money.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import * as catalog from '../catalog/service.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as queries from './queries.ts'
 import {
@@ -108,7 +109,7 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, wanted: N
   const { variant_id, price_cents, min_quantity = 1 } = wanted
   return write(db, 'set price', async (tx) => {
     await getGroup(tx, id)
-    if (!isUuid(variant_id)) throw new ApiError('variant_not_found')
+    if (!(await catalog.isLivingVariant(tx, variant_id))) throw new ApiError('variant_not_found')
     const price = { group_id: id, variant_id, min_quantity, price_cents }
     const after = await refusing(queries.putPrice(tx, price), {
       pricing_group_prices_group: 'pricing_group_not_found',

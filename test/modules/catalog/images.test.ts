@@ -87,11 +87,16 @@ describe('several pictures', () => {
     const again = await acme.post(url, { asset_ref: refs[1], alt: 'seen anew' })
     assert.deepEqual(listed(again.body), refs)
     assert.equal(again.body.images[1].alt, 'seen anew')
+    assert.equal((await acme.post(url, { asset_ref: refs[1] })).body.images[1].alt, 'seen anew')
     const reversed = refs.toReversed()
     const put = await acme.put(url, { images: reversed.map((asset_ref) => ({ asset_ref })) })
     assert.deepEqual(listed(put.body), reversed)
+    const words = put.body.images.map(({ alt }: { alt: string | null }) => alt)
+    assert.deepEqual(words.toReversed().slice(0, 2), ['seen', 'seen anew'])
     const { product } = (await app.anyone.get(publicUrl('acme', 'products/gallery'))).body
     assert.equal(product.image_asset_ref, reversed[0])
+    const cleared = reversed.map((asset_ref) => ({ asset_ref, alt: null }))
+    assert.equal((await acme.put(url, { images: cleared })).body.images[0].alt, null)
     const gone = await acme.send('DELETE', `${url}/${shaOf(reversed[0] ?? '')}`)
     assert.deepEqual(listed(gone.body), reversed.slice(1))
     for (const sha of [shaOf(reversed[0] ?? ''), 'x']) {

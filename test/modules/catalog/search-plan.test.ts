@@ -19,7 +19,11 @@ before(async (t) => {
     insert into products (tenant_ref, slug, name)
     select 'store-' || (1 + n % 3), 'p' || n, 'Lamp ' || md5(n::text)
       from generate_series(1, ${PRODUCTS}) n`)
-  await admin.query('vacuum analyze product_search')
+  await admin.query(`
+    insert into search_words (tenant_ref, word)
+    select 'store-1', translate(md5(n::text), '0123456789', 'ghijklmnop')
+      from generate_series(1, ${PRODUCTS}) n`)
+  await admin.query('vacuum analyze product_search, search_words')
 })
 
 /** The plans of the statements within a call, as the server itself saw them run. */
@@ -52,17 +56,26 @@ const lineOf = (plan: string, pattern: RegExp) =>
   plan.split('\n').find((line) => pattern.test(line)) ?? ''
 
 describe('the search function', () => {
-  test('finds words by their index, and looks for likeness only when there are none', async () => {
+  test('finds words by their index, and looks no further when there are some', async () => {
     const plan = await plansOf('lamp')
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_words/), /rows=1000/)
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /never executed/)
+    assert.doesNotMatch(plan, /search_words_alike|search_words_pkey/)
     assert.doesNotMatch(plan, /Seq Scan on product_search/)
   })
 
-  test('finds likeness by its index', async () => {
+  test('finds the words that a mistyped one may be meant for by their indexes', async () => {
     const plan = await plansOf('lmap')
-    assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /actual time/)
-    assert.doesNotMatch(plan, /Seq Scan on product_search/)
+    assert.match(lineOf(plan, /Index Scan on search_words_alike/), /actual time/)
+    assert.match(plan, /search_words_pkey/)
+    assert.match(plan, /Bitmap Index Scan on product_search_words .*rows=1000/)
+    assert.doesNotMatch(plan, /Seq Scan on (product_search|search_words)/)
+  })
+
+  test('finds a part of a word by its index', async () => {
+    const plan = await plansOf('0123456789')
+    assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names .*rows=0/), /actual time/)
+    assert.doesNotMatch(plan, /Seq Scan on (product_search|search_words)/)
   })
 
   test('takes the words of its own store alone out of the index', async () => {
@@ -95,6 +108,7 @@ describe('its owner', () => {
         name: 'product_search',
         columns: 'tenant_ref product_id created_at price_cents collections names head words',
       },
+      { name: 'search_words', columns: 'tenant_ref word' },
       { name: 'stores', columns: 'tenant_ref store_number status language' },
     ])
   })

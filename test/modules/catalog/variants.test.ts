@@ -64,6 +64,15 @@ describe('making a variant', () => {
     await makeVariant(globex, (await makeProduct(globex, 'x')).id, { sku: 'ONE', price_cents: 1 })
   })
 
+  test('is refused for a product in the archive', async () => {
+    const { id } = await makeProduct(acme, 'old-coat')
+    await acme.post(`${PRODUCTS}/${id}/archive`)
+    const late = await acme.post(`${PRODUCTS}/${id}/variants`, { sku: 'LATE', price_cents: 1 })
+    assert.deepEqual(codeOf(late), [409, 'invalid_transition'])
+    assert.equal(late.body.current_status, 'archived')
+    await makeVariant(acme, productId, { sku: 'LATE', price_cents: 1 })
+  })
+
   test('gives one of a hundred at once the SKU, on two products', async () => {
     const other = await makeProduct(acme, 'socks')
     const targets = [url, `${PRODUCTS}/${other.id}/variants`]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { openMedia } from '../../../src/app.ts'
 import * as media from '../../../src/modules/media/service.ts'
-import { createWorkshop } from '../../../src/modules/media/workshop.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { plain } from './pictures.ts'
@@ -40,7 +40,7 @@ test('an address is made of the base and the ref, or not at all', () => {
 test('assets that are claimed stay, and only those', async (t) => {
   const { runtime, store } = await openTestApp(t)
   const [db, other] = [await store('acme'), await store('globex')]
-  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBase: () => null }
+  const deps = openMedia(runtime, () => null)
   const keep = async (shade: number, where = db) =>
     media.keepAsset(where, deps, await plain('png', shade), 'image/png')
   const product = { kind: 'product', id: 'p1' } as const

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openMedia } from '../../../src/app.ts'
 import { collectDue } from '../../../src/modules/media/jobs.ts'
 import * as media from '../../../src/modules/media/service.ts'
 import { createSpool } from '../../../src/modules/media/spool.ts'
-import { createWorkshop } from '../../../src/modules/media/workshop.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { plain } from './pictures.ts'
@@ -15,7 +15,7 @@ test('the collector', async (t) => {
   const { runtime, database } = app
   const admin = await database.openAdmin()
   const db = await app.store('acme')
-  const deps = { blobs: runtime.blobs, workshop: createWorkshop(), assetBase: () => null }
+  const deps = openMedia(runtime, () => null)
   const folder = join(runtime.config.DATA_DIR, 'assets', 'acme')
   const keep = async (shade: number) =>
     media.keepAsset(db, deps, await plain('png', shade, [400, 4]), 'image/png')
@@ -47,6 +47,8 @@ test('the collector', async (t) => {
     assert.deepEqual(await readdir(folder), [`${kept.sha256}.png`])
     const { rows } = await admin.query('select sha256 from assets')
     assert.deepEqual(rows, [{ sha256: kept.sha256 }])
+    const { rows: usage } = await admin.query('select bytes::int from media_usage')
+    assert.deepEqual(usage, [{ bytes: kept.bytes }])
     assert.equal((await keep(2)).deduped, false)
   })
 

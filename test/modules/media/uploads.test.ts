@@ -37,6 +37,8 @@ async function openUploads(t: TestContext) {
 const spooled = ({ runtime }: TestApp) =>
   readdir(join(runtime.config.DATA_DIR, 'uploads')).catch(() => [])
 
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
 test('uploads', async (t) => {
   const { app, key, merchant, raw, base64 } = await openUploads(t)
   const refused = async (sent: Promise<{ status: number; body: unknown }>, wanted: string) => {
@@ -47,7 +49,7 @@ test('uploads', async (t) => {
 
   await t.test('bytes and base64 give the same asset, once', async () => {
     const bytes = await plain('png', 7)
-    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const sha256 = hashOf(bytes)
     const made = await raw(bytes, 'image/png')
     assert.equal(made.status, 201)
     const { created_at, ...asset } = made.body.asset
@@ -237,4 +239,52 @@ test('uploads', async (t) => {
   })
 
   assert.deepEqual(await spooled(app), [])
+})
+
+test('a store keeps so many bytes and no more', async (t) => {
+  const app = await openTestApp(t, { env: { MEDIA_MB_PER_STORE: '1' } })
+  const store = await app.merchant('acme', 'manage:own_media')
+  const noise = () =>
+    sharp(randomBytes(300 * 300 * 3), { raw: { width: 300, height: 300, channels: 3 } })
+      .png()
+      .toBuffer()
+  const send = (bytes: Buffer, who = store) =>
+    who.post(URL, { content_type: 'image/png', data_base64: bytes.toString('base64') })
+  const pictures = await Promise.all(Array.from({ length: 8 }, noise))
+
+  await t.test('however many come at once', async () => {
+    const answers = await Promise.all(pictures.map((each) => send(each)))
+    const codes = answers.map(({ status, body }) => body.error?.code ?? status)
+    const room = Math.floor((1_024 * 1_024) / (pictures[0]?.length ?? 1))
+    assert.equal(codes.filter((code) => code === 201).length, room)
+    assert.equal(codes.filter((code) => code === 'media_limit_reached').length, 8 - room)
+    assert.ok(answers.every(({ status }) => status === 201 || status === 409))
+    const folder = join(app.runtime.config.DATA_DIR, 'assets', 'acme')
+    assert.equal((await readdir(folder)).length, room)
+    assert.deepEqual(await spooled(app), [])
+  })
+
+  await t.test('and what it has can be sent again, as can what others have', async () => {
+    const { assets, total } = (await store.get(URL)).body
+    const held = new Set(assets.map(({ sha256 }: { sha256: string }) => sha256))
+    const mine = pictures.filter((each) => held.has(hashOf(each)))
+    assert.equal(mine.length, total)
+    for (const each of mine) assert.equal((await send(each)).status, 200)
+    const other = await app.merchant('other', 'manage:own_media')
+    for (const each of mine) assert.equal((await send(each, other)).status, 201)
+  })
+
+  await t.test('nor does deleting make room at once, since it can be taken back', async () => {
+    const [{ sha256 }] = (await store.get(URL)).body.assets
+    assert.equal((await store.send('DELETE', `${URL}/${sha256}`)).status, 200)
+    const refused = await send(await noise())
+    assert.deepEqual([refused.status, refused.body.error.code], [409, 'media_limit_reached'])
+  })
+
+  await t.test('samples among them: all or none', async () => {
+    const owner = await app.merchant('acme')
+    const { status, body } = await owner.post('/v1/merchant/catalog/demo-seed')
+    assert.deepEqual([status, body.error?.code], [409, 'media_limit_reached'])
+    assert.equal((await owner.get('/v1/merchant/catalog/products')).body.total, 0)
+  })
 })

@@ -115,6 +115,15 @@ test('pricing groups', async (t) => {
     const { id } = await makeGroup()
     const variant_id = await makeVariant(db, randomUUID())
     const foreign = await makeVariant(await app.store('other'), randomUUID())
+    const archived = await makeVariant(db, randomUUID())
+    const unsold = await makeVariant(db, randomUUID())
+    await db.transaction('test: archive', async (tx) => {
+      await tx.run(sql`update variants set archived_at = now()
+                        where tenant_ref = ${db.tenant} and id = ${archived}`)
+      await tx.run(sql`update products set status = 'archived'
+                        where tenant_ref = ${db.tenant}
+                          and id = (select product_id from variants where id = ${unsold})`)
+    })
     const groups: Refusal[] = [
       ['no name', {}, 'invalid_body', 'name'],
       ['an empty name', { name: '' }, 'invalid_body', 'name'],
@@ -144,6 +153,8 @@ test('pricing groups', async (t) => {
       ['a made-up variant', { variant_id: randomUUID(), price_cents: 1 }, 'variant_not_found'],
       ['no id', { variant_id: 'nothing', price_cents: 1 }, 'variant_not_found'],
       ["another store's", { variant_id: foreign, price_cents: 1 }, 'variant_not_found'],
+      ['one in the archive', { variant_id: archived, price_cents: 1 }, 'variant_not_found'],
+      ['of a product there', { variant_id: unsold, price_cents: 1 }, 'variant_not_found'],
     ]
     await assertRefused(prices, (body) => acme.put(`${URL}/${id}/prices`, body))
   })

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { makeProduct, makeVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+
+/** A letter of each script, small where it has two sizes; the last ones lie beyond the first plane. */
+const LETTERS = [
+  ...'aßжλააԱ'.toLowerCase(),
+  ...'اאܐހࠀ',
+  ...'अকਕકକகకಕകකกກཀကក',
+  ...'አꭰᐁᚁᚠᜀᠠᏸ',
+  ...'あアㄅ한字ꀀ',
+  ...'𐌰𐐨𐤀𞤢𞄀𠀀',
+]
+
+const forEach = (work: (letter: string) => Promise<void>) =>
+  Promise.all(new Set(LETTERS).values().map(work))
+
+let app: TestApp
+let store: Caller
+let id: string
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  store = await openLiveStore(app, 'acme')
+  id = (await makeProduct(store, 'holder')).id
+})
+
+test('a slug of any script and length is kept, and found by the public', async () => {
+  await forEach(async (letter) => {
+    for (const length of [1, 200]) {
+      const slug = letter.repeat(length)
+      const made = await makeProduct(store, slug)
+      assert.equal(made.slug, slug)
+      const path = `products/${encodeURIComponent(slug)}`
+      const { status, body } = await app.anyone.get(publicUrl('acme', path))
+      assert.deepEqual([status, body.product?.id], [200, made.id], `${length} x ${letter}`)
+    }
+    const { status, body } = await store.post(PRODUCTS, { slug: letter.repeat(201), name: 'x' })
+    assert.deepEqual([status, body.issues?.[0]?.path], [400, 'slug'], letter)
+  })
+})
+
+test('a SKU of any script and length is kept, and found by a search', async () => {
+  await forEach(async (letter) => {
+    for (const sku of [letter, `${letter} 7/${letter}`, letter.repeat(100)]) {
+      assert.equal((await makeVariant(store, id, { sku, price_cents: 1 })).sku, sku)
+    }
+    const wrong = { sku: letter.repeat(101), price_cents: 1 }
+    const { status, body } = await store.post(`${PRODUCTS}/${id}/variants`, wrong)
+    assert.deepEqual([status, body.issues?.[0]?.path], [400, 'sku'], letter)
+    const url = `${publicUrl('acme', 'search')}?q=${encodeURIComponent(`${letter} 7/${letter}`)}`
+    const found = (await app.anyone.get(url)).body.results
+    assert.deepEqual(
+      found.map((each: { id: string }) => each.id),
+      [id],
+      letter,
+    )
+  })
+})

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { before, type TestContext, test } from 'node:test'
+import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { makeProduct, makeVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+
+let app: TestApp
+let store: Caller
+
+const NAMES = {
+  teapot: 'Cast iron teapot',
+  mug: 'Harbor mug',
+  lamp: 'Desk lamp',
+  notebook: 'Dotted notebook',
+  bracelet: 'Silver bracelet',
+  backpack: 'Canvas backpack, two straps',
+  espresso: 'Espresso cup',
+  creme: 'Crème brûlée dish',
+}
+
+before(async (t) => {
+  app = await openTestApp(t as TestContext)
+  store = await openLiveStore(app, 'acme')
+  for (const [slug, name] of Object.entries(NAMES)) await makeProduct(store, slug, { name })
+})
+
+async function find(q: string, tenant = 'acme'): Promise<string[]> {
+  const url = `${publicUrl(tenant, 'search')}?${new URLSearchParams({ q })}`
+  const { status, body, text } = await app.anyone.get(url)
+  assert.equal(status, 200, text)
+  return body.results.map(({ slug }: { slug: string }) => slug)
+}
+
+const cut = (word: string, at: number, put: string, count = 1) =>
+  word.slice(0, at) + put + word.slice(at + count)
+
+/** Every word that one slip of the fingers makes of this one. */
+function slipsOf(word: string): string[] {
+  const places = Array.from(word, (letter, at) => {
+    const [next = ''] = word.slice(at + 1)
+    const wrong = letter === 'x' ? 'y' : 'x'
+    return [
+      cut(word, at, ''),
+      cut(word, at, letter + letter),
+      cut(word, at, wrong),
+      cut(word, at, next + letter, 2),
+    ]
+  })
+  return [...new Set(places.flat())].filter((slip) => slip !== word)
+}
+
+test('a word with one slip finds what the word finds', async (t) => {
+  for (const [slug, word] of [
+    ['teapot', 'teapot'],
+    ['lamp', 'lamp'],
+    ['notebook', 'notebook'],
+    ['bracelet', 'silver'],
+    ['backpack', 'canvas'],
+    ['espresso', 'espresso'],
+  ] as const) {
+    await t.test(word, async () => {
+      const lost: string[] = []
+      for (const slip of slipsOf(word)) if (!(await find(slip)).includes(slug)) lost.push(slip)
+      assert.deepEqual(lost, [])
+    })
+  }
+})
+
+test('a slip finds nothing but the word it is a slip of', async () => {
+  for (const [slip, slug] of [
+    ['teepot', 'teapot'],
+    ['taepot', 'teapot'],
+    ['teapots', 'teapot'],
+    ['teepots', 'teapot'],
+    ['harbor mgu', 'mug'],
+    ['habror mug', 'mug'],
+    ['harbour mug', 'mug'],
+    ['expresso', 'espresso'],
+    ['notbeook', 'notebook'],
+    ['braceltes', 'bracelet'],
+    ['silvr braclet', 'bracelet'],
+    ['canvass bakpack', 'backpack'],
+    ['creme brulle', 'creme'],
+    ['CRÈME BRULÉ', 'creme'],
+    ['desk lapm', 'lamp'],
+    ['lmap', 'lamp'],
+    // Mistyped and only begun, or run together.
+    ['notebk', 'notebook'],
+    ['harbormug', 'mug'],
+  ] as const) {
+    assert.deepEqual(await find(slip), [slug], slip)
+  }
+})
+
+test('words that are there are taken as they are', async () => {
+  const mug = await makeProduct(store, 'mat', { name: 'Harbor mat' })
+  assert.deepEqual(await find('harbor mug'), ['mug'])
+  assert.deepEqual(await find('mat'), ['mat'])
+  // One is there and the other is nothing like any: no guess helps.
+  assert.deepEqual(await find('harbor zeppelin'), [])
+  // Beginning alike is not being meant.
+  for (const q of ['silicon', 'desktop', 'notary', 'canyon', 'lava', 'tea']) {
+    const found = await find(q)
+    assert.deepEqual(found, q === 'tea' ? ['teapot'] : [], q)
+  }
+  // Both are there, in no one product: neither is taken for another.
+  assert.deepEqual(await find('desk mug'), [])
+  await store.post(`${PRODUCTS}/${mug.id}/archive`)
+})
+
+test('a number or a code is never taken for another', async () => {
+  const { id } = await makeProduct(store, 'card', { name: 'Card RTX3080' })
+  await makeVariant(store, id, { sku: 'GPU-77120', price_cents: 1 })
+  assert.deepEqual(await find('rtx3080'), ['card'])
+  assert.deepEqual(await find('rtx3090'), [])
+  assert.deepEqual(await find('77121'), [])
+})
+
+test('a word that was itself a slip is one again once it is corrected', async () => {
+  const { id } = await makeProduct(store, 'lantern', { name: 'Lantren' })
+  assert.deepEqual(await find('lantren'), ['lantern'])
+  await store.patch(`${PRODUCTS}/${id}`, { name: 'Lantern' })
+  assert.deepEqual(await find('lantren'), ['lantern'])
+  await store.post(`${PRODUCTS}/${id}/archive`)
+  assert.deepEqual(await find('lantren'), [])
+})
+
+test("another store's words are none of this one's", async () => {
+  const other = await openLiveStore(app, 'other')
+  await makeProduct(other, 'kettle', { name: 'Kettle' })
+  assert.deepEqual(await find('kettel', 'other'), ['kettle'])
+  assert.deepEqual(await find('kettel'), [])
+  assert.deepEqual(await find('teepot', 'other'), [])
+})
+
+/** What a keyboard somewhere has, in words of ten: all of it before the Chinese signs, and the oddities. */
+function everySign(): string[] {
+  const points = [
+    ...Array(0x3000).keys(),
+    ...Array(0x600)
+      .keys()
+      .map((n) => 0xfa00 + n),
+  ]
+  const signs = points.map((n) => String.fromCodePoint(n)).filter((c) => /[^\p{C}\p{Z}]/u.test(c))
+  return Array.from({ length: Math.ceil(signs.length / 10) }, (_, n) =>
+    signs.slice(n * 10, n * 10 + 10).join(''),
+  )
+}
+
+test('a name of any signs can be sold and searched for', async () => {
+  const names: string[] = []
+  for (let rest = everySign(); rest.length > 0; rest = rest.slice(16)) {
+    names.push(rest.slice(0, 16).join(' '))
+  }
+  const other = await openLiveStore(app, 'signs')
+  for (const [n, name] of names.entries()) {
+    await makeProduct(other, `p${n}`, { name })
+    await find(name, 'signs')
+  }
+  await makeProduct(other, 'hawaii', { name: 'Hawaiʻi roast' })
+  for (const q of ['Hawaiʻi', "hawai'i", 'HAWAIʼI']) {
+    assert.deepEqual(await find(q, 'signs'), ['hawaii'], q)
+  }
+})
