@@ -63,9 +63,6 @@ function listTests(paths: readonly string[]): string[] {
   )
 }
 
-/** Every file is a process that loads the whole platform. What one has compiled the others take over. */
-const env = { ...process.env, NODE_COMPILE_CACHE: `${BIN}.cache/compiled` }
-
 /** One server for the whole run, so that no test file has to start its own. */
 async function test(paths: readonly string[]): Promise<boolean> {
   const files = listTests(paths)
@@ -79,9 +76,7 @@ async function test(paths: readonly string[]): Promise<boolean> {
     ...files,
   ]
   const code = await new Promise<number>((resolve) => {
-    spawn(node, args, { cwd: ROOT, stdio: 'inherit', env }).on('close', (code) =>
-      resolve(code ?? 1),
-    )
+    spawn(node, args, { cwd: ROOT, stdio: 'inherit' }).on('close', (code) => resolve(code ?? 1))
   })
   await server.stop()
   return code === 0

@@ -10,8 +10,10 @@ import { printWelcome, seedDemo } from './demo.ts'
 import { isStocked, stockDemo } from './demo-stock.ts'
 import { printDoctor, runDoctor } from './doctor.ts'
 import type { Metrics } from './http/metrics.ts'
+import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createLogger } from './platform/log.ts'
+import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
 import { loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
@@ -122,7 +124,9 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
     if (demo !== null && config.NODE_ENV === 'development') await stockDemo(runtime)
     return close(self)
   }
-  const url = role === 'worker' ? null : await listen(self, runtime, role)
+  const app = role === 'worker' ? null : await openApp(self, runtime, role)
+  await releaseMemory()
+  const url = app === null ? null : await app.listen({ host: config.HOST, port: config.PORT })
   await bringUp(self, databaseUrl)
   if (role !== 'api') {
     const worker = startWorker(runtime)
@@ -165,7 +169,7 @@ async function serveMetrics({ config, closers }: Process): Promise<Metrics | nul
   return metrics
 }
 
-async function listen(self: Process, runtime: Runtime, role: Role): Promise<string> {
+async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App> {
   const { config, closers, logger } = self
   const app = await buildApp(runtime)
   if (role === 'serve') {
@@ -174,9 +178,10 @@ async function listen(self: Process, runtime: Runtime, role: Role): Promise<stri
     const storefront = await addStorefront(app, { config, token, logger })
     closers.push(() => storefront.close())
   }
-  runtime.cache.start()
   closers.push(() => app.close())
-  return app.listen({ host: config.HOST, port: config.PORT })
+  await app.ready()
+  runtime.cache.start()
+  return app
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type GrammarClass, isOfClass, LEXICON, type Word } from './lexicon.ts'
+import { CLASS, LEXICON, type Word } from './lexicon.ts'
 import { BREAK, type Token } from './token-list.ts'
 
 /** How many words a denial reaches, by its kind; the longest disclaimers have some twenty-five. */
@@ -15,8 +15,9 @@ interface Scope {
 
 const wordOf = (token: Token) => LEXICON.words[token.word] as Word
 
-const is = (token: Token | undefined, name: GrammarClass) =>
-  token !== undefined && isOfClass(wordOf(token), name)
+/** Whether a token is of a class of grammar, or of one of several. */
+const is = (token: Token | undefined, classes: number) =>
+  token !== undefined && (wordOf(token).grammar & classes) !== 0
 
 /**
  * Says of each token whether its clause denies it: "not intended to treat any disease" claims
@@ -26,10 +27,11 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
   const denied = new Uint8Array(tokens.length)
   let scope: Scope | undefined
   let sentence = 0
-  for (const [at, token] of tokens.entries()) {
-    const before = tokens[at - 1]
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at] as Token
+    const before = at > 0 ? tokens[at - 1] : undefined
     if (token.breakBefore >= BREAK.stop) {
-      if (answersNo(tokens, at) && is(tokens[sentence], 'AUX')) denied.fill(1, sentence, at)
+      if (answersNo(tokens, at) && is(tokens[sentence], CLASS.AUX)) denied.fill(1, sentence, at)
       sentence = at
     }
     if (scope !== undefined && endsScope(scope, token, before)) scope = undefined
@@ -38,9 +40,9 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
     else if (scope !== undefined) {
       denied[at] = 1
       noteIn(scope, token)
-      if (is(token, 'TURNING')) scope = undefined
+      if (is(token, CLASS.TURNING)) scope = undefined
     }
-    const refuses = is(token, 'FORBIDDEN') || (denied[at] === 1 && is(token, 'PERMITTED'))
+    const refuses = is(token, CLASS.FORBIDDEN) || (denied[at] === 1 && is(token, CLASS.PERMITTED))
     if (refuses) denyBackwards(tokens, at, denied)
   }
   return denied
@@ -50,7 +52,7 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
 function answersNo(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]
   if (token === undefined || !token.afterQuestion) return false
-  if (!is(token, 'NOT') && !is(token, 'NO')) return false
+  if (!is(token, CLASS.NOT | CLASS.NO)) return false
   return !isTakenBack(tokens, at)
 }
 
@@ -59,18 +61,18 @@ function isTakenBack(tokens: readonly Token[], at: number): boolean {
   const next = tokens[at + 1]
   if (token === undefined) return false
   const follows = next !== undefined && next.order === token.order + 1
-  if (follows && is(next, 'TAKEN_BACK')) return true
+  if (follows && is(next, CLASS.TAKEN_BACK)) return true
   const before = tokens[at - 1]
-  return is(before, 'WHY') && before?.order === token.order - 1
+  return is(before, CLASS.WHY) && before?.order === token.order - 1
 }
 
 /** What a denying word denies, or nothing when it is none or is taken back at once. */
 function openScope(tokens: readonly Token[], at: number): Scope | undefined {
   const token = tokens[at] as Token
   let reach = 0
-  if (is(token, 'NOT')) reach = REACH.clause
-  else if (is(token, 'LACKING')) reach = REACH.few
-  else if (is(token, 'NO')) reach = hasSubject(tokens, at) ? REACH.clause : REACH.next
+  if (is(token, CLASS.NOT)) reach = REACH.clause
+  else if (is(token, CLASS.LACKING)) reach = REACH.few
+  else if (is(token, CLASS.NO)) reach = hasSubject(tokens, at) ? REACH.clause : REACH.next
   if (reach === 0 || isTakenBack(tokens, at)) return undefined
   const { order } = token
   return {
@@ -87,7 +89,7 @@ function hasSubject(tokens: readonly Token[], at: number): boolean {
   for (let next = at + 1; next < tokens.length && next <= at + 3; next += 1) {
     const token = tokens[next] as Token
     if (token.order > order + 3 || token.breakBefore !== BREAK.none) return false
-    if (is(token, 'SUBJECT')) return true
+    if (is(token, CLASS.SUBJECT)) return true
   }
   return false
 }
@@ -101,20 +103,20 @@ function noteIn(scope: Scope, token: Token) {
   const { verb, thirdPerson } = wordOf(token)
   scope.sawVerb ||= verb
   scope.sawThirdPerson ||= thirdPerson
-  scope.sawThat ||= is(token, 'THAT')
+  scope.sawThat ||= is(token, CLASS.THAT)
 }
 
 function endsScope(scope: Scope, token: Token, before: Token | undefined): boolean {
   if (token.order > scope.until || token.breakBefore >= BREAK.stop) return true
   if (token.breakBefore === BREAK.line) {
-    const goesOn = is(before, 'GLUE') && before?.order === token.order - 1
+    const goesOn = is(before, CLASS.GLUE) && before?.order === token.order - 1
     if (!goesOn) return true
   }
-  if (is(token, 'CONTRAST')) return true
-  const joined = is(before, 'AND') && before?.order === token.order - 1
+  if (is(token, CLASS.CONTRAST)) return true
+  const joined = is(before, CLASS.AND) && before?.order === token.order - 1
   const fresh = token.directBreak !== BREAK.none || joined
   if (!fresh) return false
-  if (is(token, 'PRONOUN')) return true
+  if (is(token, CLASS.PRONOUN)) return true
   const { verb, thirdPerson } = wordOf(token)
   return verb && (!scope.sawVerb || (thirdPerson && !scope.sawThirdPerson))
 }
@@ -126,10 +128,10 @@ function denyBackwards(tokens: readonly Token[], at: number, denied: Uint8Array)
   for (let back = at; back > 0; back -= 1) {
     const token = tokens[back] as Token
     const isAside = back === copula && token.breakBefore === BREAK.comma
-    if ((token.breakBefore !== BREAK.none && !isAside) || is(token, 'CONTRAST')) break
+    if ((token.breakBefore !== BREAK.none && !isAside) || is(token, CLASS.CONTRAST)) break
     const earlier = tokens[back - 1] as Token
     if (earlier.order < order - REACH.clause) break
-    if (copula < 0 && earlier.order >= order - 3 && is(earlier, 'COPULA')) copula = back - 1
+    if (copula < 0 && earlier.order >= order - 3 && is(earlier, CLASS.COPULA)) copula = back - 1
     if (copula >= 0) denied[back - 1] = 1
     if (copula < 0 && earlier.order < order - 3) break
   }

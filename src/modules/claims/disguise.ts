@@ -1,6 +1,6 @@
 import { type Folded, writtenAt } from './fold.ts'
-import { findWord, isKeyWord, LOOKS_OF_WORDS, WRITTEN_WORDS } from './lexicon.ts'
-import { step, stepByLooks, walk } from './trie.ts'
+import { isKeyWord, LOOKS_OF_WORDS, WRITTEN_WORDS } from './lexicon.ts'
+import { lookUp, step, type Trie } from './trie.ts'
 
 export const SPACE = 1
 export const LETTER = 2
@@ -15,31 +15,36 @@ KIND[127] = LETTER
 for (let unit = 48; unit <= 57; unit += 1) KIND[unit] = FIGURE
 
 /** A word in disguise as a whole: with hyphens, apostrophes, stars, or signs for letters. */
-export function findDisguised(text: string, start: number, end: number): number {
+export function findDisguised(units: Uint8Array, start: number, end: number): number {
   let letters = 0
-  let plain: number | undefined = 0
-  let starred: number | undefined = 0
-  let looks: number | undefined = 0
+  let plain = 0
+  let starred = 0
+  let looks = 0
   for (let at = start; at < end; at += 1) {
-    const unit = text.charCodeAt(at)
-    const isSign = KIND[unit] === SIGN
-    if (KIND[unit] === LETTER) letters += 1
-    if (!isSign) plain = further(plain, unit)
-    if (!isSign || isStar(unit)) {
-      starred = further(starred, isSign ? STAR : unit)
+    const unit = units[at] as number
+    const kind = KIND[unit]
+    if (kind === LETTER) letters += 1
+    if (kind !== SIGN) plain = further(WRITTEN_WORDS, plain, unit)
+    if (kind !== SIGN || isStar(unit)) {
+      starred = further(WRITTEN_WORDS, starred, kind === SIGN ? STAR : unit)
     }
-    if ((!isSign || isLetterLike(unit)) && looks !== undefined) {
-      looks = stepByLooks(LOOKS_OF_WORDS, looks, unit) || undefined
-    }
-    if (plain === undefined && starred === undefined && looks === undefined) return -1
+    if (kind !== SIGN || isLetterLike(unit)) looks = further(LOOKS_OF_WORDS, looks, unit)
+    if (plain === ASTRAY && starred === ASTRAY && looks === ASTRAY) return -1
   }
   if (letters === 0) return -1
-  const ends = [WRITTEN_WORDS.word[starred ?? 0], WRITTEN_WORDS.word[plain ?? 0]]
-  return [...ends, LOOKS_OF_WORDS.word[looks ?? 0]].find((word = -1) => word >= 0) ?? -1
+  const word = wordAt(WRITTEN_WORDS, starred)
+  if (word >= 0) return word
+  const other = wordAt(WRITTEN_WORDS, plain)
+  return other >= 0 ? other : wordAt(LOOKS_OF_WORDS, looks)
 }
 
-const further = (node: number | undefined, unit: number) =>
-  node === undefined ? undefined : step(WRITTEN_WORDS, node, unit) || undefined
+/** Where no word leads to. */
+const ASTRAY = -1
+
+const further = (trie: Trie, node: number, unit: number) =>
+  node === ASTRAY ? ASTRAY : step(trie, node, unit) || ASTRAY
+
+const wordAt = ({ word }: Trie, node: number) => (node === ASTRAY ? -1 : (word[node] as number))
 
 const STAR = 42
 /** The star and what else is put for a letter that everybody can guess. */
@@ -49,22 +54,39 @@ export const isLetterLike = (unit: number) =>
 
 /** "heaIs" with a capital i, "lnject" with a small L, "rnuscle", "vveight". */
 export function findByLooks(folded: Folded, start: number, end: number): number {
-  const { text } = folded
-  let suspect = text.charCodeAt(start) === 108 && !/[aeiouy]/.test(text.charAt(start + 1))
+  const { units } = folded
+  let suspect = units[start] === 108 && !isVowel(units[start + 1])
   let doubled = false
+  let before = units[start]
   for (let at = start + 1; at < end; at += 1) {
-    const unit = text.charCodeAt(at)
+    const unit = units[at]
     if (unit === 105) suspect ||= writtenAt(folded, at) === 73 && hasSmall(folded, start, end)
-    else if (unit === 110) doubled ||= text.charCodeAt(at - 1) === 114
-    else if (unit === 118) doubled ||= text.charCodeAt(at - 1) === 118
+    else if (unit === 110) doubled ||= before === 114
+    else if (unit === 118) doubled ||= before === 118
+    before = unit
   }
   if (doubled) {
-    const word = text.slice(start, end).replaceAll('rn', 'm').replaceAll('vv', 'w')
-    const found = findWord(word)
+    const found = findJoined(units, start, end)
     if (isKeyWord(found)) return found
   }
-  if (!suspect) return -1
-  return LOOKS_OF_WORDS.word[walk(LOOKS_OF_WORDS, text, start, end)] ?? -1
+  return suspect ? lookUp(LOOKS_OF_WORDS, units, start, end) : -1
+}
+
+const VOWELS = Array.from('aeiouy', (vowel) => vowel.charCodeAt(0))
+const isVowel = (unit: number | undefined) => unit !== undefined && VOWELS.includes(unit)
+
+/** The word that is read where every "rn" is taken for an m and every "vv" for a w, or -1. */
+function findJoined(units: Uint8Array, start: number, end: number): number {
+  let node = 0
+  for (let at = start; at < end; at += 1) {
+    const unit = units[at] as number
+    const next = at + 1 < end ? units[at + 1] : 0
+    const joined = unit === 114 && next === 110 ? 109 : unit === 118 && next === 118 ? 119 : 0
+    node = step(WRITTEN_WORDS, node, joined || unit)
+    if (node === 0) return -1
+    if (joined !== 0) at += 1
+  }
+  return WRITTEN_WORDS.word[node] as number
 }
 
 /** Whether any letter is written small: among capitals, a capital i is nothing to wonder at. */

@@ -3,10 +3,12 @@ import { locate, readMarkup, type View } from './markup.ts'
 
 /**
  * A text as its reader would spell it in ASCII: lower case, without marks and invisible characters,
- * look-alikes read as what they look like.
+ * look-alikes read as what they look like. It is written over when the next text is folded.
  */
 export interface Folded {
-  text: string
+  /** ASCII codes. Behind the last there is room for a look ahead, and a NUL in it. */
+  units: Uint8Array
+  length: number
   view: View
   /** Where in the view each unit was written; null when it is the same place. */
   at: Uint32Array | null
@@ -90,26 +92,48 @@ function learn(code: number): number {
   return entry
 }
 
-/** Printable ASCII folds to itself in lower case, so that plain text takes the short way. */
-const isPlain = (source: string) => !/[^\0\n\x20-\x7e]/.test(source)
+/**
+ * What printable ASCII folds to when nothing around it matters: itself in lower case. 0 for what
+ * markup and escapes begin with, and for all that is not printable.
+ */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) => {
+  const char = String.fromCharCode(unit)
+  return /[\n\x20-\x7e]/.test(char) && !/[<&%]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
+})
 
-/** Folds a text after its markup has been read. */
+/** Folds a text after its markup has been read. Plain text has none and takes the short way. */
 export function fold(source: string): Folded {
-  const view = readMarkup(source)
-  return isPlain(view.text) ? { text: view.text.toLowerCase(), view, at: null } : foldUnits(view)
+  if (foldPlain(source)) {
+    return { units, length: source.length, view: { text: source, steps: [] }, at: null }
+  }
+  return foldUnits(readMarkup(source))
 }
 
 /** The longest a single code point may become; compatibility ligatures of Latin stay below it. */
 const EXPANSION_MAX = 8
 
 /** Written over for every text, and grown to the longest. */
-let units = Buffer.allocUnsafe(4_096)
+let units = new Uint8Array(4_096)
 let places = new Uint32Array(4_096)
 
 function makeRoom(size: number) {
   if (units.length >= size) return
-  units = Buffer.allocUnsafe(size)
+  units = new Uint8Array(size)
   places = new Uint32Array(size)
+}
+
+/** Whether the text was plain to its end; then it is folded. */
+function foldPlain(text: string): boolean {
+  makeRoom(text.length + EXPANSION_MAX)
+  const into = units
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    const entry = unit < 128 ? (PLAIN[unit] as number) : 0
+    if (entry === 0) return false
+    into[at] = entry
+  }
+  into[text.length] = 0
+  return true
 }
 
 /** A text of ligatures becomes several times as long, any other does not: so that is tried first. */
@@ -120,31 +144,36 @@ function foldUnits(view: View): Folded {
     makeRoom((view.text.length + 1) * EXPANSION_MAX)
     length = foldInto(view.text)
   }
-  return { text: units.toString('latin1', 0, length), view, at: places }
+  units[length] = 0
+  return { units, length, view, at: places }
 }
 
 /** How many units were written, or -1 when there was no room. */
 function foldInto(text: string): number {
-  const room = units.length - EXPANSION_MAX
+  const into = units
+  const from = places
+  const room = into.length - EXPANSION_MAX
   let length = 0
-  for (let at = 0; at < text.length; ) {
-    const unit = text.charCodeAt(at)
-    const code = unit >= 0xd800 && unit <= 0xdbff ? (text.codePointAt(at) as number) : unit
+  for (let at = 0; at < text.length; at += 1) {
     const start = at
-    at += code > 0xffff ? 2 : 1
+    let code = text.charCodeAt(at)
+    if (code >= 0xd800 && code <= 0xdbff) {
+      code = text.codePointAt(at) as number
+      if (code > 0xffff) at += 1
+    }
     const entry = table[code] || learn(code)
     if (entry === DROPPED) continue
-    if (length > room) return -1
-    if (entry === SEVERAL) {
-      const expansion = (several.get(code) ?? '').slice(0, EXPANSION_MAX)
-      for (let i = 0; i < expansion.length; i += 1) {
-        units[length] = expansion.charCodeAt(i)
-        places[length] = start
-        length += 1
-      }
-    } else {
-      units[length] = entry === NUL ? 0 : entry
-      places[length] = start
+    if (length >= room) return -1
+    if (entry !== SEVERAL) {
+      into[length] = entry === NUL ? 0 : entry
+      from[length] = start
+      length += 1
+      continue
+    }
+    const expansion = several.get(code) ?? ''
+    for (let i = 0; i < expansion.length && i < EXPANSION_MAX; i += 1) {
+      into[length] = expansion.charCodeAt(i)
+      from[length] = start
       length += 1
     }
   }

@@ -2,14 +2,17 @@ import { PHRASES, type PhraseOwner } from './rules.ts'
 import { buildTrie } from './trie.ts'
 import { GRAMMAR, VERB_CLASSES, WORDS } from './words.ts'
 
-/** A word step of a phrase that a word can take. */
+/** A step of a phrase that a word can take. Phrases that begin alike share their first steps. */
 export interface Trigger {
-  phrase: number
-  /** Where the state of this step is kept. The state of the step before stands one below. */
-  state: number
-  /** How many other words may stand before it; -1 for the first step. */
+  /** The state it goes on from; -1 for the first step. */
+  from: number
+  /** How many other words may stand before it. */
   gap: number
-  last: boolean
+  /** The state it leads to, or -1 when it completes the phrase. */
+  to: number
+  phrase: number
+  /** How many steps of the phrase come before it. */
+  depth: number
 }
 
 export interface Phrase {
@@ -18,7 +21,7 @@ export interface Phrase {
   raw: boolean
 }
 
-export type GrammarClass = keyof typeof GRAMMAR
+type GrammarClass = keyof typeof GRAMMAR
 
 export interface Word {
   text: string
@@ -37,19 +40,18 @@ export interface Word {
   isGoods: boolean
 }
 
-const GRAMMAR_BITS = Object.fromEntries(
+/** A bit for each class of grammar. */
+export const CLASS = Object.fromEntries(
   Object.keys(GRAMMAR).map((name, bit) => [name, 1 << bit]),
 ) as Record<GrammarClass, number>
-
-export const isOfClass = ({ grammar }: Word, name: GrammarClass): boolean =>
-  (grammar & GRAMMAR_BITS[name]) !== 0
 
 const list = (words: string) => words.trim().split(/\s+/)
 
 const phrases: Phrase[] = []
 const words: Word[] = []
 const byText = new Map<string, number>()
-let stateCount = 0
+/** The triggers that lead to a state, by the steps that lead there. */
+const shared = new Map<string, Trigger>()
 
 function intern(text: string): Word {
   let at = byText.get(text)
@@ -99,29 +101,24 @@ function addTrigger(word: Word, trigger: Trigger) {
 function addPhrase(owner: PhraseOwner, line: string) {
   const raw = line.startsWith('!')
   const phrase = phrases.push({ owner, raw }) - 1
-  const steps = line.replace('!', '').split(' ')
-  let gap = 0
-  let first = true
-  const rows: { step: string; gap: number }[] = []
-  for (const step of steps) {
-    if (step.startsWith('~')) {
-      gap = Number(step.slice(1))
-      continue
-    }
-    rows.push({ step, gap: first ? -1 : gap })
-    first = false
-    gap = 0
+  const steps = line
+    .replace('!', '')
+    .matchAll(/(?:~(\d+) )?(\S+)/g)
+    .toArray()
+  // Only phrases that are read together may share: a denied word takes no step for the others.
+  let path = owner === 'neutral' || owner === 'notice' ? owner : `claim ${raw}`
+  let from = -1
+  for (const [depth, [written, gap = '0', step = '']] of steps.entries()) {
+    const isLast = depth === steps.length - 1
+    path += ` ${written}`
+    const known = isLast ? undefined : shared.get(path)
+    const to = isLast ? -1 : shared.size
+    const trigger = known ?? { from, gap: Number(gap), to, phrase, depth }
+    from = trigger.to
+    if (known !== undefined) continue
+    if (!isLast) shared.set(path, trigger)
+    for (const text of wordsOf(step)) addTrigger(intern(text), trigger)
   }
-  // Later steps first: a word must not serve two steps of one phrase at once.
-  rows
-    .map((row, index) => ({ ...row, state: stateCount + index, last: index === rows.length - 1 }))
-    .reverse()
-    .forEach(({ step, gap, state, last }) => {
-      for (const text of wordsOf(step)) {
-        addTrigger(intern(text), { phrase, state, gap, last })
-      }
-    })
-  stateCount += rows.length
 }
 
 for (const [owner, text] of Object.entries(PHRASES)) {
@@ -129,7 +126,7 @@ for (const [owner, text] of Object.entries(PHRASES)) {
 }
 for (const [name, text] of Object.entries(GRAMMAR)) {
   for (const word of list(text)) {
-    intern(word).grammar |= GRAMMAR_BITS[name as GrammarClass]
+    intern(word).grammar |= CLASS[name as GrammarClass]
   }
 }
 for (const name of VERB_CLASSES) {
@@ -141,6 +138,14 @@ for (const name of VERB_CLASSES) {
   }
 }
 for (const name of list(WORDS.RESEARCH_GOODS)) intern(name).isGoods = true
+
+/** Completed phrases first, then later steps: no word may serve two steps of one phrase at once. */
+const turn = ({ to, depth }: Trigger) => (to < 0 ? Number.MAX_SAFE_INTEGER : depth)
+for (const { first, neutral, claims, rawClaims } of words) {
+  for (const triggers of [first, neutral, claims, rawClaims]) {
+    triggers.sort((a, b) => turn(b) - turn(a))
+  }
+}
 
 /** A small number is a number too. */
 const small = intern(numberName('SMALL'))
@@ -154,34 +159,33 @@ export const NUMBER = words.indexOf(number)
 export const SMALL_NUMBER = words.indexOf(small)
 
 /** Words that turn a denial into a claim, and so are worth a disguise too. */
-const TURNS: readonly GrammarClass[] = ['TURNING', 'TAKEN_BACK', 'CONTRAST']
+const TURNS = CLASS.TURNING | CLASS.TAKEN_BACK | CLASS.CONTRAST
 
 /** Words that make a claim, as opposed to words that only hold a sentence together. */
 const isKey = (word: Word) =>
-  /^[a-z]{3,}/.test(word.text) &&
-  (word.claims.length > 0 || TURNS.some((name) => isOfClass(word, name)))
+  /^[a-z]{3,}/.test(word.text) && (word.claims.length > 0 || (word.grammar & TURNS) !== 0)
 
 const entries = [...words.entries()].filter(([, { text }]) => /^[a-z0-9]+$/.test(text))
 const keys = entries.filter(([, word]) => isKey(word) && /^[a-z]+$/.test(word.text))
 
-/** Every word with each of its letters starred out once. */
-const starred = keys.flatMap(([at, { text }]) =>
-  text.length < 4
-    ? []
-    : Array.from({ length: text.length - 1 }, (_, i): [string, number] => [
-        `${text.slice(0, i + 1)}*${text.slice(i + 2)}`,
-        at,
-      ]),
-)
-
-const asEntry = ([at, { text }]: [number, Word]): [string, number] => [text, at]
+/** All words, and those that make claims with each of their letters starred out once. */
+function* writtenForms(): Generator<[text: string, id: number]> {
+  for (const [at, { text }] of entries) yield [text, at]
+  for (const [at, { text }] of keys) {
+    if (text.length < 4) continue
+    for (let i = 1; i < text.length; i += 1) yield [`${text.slice(0, i)}*${text.slice(i + 1)}`, at]
+  }
+}
 
 /** All words, as they are written. */
-export const WRITTEN_WORDS = buildTrie([...entries.map(asEntry), ...starred], 'written')
+export const WRITTEN_WORDS = buildTrie(writtenForms(), 'written')
 /** The words that make claims, as they look: other words are not worth a disguise. */
-export const LOOKS_OF_WORDS = buildTrie(keys.map(asEntry), 'looks')
+export const LOOKS_OF_WORDS = buildTrie(
+  keys.map(([at, { text }]) => [text, at]),
+  'looks',
+)
 
-export const LEXICON = { phrases, words, stateCount } as const
+export const LEXICON = { phrases, words, stateCount: shared.size } as const
 
 export const findWord = (text: string): number => byText.get(text) ?? -1
 const keyFlags = Uint8Array.from(words, (word) => (isKey(word) ? 1 : 0))

@@ -1,4 +1,5 @@
 import { DecodingMode, HtmlEntityDecoder } from 'entities/decode'
+import { buildTrie, step } from './trie.ts'
 
 /** The text a reader sees, and the way back to where it was written. */
 export interface View {
@@ -24,21 +25,23 @@ const ROUNDS = 3
 const HARD_BREAK = '\u0000'
 
 /** Elements that begin a line of their own. Every other tag joins what it splits. */
-const BLOCKS = new Set(
+const BLOCKS = buildTrie(
   `address article aside blockquote body br button caption dd details dialog div dl dt fieldset
    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html iframe legend li main nav ol
-   option p pre section select summary table tbody td textarea tfoot th thead title tr ul`.split(
-    /\s+/,
-  ),
+   option p pre section select summary table tbody td textarea tfoot th thead title tr ul`
+    .split(/\s+/)
+    .map((name, at) => [name, at]),
+  'written',
 )
 
 /** Takes away tags and comments, decodes entities and percent escapes. Linear in the input. */
 export function readMarkup(source: string): View {
   let view: View = { text: source, steps: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    if (/[<&]/.test(view.text)) view = unfold(view)
-    if (round === 0 && /%[0-9a-f]{2}/i.test(view.text)) view = decodePercent(view)
-    else if (!/[<&]/.test(view.text)) break
+    const before = view
+    if (view.text.includes('<') || view.text.includes('&')) view = unfold(view)
+    if (round === 0 && view.text.includes('%')) view = decodePercent(view)
+    if (view === before) break
   }
   return view
 }
@@ -46,9 +49,8 @@ export function readMarkup(source: string): View {
 /** Puts a new text together and keeps where each piece of it came from. */
 class Writer {
   readonly #view: View
-  readonly #pieces: string[] = []
+  #text = ''
   readonly #step: Step = { at: [], from: [], to: [] }
-  #length = 0
 
   constructor(view: View) {
     this.#view = view
@@ -64,15 +66,18 @@ class Writer {
   }
 
   #add(text: string, from: number, to: number) {
-    this.#pieces.push(text)
-    this.#step.at.push(this.#length)
+    this.#step.at.push(this.#text.length)
     this.#step.from.push(from)
     this.#step.to.push(to)
-    this.#length += text.length
+    this.#text += text
   }
 
+  /** The new view, or the old one when it was copied as a whole. */
   finish(): View {
-    return { text: this.#pieces.join(''), steps: [...this.#view.steps, this.#step] }
+    const { text, steps } = this.#view
+    const isSame = this.#step.at.length === 1 && this.#text.length === text.length
+    if (isSame) return this.#view
+    return { text: this.#text, steps: [...steps, this.#step] }
   }
 }
 
@@ -120,7 +125,7 @@ function unfold(view: View): View {
       continue
     }
     writer.copy(copied, at)
-    if (!isTag) writer.put(String.fromCodePoint(...decoded), at, end)
+    if (!isTag) writer.put(decodedText(), at, end)
     else if (isBlock(text, at)) writer.put('\n', at, end)
     if (isTag && isTelling(text, at, end)) asides.push([at + 1, end])
     copied = end
@@ -154,6 +159,12 @@ function signReader(text: string): (from: number) => number {
 const decoded: number[] = []
 const decoder = new HtmlEntityDecoder((code) => decoded.push(code))
 
+/** Hardly any entity stands for more than one code point. */
+const decodedText = () =>
+  decoded.length === 1
+    ? String.fromCodePoint(decoded[0] as number)
+    : String.fromCodePoint(...decoded)
+
 /** Decodes the entity at `at`, and says how long it is; 0 when it is none. */
 function readEntity(text: string, at: number): number {
   const next = text.charCodeAt(at + 1) | 32
@@ -165,13 +176,31 @@ function readEntity(text: string, at: number): number {
 }
 
 /** An opening tag with attributes, or a comment: there may be words in it. */
-const isTelling = (text: string, at: number, end: number) =>
-  text.charCodeAt(at + 1) !== 47 && end - at > 6 && /[\s=]/.test(text.slice(at, end))
+function isTelling(text: string, at: number, end: number): boolean {
+  if (text.charCodeAt(at + 1) === SLASH || end - at <= 6) return false
+  for (let i = at; i < end; i += 1) {
+    const unit = text.charCodeAt(i)
+    if (unit === EQUALS || isSpace(unit)) return true
+  }
+  return false
+}
+
+const SLASH = 47
+const EQUALS = 61
+
+const isSpace = (unit: number) =>
+  unit === 32 || (unit >= 9 && unit <= 13) || (unit > 127 && /\s/.test(String.fromCharCode(unit)))
 
 function isBlock(text: string, at: number): boolean {
-  const start = text.charCodeAt(at + 1) === 47 ? at + 2 : at + 1
-  const name = /^[a-z][a-z0-9]*/i.exec(text.slice(start, start + 12))?.[0]
-  return name !== undefined && BLOCKS.has(name.toLowerCase())
+  let node = 0
+  for (let i = text.charCodeAt(at + 1) === SLASH ? at + 2 : at + 1; ; i += 1) {
+    const unit = text.charCodeAt(i)
+    const small = unit >= 65 && unit <= 90 ? unit + 32 : unit
+    const isOfName = (small >= 97 && small <= 122) || (unit >= 48 && unit <= 57)
+    if (!isOfName) return (BLOCKS.word[node] as number) >= 0
+    node = step(BLOCKS, node, small)
+    if (node === 0) return false
+  }
 }
 
 /**
@@ -213,7 +242,7 @@ function walkTag(text: string, at: number): number {
       i = text.indexOf(unit === 34 ? '"' : "'", i + 1)
       if (i < 0) return 0
       afterEquals = false
-    } else if (unit > 32) afterEquals = unit === 61
+    } else if (unit > 32) afterEquals = unit === EQUALS
   }
   return 0
 }

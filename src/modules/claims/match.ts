@@ -45,23 +45,26 @@ function run(tokens: readonly Token[], choose: Choice, onMatch: OnMatch) {
     const triggers = choose(LEXICON.words[token.word] as Word, at)
     for (let i = 0; i < triggers.length; i += 1) {
       const trigger = triggers[i] as Trigger
-      const { state, gap } = trigger
-      if (gap >= 0 && order - (reachedAt[state - 1] as number) - 1 > gap) continue
-      const began = gap < 0 ? at : (beganAt[state - 1] as number)
-      if (trigger.last) onMatch(trigger.phrase, began, at)
+      const { from, to } = trigger
+      if (from >= 0 && order - (reachedAt[from] as number) - 1 > trigger.gap) continue
+      const began = from < 0 ? at : (beganAt[from] as number)
+      if (to < 0) onMatch(trigger.phrase, began, at)
       else {
-        reachedAt[state] = order
-        beganAt[state] = began
+        reachedAt[to] = order
+        beganAt[to] = began
       }
     }
   }
   base += tokens.at(-1)?.order ?? 0
 }
 
+const NOTHING: Reading = { matches: [], hasNotice: false, goods: undefined }
+
 /** Reads one text for every rule. */
 export function read(source: string): Reading {
   const folded = fold(source)
   const tokens = tokenize(folded)
+  if (tokens.length === 0) return NOTHING
   let hasNotice = false
   let isSuspect = false
   // Most texts have no phrase of ours in them, denied or not: they are done after this.

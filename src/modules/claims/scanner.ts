@@ -63,7 +63,7 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   }
 }
 
-/** The words take sixty megabytes: a process that scans nothing does without them. */
+/** The words take thirty megabytes to load: a process that scans nothing does without them. */
 async function scanInline(value: unknown): Promise<ScanResult> {
   const { scanDocument } = await import('./scan.ts')
   return scanDocument(value)

@@ -1,6 +1,6 @@
 import type { Folded } from './fold.ts'
 import { LOOKS_OF_WORDS } from './lexicon.ts'
-import { stepByLooks, walk } from './trie.ts'
+import { step, walk } from './trie.ts'
 
 /** What stands between two words, from nothing to the end of a sentence. */
 export const BREAK = { none: 0, comma: 1, line: 2, stop: 3, end: 4 } as const
@@ -50,8 +50,13 @@ export interface State {
 /** A word longer than this is no piece of another. */
 const PIECE_MAX = 12
 
-export function emit(state: State, word: number, start: number, end: number) {
+/** Most words are no pieces: only where there are some is there anything to drop. */
+function dropPieces(state: State) {
   if (state.pieces.length > 0) state.pieces = []
+}
+
+export function emit(state: State, word: number, start: number, end: number) {
+  dropPieces(state)
   push(state, word, start, end)
 }
 
@@ -75,22 +80,21 @@ function push(state: State, word: number, start: number, end: number) {
  * At least one of the pieces must be no word by itself, so that ordinary text stays as it is.
  */
 export function emitPiece(state: State, word: number, start: number, end: number) {
-  const { directBreak, pieces } = state
+  const { directBreak } = state
   const length = end - start
   const single = length === 1
   push(state, word, start, end)
-  if (pieces.length > 0) {
-    state.pieces = []
+  if (state.pieces.length > 0) {
     if (length <= PIECE_MAX && (directBreak === BREAK.none || single)) {
-      grow(state, pieces, { word, start, end, broken: directBreak !== BREAK.none })
-    }
+      grow(state, { word, start, end, broken: directBreak !== BREAK.none })
+    } else dropPieces(state)
   }
   if ((word < 0 && length <= PIECE_MAX) || length <= 3) {
-    const node = walk(LOOKS_OF_WORDS, state.folded.text, start, end)
+    const node = walk(LOOKS_OF_WORDS, state.folded.units, start, end)
     if (node === 0) return
-    const hasUnknown = word < 0 || single
-    const { order } = state
     const allUnknown = word < 0
+    const hasUnknown = allUnknown || single
+    const { order } = state
     state.pieces.push({ node, start, order, hasUnknown, allUnknown, allSingle: single })
   }
 }
@@ -102,28 +106,31 @@ interface Addition {
   broken: boolean
 }
 
-function grow(state: State, pieces: readonly Piece[], added: Addition) {
-  const { start, end, word, broken } = added
+/** Leads every piece on by what was added, and keeps those that may still become a word. */
+function grow(state: State, { word, start, end, broken }: Addition) {
+  const { pieces } = state
+  const { units } = state.folded
   const single = end - start === 1
-  const { text } = state.folded
   let isDone = false
+  let kept = 0
   for (const piece of pieces) {
     if (broken && !piece.allSingle) continue
-    let { node } = piece
-    for (let at = start; at < end && node !== 0; at += 1) {
-      node = stepByLooks(LOOKS_OF_WORDS, node, text.charCodeAt(at))
+    for (let at = start; at < end && piece.node !== 0; at += 1) {
+      piece.node = step(LOOKS_OF_WORDS, piece.node, units[at] as number)
     }
-    if (node === 0) continue
-    const hasUnknown = piece.hasUnknown || word < 0
-    const allSingle = piece.allSingle && single
-    const allUnknown = piece.allUnknown && word < 0
-    const { start: first, order } = piece
-    state.pieces.push({ node, start: first, order, hasUnknown, allUnknown, allSingle })
-    const found = hasUnknown ? (LOOKS_OF_WORDS.word[node] ?? -1) : -1
+    if (piece.node === 0) continue
+    piece.hasUnknown ||= word < 0
+    piece.allUnknown &&= word < 0
+    piece.allSingle &&= single
+    pieces[kept] = piece
+    kept += 1
+    const { hasUnknown, allUnknown, allSingle } = piece
+    const found = hasUnknown ? (LOOKS_OF_WORDS.word[piece.node] as number) : -1
     if (found < 0 || isDone || !(allSingle || end - piece.start > (allUnknown ? 4 : 5))) continue
     replacePieces(state, piece, found, end)
     isDone = true
   }
+  while (pieces.length > kept) pieces.pop()
 }
 
 /** The pieces were one word all along. */

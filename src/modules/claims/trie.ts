@@ -1,15 +1,18 @@
 /** A tree of words over letters, figures and the star that stands for any one of them. */
 export interface Trie {
+  /** The symbol of each ASCII code. */
+  symbols: Uint8Array
   /** The node after a symbol, at `node * SYMBOLS + symbol`; 0 when there is none. */
   next: Uint16Array
   /** The word that ends at a node, or -1. */
-  word: Int32Array
+  word: Int16Array
 }
 
-const SYMBOLS = 37
+/** One more than there are, for all that is in no word: nothing ever comes after it. */
+const SYMBOLS = 38
+const IN_NO_WORD = 37
 
-/** The symbol of an ASCII code as it is written, or -1. */
-const WRITTEN = new Int8Array(128).fill(-1)
+const WRITTEN = new Uint8Array(128).fill(IN_NO_WORD)
 for (let letter = 0; letter < 26; letter += 1) WRITTEN[97 + letter] = letter
 for (let figure = 0; figure < 10; figure += 1) WRITTEN[48 + figure] = 26 + figure
 WRITTEN[42] = 36
@@ -27,55 +30,60 @@ const LEET = {
   z: '2',
 }
 
-/** The symbol of an ASCII code as it looks, or -1. */
 const LOOKED_AT = WRITTEN.slice()
 for (const [letter, signs] of Object.entries(LEET)) {
-  for (const sign of signs) LOOKED_AT[sign.charCodeAt(0)] = WRITTEN[letter.charCodeAt(0)] ?? -1
+  for (const sign of signs) {
+    LOOKED_AT[sign.charCodeAt(0)] = WRITTEN[letter.charCodeAt(0)] as number
+  }
 }
 
+/** How words are read: as they are written, or as they look. */
 const ALPHABETS = { written: WRITTEN, looks: LOOKED_AT } as const
 type Alphabet = keyof typeof ALPHABETS
 
 /** Puts words into a tree. Of two words that look alike the first is kept. */
 export function buildTrie(words: Iterable<[text: string, id: number]>, alphabet: Alphabet): Trie {
   const symbols = ALPHABETS[alphabet]
-  const rows: number[][] = [new Array<number>(SYMBOLS).fill(0)]
   const ends: number[] = [-1]
+  // Grown in place: a list for every node would leave fifty times as much behind.
+  let next = new Uint16Array(SYMBOLS)
   for (const [text, id] of words) {
     let node = 0
     for (let at = 0; at < text.length; at += 1) {
-      const row = rows[node] as number[]
-      const symbol = symbols[text.charCodeAt(at)] ?? -1
-      if (symbol < 0) throw new Error(`a word of the rules has a sign in it: ${text}`)
-      if (row[symbol] === 0) {
-        row[symbol] = rows.push(new Array<number>(SYMBOLS).fill(0)) - 1
-        ends.push(-1)
+      const symbol = symbols[text.charCodeAt(at)] ?? IN_NO_WORD
+      if (symbol === IN_NO_WORD) throw new Error(`a word of the rules has a sign in it: ${text}`)
+      const slot = node * SYMBOLS + symbol
+      if (next[slot] === 0) {
+        next[slot] = ends.push(-1) - 1
+        if (next.length < ends.length * SYMBOLS) next = doubled(next)
       }
-      node = row[symbol] as number
+      node = next[slot] as number
     }
     if (ends[node] === -1) ends[node] = id
   }
-  return { next: Uint16Array.from(rows.flat()), word: Int32Array.from(ends) }
+  return { symbols, next: next.slice(0, ends.length * SYMBOLS), word: Int16Array.from(ends) }
 }
 
-/** The node after one more ASCII code as it is written, or 0. */
-export function step(trie: Trie, node: number, unit: number): number {
-  const symbol = WRITTEN[unit] ?? -1
-  return symbol < 0 ? 0 : (trie.next[node * SYMBOLS + symbol] as number)
+function doubled(rows: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
+  const larger = new Uint16Array(rows.length * 2)
+  larger.set(rows)
+  return larger
 }
 
-/** The node after one more ASCII code as it looks, or 0. */
-export function stepByLooks(trie: Trie, node: number, unit: number): number {
-  const symbol = LOOKED_AT[unit] ?? -1
-  return symbol < 0 ? 0 : (trie.next[node * SYMBOLS + symbol] as number)
-}
+/** The node after one more ASCII code, or 0. */
+export const step = ({ symbols, next }: Trie, node: number, unit: number): number =>
+  next[node * SYMBOLS + (symbols[unit] as number)] as number
 
-/** The node after a part of a text as it looks, or 0 when no word begins so. */
-export function walk(trie: Trie, text: string, start: number, end: number): number {
+/** The node after a part of a text, or 0 when no word begins so. */
+export function walk(trie: Trie, units: Uint8Array, start: number, end: number): number {
   let node = 0
   for (let at = start; at < end; at += 1) {
-    node = stepByLooks(trie, node, text.charCodeAt(at))
+    node = step(trie, node, units[at] as number)
     if (node === 0) return 0
   }
   return node
 }
+
+/** The word that a part of a text is, or -1. */
+export const lookUp = (trie: Trie, units: Uint8Array, start: number, end: number): number =>
+  trie.word[walk(trie, units, start, end)] as number
