@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ConfigError } from './config.ts'
-import { signedHeaders, writeEnvelope } from './modules/webhooks/envelope.ts'
+import { signedHeaders, signingKey, writeEnvelope } from './modules/webhooks/envelope.ts'
 import type { FeedEvent } from './modules/webhooks/schema.ts'
 
 /**
@@ -118,7 +118,7 @@ async function forward(
     eventId: id,
     eventType: type,
     body,
-    secrets: [secret],
+    keys: [signingKey(secret)],
     timestamp: Math.floor(Date.now() / 1_000),
     attempt: 1,
   })
