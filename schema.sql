@@ -2273,8 +2273,7 @@ create table webhook_attempts (
   constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
   constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
   constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt),
-  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id),
-  constraint webhook_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id)
 );
 alter table webhook_attempts owner to fd_owner;
 alter table webhook_attempts enable row level security;
@@ -2315,8 +2314,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
-  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
-  constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id)
 ) with (fillfactor=70);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;

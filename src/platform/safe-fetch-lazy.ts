@@ -1,4 +1,4 @@
-import type { SafeFetch, SafeFetchOptions, SafeLine } from './safe-fetch.ts'
+import type { SafeFetch, SafeFetchOptions } from './safe-fetch.ts'
 
 /** Loads the client with the first call: a process that only serves may never need it. */
 export function openSafeFetch(options: SafeFetchOptions): SafeFetch {
@@ -14,17 +14,7 @@ export function openSafeFetch(options: SafeFetchOptions): SafeFetch {
   return {
     check: async (url) => (await ready()).check(url),
     send: async (request) => (await ready()).send(request),
-    openLine() {
-      let line: Promise<SafeLine> | null = null
-      const lineReady = () => {
-        line ??= ready().then((fetch) => fetch.openLine())
-        return line
-      }
-      return {
-        send: async (request) => (await lineReady()).send(request),
-        close: () => void line?.then((each) => each.close()),
-      }
-    },
+    openLine: async () => (await ready()).openLine(),
     close: async () => (await opened)?.close(),
   }
 }

@@ -43,7 +43,7 @@ export interface SafeFetch {
   check(url: string): Promise<void>
   /** Makes one call and follows no redirect. Throws only `SafeFetchError`. */
   send(request: SafeRequest): Promise<SafeResponse>
-  openLine(): SafeLine
+  openLine(): Promise<SafeLine>
   /** Takes no more calls, and waits for those under way, which their deadline bounds. */
   close(): Promise<void>
 }
@@ -86,7 +86,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
       await bounded(timeoutMs, (deadline) => guard.vet(url, deadline))
     },
     send: (request) => openLine(true).send(request),
-    openLine: () => openLine(false),
+    openLine: async () => openLine(false),
     async close() {
       closed = true
       await Promise.allSettled(underWay)

@@ -26,9 +26,9 @@ afterEach(async () => {
 })
 
 /** A line over which `host:port` may be called, whatever its address. */
-function open(...testTargets: string[]): void {
+async function open(...testTargets: string[]): Promise<void> {
   safe = createSafeFetch({ testTargets, resolver: { servers: [dns.server] }, ca: TEST_CA })
-  line = safe.openLine()
+  line = await safe.openLine()
 }
 
 const post = (url: string, timeoutMs = 5_000) =>
@@ -59,7 +59,7 @@ test('one call after another goes over one connection, and each asks for the nam
   dns.set('hook.test', fixed('127.0.0.1'))
   for (const scheme of ['http', 'https'] as const) {
     const { port, requests, connections } = await countConnections(scheme)
-    open(`hook.test:${port}`)
+    await open(`hook.test:${port}`)
     const before = dns.asked('hook.test')
     for (let n = 0; n < 5; n++) {
       const answer = await post(`${scheme}://hook.test:${port}/`)
@@ -78,7 +78,7 @@ test('an open connection is not used once the name leads elsewhere, or nowhere',
     'ends.hook.test',
     rebinding(fixed('127.0.0.1'), () => ({ code: 'NXDOMAIN' })),
   )
-  open(`moves.hook.test:${port}`, `ends.hook.test:${port}`)
+  await open(`moves.hook.test:${port}`, `ends.hook.test:${port}`)
   assert.equal(await kindOf(post(`http://moves.hook.test:${port}/`)), 'fine')
   assert.equal(await kindOf(post(`http://moves.hook.test:${port}/`)), 'connect')
   assert.equal(await kindOf(post(`http://ends.hook.test:${port}/`)), 'fine')
@@ -89,7 +89,7 @@ test('an open connection is not used once the name leads elsewhere, or nowhere',
 test('a connection leads to the host it was opened for, and to no other', async () => {
   const { port, connections } = await countConnections('http')
   const other = await countConnections('http')
-  open(`127.0.0.1:${port}`, `127.0.0.1:${other.port}`, `localhost:${port}`)
+  await open(`127.0.0.1:${port}`, `127.0.0.1:${other.port}`, `localhost:${port}`)
   const urls = [port, other.port, port].map((each) => `http://127.0.0.1:${each}/`)
   for (const url of urls) await post(url)
   await post(`http://localhost:${port}/`)
@@ -104,7 +104,7 @@ test('a server that hangs up between two calls has not failed', async () => {
     request.resume()
     response.end()
   })
-  open(`127.0.0.1:${port}`)
+  await open(`127.0.0.1:${port}`)
   for (let n = 1; n <= 3; n++) {
     assert.equal((await post(`http://127.0.0.1:${port}/`)).status, 200)
     sockets[n - 1]?.destroy()
@@ -125,7 +125,7 @@ test('one that hangs up as the second call arrives is called anew, and just once
       socket.destroy()
     })
   })
-  open(`127.0.0.1:${port}`)
+  await open(`127.0.0.1:${port}`)
   const url = `http://127.0.0.1:${port}/`
   assert.equal((await post(url)).status, 200)
   assert.equal((await post(url)).status, 200, 'on the second connection')
@@ -145,7 +145,7 @@ test('an answer that was not read to its end, or never came, ends its connection
     if (request.url === '/long') response.end('x'.repeat(1_000_000))
     if (request.url === '/short') response.end('x')
   })
-  open(`127.0.0.1:${port}`)
+  await open(`127.0.0.1:${port}`)
   const url = `http://127.0.0.1:${port}`
   assert.equal((await post(`${url}/long`)).complete, false)
   assert.equal((await post(`${url}/short`)).complete, true)
@@ -163,7 +163,7 @@ test('what a server says unasked is not taken for the next answer', async () => 
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     socket.write('HTTP/1.1 299 Unasked\r\ncontent-length: 0\r\n\r\n')
   })
-  open(`127.0.0.1:${port}`)
+  await open(`127.0.0.1:${port}`)
   assert.equal((await post(`http://127.0.0.1:${port}/`)).status, 200)
   assert.equal((await post(`http://127.0.0.1:${port}/`)).status, 200)
   assert.equal(connections, 2)

@@ -140,7 +140,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const [{ tenant_ref, troubled: failed }] = first
     count(tenant_ref, 1)
     if (failed) troubled++
-    const line = options.fetch.openLine()
+    const line = await options.fetch.openLine()
     for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane, line)
     line.close()
     if (failed) troubled--
