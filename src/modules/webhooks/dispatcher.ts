@@ -70,7 +70,7 @@ const laneOf = (rows: readonly Due[]): Lane | null => {
 /** What waits in a lane is leased; well before that lease ends it is somebody else's turn. */
 const LANE_MS = 5_000
 
-/** What has arrived is written down after this at the latest: so much is sent twice when a worker is killed. */
+/** What has arrived is written down before the next is sent, once this has passed. A killed worker's lanes send so much twice. */
 const WRITE_MS = 1_000
 
 const splitLanes = (rows: readonly (Due & { lane: number })[]): Lane[] =>
