@@ -679,15 +679,19 @@ create table gateway_events (
   body bytea,
   headers jsonb not null,
   received_at timestamp with time zone not null default now(),
+  handled_at timestamp with time zone,
+  reason text,
   constraint gateway_events_event_id_check CHECK (((length(event_id) >= 1) AND (length(event_id) <= 200))),
   constraint gateway_events_event_type_check CHECK ((length(event_type) <= 100)),
   constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
-  constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'unhandled'::text])))
+  constraint gateway_events_reason_check CHECK ((length(reason) <= 40)),
+  constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'unhandled'::text])))
 );
 alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
 CREATE INDEX gateway_events_kept ON gateway_events USING brin (received_at) WHERE (body IS NOT NULL);
+CREATE INDEX gateway_events_newest ON gateway_events USING btree (tenant_ref, provider, account_ref, received_at DESC);
 CREATE INDEX gateway_events_unhandled ON gateway_events USING btree (tenant_ref, received_at DESC) WHERE (status = 'unhandled'::text);
 create policy due on gateway_events for select to fd_worker using true;
 create policy operator on gateway_events for select to fd_operator using true;
@@ -2311,8 +2315,7 @@ create table webhook_attempts (
   constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
   constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
   constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt),
-  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id),
-  constraint webhook_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id)
 );
 alter table webhook_attempts owner to fd_owner;
 alter table webhook_attempts enable row level security;
@@ -2353,8 +2356,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
-  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id),
-  constraint webhook_deliveries_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id)
 ) with (fillfactor=70);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;

@@ -45,6 +45,7 @@ export const ERRORS = {
   customer_not_found: [404, 'No such customer.'],
   webhook_not_found: [404, 'No such webhook subscription.'],
   delivery_not_found: [404, 'No such delivery.'],
+  gateway_event_not_found: [404, 'No such event of a provider.'],
   product_not_found: [404, 'No such product.'],
   image_not_found: [404, 'The product has no such image.'],
   collection_not_found: [404, 'No such collection.'],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { ConfigError } from './config.ts'
-import { signedHeaders, writeEnvelope } from './modules/webhooks/envelope.ts'
+import { signedHeaders, signingKey, writeEnvelope } from './modules/webhooks/envelope.ts'
 import type { FeedEvent } from './modules/webhooks/schema.ts'
 
 /**
@@ -37,15 +37,17 @@ export function readListenOptions(args: readonly string[]): ListenOptions {
       key: { type: 'string' },
       api: { type: 'string', default: 'http://127.0.0.1:8080' },
       after: { type: 'string' },
+      secret: { type: 'string' },
     },
   })
-  const { key, api, after } = values
+  const { key, api, after, secret } = values
   const forwardTo = values['forward-to']
   const faults = [
     ...(key?.startsWith('fdk_') ? [] : ['--key must be a merchant key, fdk_...']),
     ...(URL.canParse(api) ? [] : ['--api must be a URL']),
     ...(forwardTo === undefined || URL.canParse(forwardTo) ? [] : ['--forward-to must be a URL']),
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
+    ...(secret === undefined || secret.startsWith('whsec_') ? [] : ['--secret must be whsec_...']),
   ]
   if (faults.length > 0) throw new ConfigError(faults)
   return {
@@ -53,6 +55,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions {
     key: key ?? '',
     forwardTo,
     after: after === undefined ? undefined : Number(after),
+    ...(secret === undefined ? {} : { secret }),
   }
 }
 
@@ -118,7 +121,7 @@ async function forward(
     eventId: id,
     eventType: type,
     body,
-    secrets: [secret],
+    keys: [signingKey(secret)],
     timestamp: Math.floor(Date.now() / 1_000),
     attempt: 1,
   })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { ConfigError } from '../src/config.ts'
 import { listen, readListenOptions } from '../src/listen.ts'
 import { signatureV1 } from '../src/modules/webhooks/envelope.ts'
@@ -48,11 +50,23 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
 })
 
 test('listen says what is wrong with its arguments, and ends when its key is refused', async (t) => {
-  for (const args of [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]) {
+  const faulty = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
+  for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
     assert.throws(() => readListenOptions(args), ConfigError)
   }
+  assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a']).secret, 'whsec_a')
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'read:own_store')
   const refused = listen({ api: app.url, key, forwardTo: undefined, after: 0, print: () => {} })
   await assert.rejects(refused, ConfigError)
+})
+
+test('the command works from any folder', () => {
+  const command = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
+  const { status, stderr } = spawnSync(command, ['listen', '--forward-to', 'nowhere'], {
+    cwd: '/',
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1)
+  assert.match(stderr, /--key must be a merchant key[\s\S]*--forward-to must be a URL/)
 })

@@ -14,6 +14,7 @@ export function openSafeFetch(options: SafeFetchOptions): SafeFetch {
   return {
     check: async (url) => (await ready()).check(url),
     send: async (request) => (await ready()).send(request),
+    openLine: async () => (await ready()).openLine(),
     close: async () => (await opened)?.close(),
   }
 }

@@ -51,7 +51,7 @@ export async function dial(
   addresses: readonly string[],
   url: URL,
   deadline: Deadline,
-): Promise<Socket> {
+): Promise<{ socket: Socket; address: string }> {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   const candidates = addresses.slice(0, MAX_DIALS)
   let failure: unknown
@@ -60,7 +60,7 @@ export async function dial(
     // A silent address may use its share of the time and not that of the addresses after it.
     const shareMs = (deadline.endsAt - performance.now()) / (candidates.length - index)
     try {
-      return await open(address, port, { shareMs, signal: deadline.signal })
+      return { socket: await open(address, port, { shareMs, signal: deadline.signal }), address }
     } catch (error) {
       if (error instanceof UnsafeUrlError) throw error
       failure = error

@@ -36,4 +36,6 @@ export const STORELESS_TABLES: Readonly<Record<string, string>> = {
   refund_items: 'Their refund names the store.',
   refund_tenders: 'Their refund names the store.',
   refunds: 'Their order names the store.',
+  webhook_attempts: 'Their delivery names the store; each would lock its row.',
+  webhook_deliveries: 'Their event names the store, and each checkout writes some.',
 }

@@ -137,7 +137,8 @@ export const ORACLES: Readonly<Record<string, string>> = {
       join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
       left join (select tenant_ref, charge_id, sum(amount_cents) as given
                    from refund_tenders
-                  where tender = 'card' and status = 'succeeded'
+                  -- What a bank took in a dispute, no gateway was asked for.
+                  where tender = 'card' and status = 'succeeded' and attempt_id is not null
                   group by tenant_ref, charge_id) t
         on t.tenant_ref = c.tenant_ref and t.charge_id = c.charge_id
      where c.captured_cents - coalesce(t.given, 0)

@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { hasten } from '../../platform/idempotency-upkeep.ts'
-import type { WebhookReceived } from '../gateway/schema.ts'
+import type { News, Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import * as orders from '../orders/service.ts'
 import type { Attempt } from '../payments/schema.ts'
@@ -23,15 +23,25 @@ export async function onProviderEvent(
   event: WebhookReceived,
 ): Promise<void> {
   const news = await gateway.readNews(db, event)
-  if (news === null || news.topic === 'other') return
-  const attempts = await findAttempts(db, news.refs)
-  if (news.topic === 'transaction') {
-    for (const { order_id } of attempts) await askNow(db, order_id)
-    return
-  }
+  if (news === null) return
+  const outcome = await act(deps, db, news)
+  await gateway.conclude(db, event, outcome)
+  if (outcome.status === 'unhandled') alert(deps, db, event)
+}
+
+async function act(deps: ProviderEventDeps, db: TenantDb, { topic, refs }: News): Promise<Outcome> {
+  if (topic === 'other') return { status: 'ignored', reason: 'other_type' }
+  const attempts = await findAttempts(db, refs)
   let found = 0
-  for (const attempt of attempts) found += (await checkDispute(deps, db, attempt)) ? 1 : 0
-  if (found === 0) await leaveToPerson(deps, db, event)
+  if (topic === 'chargeback') {
+    for (const attempt of attempts) found += (await checkDispute(deps, db, attempt)) ? 1 : 0
+    if (found > 0) return { status: 'applied', reason: 'dispute_recorded' }
+    return { status: 'unhandled', reason: 'dispute_not_shown' }
+  }
+  if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
+  for (const { order_id } of attempts) found += await askNow(db, order_id)
+  if (found > 0) return { status: 'applied', reason: 'lookup_hastened' }
+  return { status: 'ignored', reason: 'nothing_waiting' }
 }
 
 /** Those of the references that are ours: the provider may have others' too. */
@@ -44,12 +54,15 @@ async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Atte
   return attempts
 }
 
-/** Whatever of the order waits for its time to be asked about is due now. */
-async function askNow(db: TenantDb, order_id: string): Promise<void> {
-  await payments.hastenChecks(db, order_id)
+/** Whatever of the order waits for its time to be asked about is due now. Answers how much that is. */
+async function askNow(db: TenantDb, order_id: string): Promise<number> {
+  let hastened = await payments.hastenChecks(db, order_id)
   const refunds = await orders.listRefunds(db, order_id)
   const pending = refunds.filter(({ status }) => status === 'pending')
-  for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) await hasten(db, id)
+  for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) {
+    hastened += await hasten(db, id)
+  }
+  return hastened
 }
 
 async function checkDispute(
@@ -66,13 +79,8 @@ async function checkDispute(
   return true
 }
 
-/** Some providers name no transaction in a dispute, and some records show none. */
-async function leaveToPerson(
-  { onAlert }: ProviderEventDeps,
-  db: TenantDb,
-  event: WebhookReceived,
-): Promise<void> {
-  await gateway.leaveUnhandled(db, event)
+/** Some providers name no transaction in a dispute, and some records show none: a person has to look. */
+function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event
   onAlert(
     { tenant_ref: db.tenant, provider, account_ref, provider_event_id },

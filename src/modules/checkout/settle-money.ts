@@ -117,7 +117,7 @@ export async function settle<T>(
     orders.listItems(tx, order_id),
     orders.listCharges(tx, order_id),
   ])
-  const stock = besides(inventory.allocate(tx, order_id))
+  const stock = besides(sell(tx, order_id))
   const [locked, items, before] = await reading
   requireWaiting(locked)
   const closed = await closeTenders(tx, order_id, before)
@@ -155,6 +155,12 @@ export async function settle<T>(
     stock,
   ])
   return kept
+}
+
+/** What came down to its threshold by this sale is told of, once. */
+async function sell(tx: Tx, order_id: string): Promise<void> {
+  const { low } = await inventory.allocate(tx, order_id)
+  await allOf(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
 }
 
 /** Store credit first: everybody locks the two in this order. */

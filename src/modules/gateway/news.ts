@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { Scheme } from './schema.ts'
+import type { News, Scheme } from './schema.ts'
 import type { Sent } from './verify.ts'
 
 /** What an event calls itself. */
@@ -9,13 +9,6 @@ export interface Label {
   event_type: string | null
   /** False: signed, and no JSON object. */
   readable: boolean
-}
-
-/** What an event is about. It says where to look, never what is there. */
-export interface News {
-  topic: 'transaction' | 'chargeback' | 'other'
-  /** The references that we gave the gateway, as far as it repeats them. */
-  refs: string[]
 }
 
 type Json = Readonly<Record<string, unknown>>

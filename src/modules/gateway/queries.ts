@@ -5,7 +5,6 @@ import type { Page } from '../../kernel/page.ts'
 import { publishFrom } from '../../platform/outbox.ts'
 import {
   type AccountName,
-  EventRow,
   FoundAccount,
   GatewayAccount,
   type Scheme,
@@ -94,6 +93,7 @@ export const countAccounts = (operator: Runner, filters: AccountFilters) =>
 export interface NewEvent extends WebhookReceived {
   scheme: Scheme
   status: 'received' | 'unhandled'
+  reason: 'unreadable' | null
   body: Buffer
   headers: Readonly<Record<string, string>>
 }
@@ -104,32 +104,20 @@ export interface NewEvent extends WebhookReceived {
  */
 export const insertEvent = (
   db: Db,
-  { scheme, status, body, headers, ...published }: NewEvent,
+  { scheme, status, reason, body, headers, ...published }: NewEvent,
 ): Promise<number> =>
   db.run(sql`
     with fresh as (
       insert into gateway_events
-             (tenant_ref, provider, account_ref, event_id, event_type, scheme, status, body, headers)
+             (tenant_ref, provider, account_ref, event_id, event_type, scheme, status, reason, body,
+              headers)
       values (${db.tenant}, ${published.provider}, ${published.account_ref},
-              ${published.provider_event_id}, ${published.event_type}, ${scheme}, ${status}, ${body},
-              ${JSON.stringify(headers)}::jsonb)
+              ${published.provider_event_id}, ${published.event_type}, ${scheme}, ${status},
+              ${reason}, ${body}, ${JSON.stringify(headers)}::jsonb)
           on conflict do nothing
       returning event_id
     )
     ${publishFrom(db, WEBHOOK_RECEIVED, published, sql`fresh`)}`)
-
-const rowOf = (db: Db, { provider, account_ref, provider_event_id }: WebhookReceived) =>
-  sql`tenant_ref = ${db.tenant} and provider = ${provider} and account_ref = ${account_ref}
-      and event_id = ${provider_event_id}`
-
-export const findEvent = (db: Db, event: WebhookReceived) =>
-  db.maybe(
-    EventRow,
-    sql`select scheme, status, event_type, body from gateway_events where ${rowOf(db, event)}`,
-  )
-
-export const markUnhandled = (db: Db, event: WebhookReceived) =>
-  db.run(sql`update gateway_events set status = 'unhandled' where ${rowOf(db, event)}`)
 
 const old = sql`body is not null and received_at < now() - make_interval(days => ${BODY_KEPT_DAYS})`
 

@@ -4,10 +4,17 @@ import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readText } from '../../kernel/query.ts'
+import { readOneOf, readText } from '../../kernel/query.ts'
 import { OpenObject, PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
-import { AccountChange, GatewayAccount, Receipt } from './schema.ts'
+import {
+  AccountChange,
+  EVENT_STATUSES,
+  GatewayAccount,
+  GatewayEvent,
+  GatewayEventDetail,
+  Receipt,
+} from './schema.ts'
 import * as gateway from './service.ts'
 import { createTurns, type Turns } from './turns.ts'
 
@@ -158,4 +165,54 @@ export const operatorRoutes =
         account: await gateway.removeAccount(deps, actor, params),
       }),
     )
+
+    addEventRoutes(app, operator)
   }
+
+/** For whoever asks what a provider has sent, and why nothing happened. */
+function addEventRoutes(app: App, operator: Runner): void {
+  app.get(
+    '/v1/gateway/events',
+    {
+      config: {
+        query: {
+          provider: Type.String(),
+          account_ref: Type.String(),
+          tenant_ref: Type.String(),
+          status: Type.Enum([...EVENT_STATUSES]),
+          ...PAGE_QUERY,
+        },
+      },
+      schema: {
+        operationId: 'listGatewayEvents',
+        tags: ['operator'],
+        summary: 'What providers have sent and what came of it, newest first.',
+        response: { 200: PageOf('events', ref(GatewayEvent)) },
+      },
+    },
+    ({ query }) => {
+      const filters = {
+        provider: readText(query, 'provider'),
+        account_ref: readText(query, 'account_ref'),
+        tenant_ref: readText(query, 'tenant_ref'),
+        status: readOneOf(query, 'status', EVENT_STATUSES),
+      }
+      return gateway.listEvents(operator, filters, readPage(query))
+    },
+  )
+
+  app.get(
+    `${PATH}/events/:event_id`,
+    {
+      config: { failures: ['gateway_event_not_found'] },
+      schema: {
+        operationId: 'readGatewayEvent',
+        tags: ['operator'],
+        summary: 'One event, with what was sent.',
+        params: Params('provider', 'account_ref', 'event_id'),
+        response: { 200: Type.Object({ event: GatewayEventDetail }) },
+      },
+    },
+    async ({ params }) => ({ event: await gateway.getEvent(operator, params, params.event_id) }),
+  )
+}

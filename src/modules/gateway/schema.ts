@@ -63,10 +63,65 @@ export const WebhookReceived = Type.Object({
 })
 export type WebhookReceived = Static<typeof WebhookReceived>
 
+/** What an event is about. It says where to look, never what is there. */
+export interface News {
+  topic: 'transaction' | 'chargeback' | 'other'
+  /** The references that we gave the gateway, as far as it repeats them. */
+  refs: string[]
+}
+
+/** `received`: the worker has not come to it, or tries again. `unhandled`: a person has to look. */
+export const EVENT_STATUSES = ['received', 'applied', 'ignored', 'unhandled'] as const
+const EventStatus = Type.Enum([...EVENT_STATUSES])
+export type EventStatus = Static<typeof EventStatus>
+
+/** What came of an event, and why. */
+export type Outcome =
+  | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' }
+  /** Nothing is to be done with its type; it names no payment of the store; none was waited for. */
+  | { status: 'ignored'; reason: 'other_type' | 'no_payment_of_ours' | 'nothing_waiting' }
+  | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' }
+
+export const EVENT_REASONS = [
+  'lookup_hastened',
+  'dispute_recorded',
+  'other_type',
+  'no_payment_of_ours',
+  'nothing_waiting',
+  'unreadable',
+  'dispute_not_shown',
+] as const satisfies readonly Outcome['reason'][]
+
 /** An event as it is kept. */
 export const EventRow = Type.Object({
   scheme: Scheme,
-  status: Type.Enum(['received', 'unhandled']),
+  status: EventStatus,
   event_type: Nullable(Type.String()),
   body: Nullable(Type.Unsafe<Buffer>({})),
 })
+
+/** An event as an operator sees it in a list. */
+export const GatewayEvent = Shared(
+  'GatewayEvent',
+  Type.Object({
+    tenant_ref: Type.String(),
+    provider: Type.String(),
+    account_ref: Type.String(),
+    event_id: Type.String(),
+    event_type: Nullable(Type.String()),
+    scheme: Scheme,
+    status: EventStatus,
+    reason: Nullable(Type.Enum([...EVENT_REASONS])),
+    received_at: Timestamp,
+    handled_at: Nullable(Timestamp),
+  }),
+)
+
+/** The same with what was sent, as long as that is kept. */
+export const GatewayEventDetail = Type.Object({
+  ...GatewayEvent.properties,
+  headers: Type.Record(Type.String(), Type.String()),
+  body: Nullable(Type.String({ description: 'Null once it is forgotten, after 30 days.' })),
+  body_encoding: Nullable(Type.Enum(['utf8', 'base64'])),
+})
+export type GatewayEventDetail = Static<typeof GatewayEventDetail>

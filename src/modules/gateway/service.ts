@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { refusing } from '../../db/constraints.ts'
 import type { Database, Db } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
@@ -7,13 +8,16 @@ import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import * as stores from '../stores/service.ts'
 import { type Accounts, type OpenAccount, openAccounts, sealKey } from './accounts.ts'
-import { labelOf, type News, newsOf, readBody } from './news.ts'
+import * as events from './event-queries.ts'
+import { labelOf, newsOf, readBody } from './news.ts'
 import * as queries from './queries.ts'
 import {
   ACCOUNT_REF,
   type AccountChange,
   type AccountName,
   type GatewayAccount,
+  type GatewayEventDetail,
+  type News,
   PROVIDER,
   type Receipt,
   type WebhookReceived,
@@ -125,6 +129,7 @@ export async function receive(deps: GatewayDeps, name: AccountName, sent: Sent):
     event_type,
     scheme,
     status: readable ? 'received' : 'unhandled',
+    reason: readable ? null : 'unreadable',
     body: sent.raw,
     headers: keptHeaders(sent.headers),
   })
@@ -169,10 +174,31 @@ function keptHeaders(headers: Headers): Record<string, string> {
 
 /** What a published event is about; null when it cannot be read, or is not kept any more. */
 export async function readNews(db: Db, event: WebhookReceived): Promise<News | null> {
-  const row = await queries.findEvent(db, event)
+  const row = await events.findEvent(db, event)
   const body = row?.body ? readBody(row.body) : null
   return row === null || body === null ? null : newsOf(row.scheme, body)
 }
 
-/** Leaves an event to a person, who finds it by its status. */
-export const leaveUnhandled = (db: Db, event: WebhookReceived) => queries.markUnhandled(db, event)
+/** Writes down what came of an event. */
+export const conclude = events.writeOutcome
+
+export async function listEvents(operator: Runner, filters: events.EventFilters, page: Page) {
+  const [listed, { total }] = await Promise.all([
+    events.listEvents(operator, filters, page),
+    events.countEvents(operator, filters),
+  ])
+  return { events: listed, total, ...page }
+}
+
+/** One event with what was sent: as text where it is text. */
+export async function getEvent(
+  operator: Runner,
+  name: AccountName,
+  id: string,
+): Promise<GatewayEventDetail> {
+  const found = await events.readEvent(operator, name, id)
+  if (found === null) throw new ApiError('gateway_event_not_found')
+  const { body } = found
+  const body_encoding = body === null ? null : isUtf8(body) ? 'utf8' : 'base64'
+  return { ...found, body: body?.toString(body_encoding ?? 'utf8') ?? null, body_encoding }
+}

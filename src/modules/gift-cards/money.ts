@@ -7,6 +7,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
+import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
@@ -80,8 +81,16 @@ async function issueCards(
       entity: count === 1 ? `gift_card:${ids[0]}` : 'gift_cards',
       after: { count, initial_balance_cents: cents, currency },
     }),
+    ...cards.map((card) => webhooks.emit(tx, issuedEvent(card))),
   ])
   return cards
+}
+
+/** Neither the code nor the words on it, and nobody's address. */
+function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
+  const { currency, expires_at, customer_ref } = card
+  const gift_card = { id, code_last4, initial_balance_cents, currency, expires_at, customer_ref }
+  return { type: 'commerce.giftcard.issued.v1' as const, customer_ref, data: { gift_card } }
 }
 
 function newCard(keys: CodeKeys, tenant: string): CardRow {

@@ -156,3 +156,14 @@ export const Explanation = Type.Object({
   refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
 })
 export type Explanation = Static<typeof Explanation>
+
+export const DisputeChange = Type.Object({
+  outcome: Type.Enum(['opened', 'won', 'lost']),
+  amount_cents: Type.Optional(
+    Type.Integer({
+      ...Cents,
+      description: 'What was lost: all that is left of the card charges, unless it is said.',
+    }),
+  ),
+})
+export type DisputeChange = Static<typeof DisputeChange>

@@ -36,6 +36,8 @@ export interface Giving {
   items?: readonly queries.NewRefundItem[]
   reason: string | null
   actor: string
+  /** The bank has it already: no gateway is asked. */
+  isTaken?: boolean
 }
 
 /** Under the order's lock. Of however many at once, no more is promised than was taken. */
@@ -45,7 +47,7 @@ export async function promise(
   charges: readonly ChargeRow[],
   giving: Giving,
 ): Promise<string> {
-  const { parts, tenders, items = [], ...rest } = giving
+  const { parts, tenders, items = [], isTaken = false, ...rest } = giving
   const refund_id = randomUUID()
   for (const { charge_id, amount_cents } of tenders) {
     if ((await queries.takeFromCharge(tx, charge_id, amount_cents)) === 0) {
@@ -57,7 +59,7 @@ export async function promise(
   }
   const asked = tenders.map((share) => ({
     ...share,
-    attempt_id: share.tender === 'card' ? randomUUID() : null,
+    attempt_id: share.tender === 'card' && !isTaken ? randomUUID() : null,
   }))
   const { id: order_id, currency } = order
   const amount_cents = totalOf(parts)

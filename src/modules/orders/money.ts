@@ -3,6 +3,7 @@
  * statement, so that they travel together; the status follows by `change` of the service.
  */
 
+export { isDisputable, openDispute } from './dispute-money.ts'
 export {
   type Asked,
   actorOf,

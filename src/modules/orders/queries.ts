@@ -224,7 +224,7 @@ export interface FactChange {
   processing_at?: string | null
   cancelled_at?: string | null
   cancel_reason?: string | null
-  disputed_at?: string
+  disputed_at?: string | null
   hold?: { reason: string; by: string; at: string } | null
 }
 
@@ -243,7 +243,8 @@ export const writeFacts = (tx: Tx, id: string, facts: FactChange, derived: Deriv
                                 then ${facts.processing_at ?? null} else processing_at end,
            cancelled_at = coalesce(${facts.cancelled_at ?? null}, cancelled_at),
            cancel_reason = coalesce(${facts.cancel_reason ?? null}, cancel_reason),
-           disputed_at = coalesce(${facts.disputed_at ?? null}, disputed_at),
+           disputed_at = case when ${has('disputed_at')}::boolean
+                              then ${facts.disputed_at ?? null} else disputed_at end,
            hold_reason = case when ${has('hold')}::boolean
                               then ${facts.hold?.reason ?? null} else hold_reason end,
            hold_at = case when ${has('hold')}::boolean

@@ -4,8 +4,9 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
-import { Explanation, NewHold, NewNote } from './change-schema.ts'
+import { DisputeChange, Explanation, NewHold, NewNote } from './change-schema.ts'
 import * as desk from './desk.ts'
+import { setDispute } from './dispute-money.ts'
 import { explain } from './explain.ts'
 import { exportCsv } from './export.ts'
 import type { OrderFilters } from './read-queries.ts'
@@ -271,6 +272,28 @@ export const operatorRoutes: Routes = async (app) => {
     },
     async ({ db, actor, params, body }) => ({
       order: await desk.setTestFlag(db, actor, params.id, body.is_test),
+    }),
+  )
+  app.post(
+    '/v1/stores/:tenant/orders/:id/dispute',
+    {
+      config: {
+        failures: [
+          ...(['unknown_tenant', 'order_not_found', 'order_busy', 'invalid_transition'] as const),
+          'amount_exceeds_refundable',
+        ],
+      },
+      schema: {
+        operationId: 'setOrderDispute',
+        tags: ['operator'],
+        summary: "Say that an order's payment is disputed, or how that has ended.",
+        params: Params('tenant', 'id'),
+        body: DisputeChange,
+        response: { 200: OneOrder },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      order: await setDispute(db, actor, params.id, body),
     }),
   )
 }

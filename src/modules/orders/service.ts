@@ -70,7 +70,7 @@ export function withFacts(order: OrderRow, facts: queries.FactChange, at: string
   const changed: OrderRow = {
     ...order,
     ...(plain as Partial<OrderRow>),
-    disputed: order.disputed || disputed_at !== undefined,
+    disputed: disputed_at === undefined ? order.disputed : disputed_at !== null,
     ...(hold === undefined
       ? {}
       : { hold: hold === null ? null : { reason: hold.reason, by: hold.by, placed_at: hold.at } }),

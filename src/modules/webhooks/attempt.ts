@@ -1,14 +1,14 @@
 import type { Clock } from '../../kernel/clock.ts'
 import { SafeFetchError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
-import { signedHeaders } from './envelope.ts'
+import { type SigningKey, signedHeaders } from './envelope.ts'
 import type { Attempt } from './schema.ts'
 
 /** The contract's limit, over name lookup, connection, TLS and the headers of the answer. */
 const TIMEOUT_MS = 10_000
 
 export interface Sender {
-  fetch: SafeFetch
+  fetch: Pick<SafeFetch, 'send'>
   clock: Clock
   timeoutMs?: number | undefined
 }
@@ -19,7 +19,7 @@ export interface Sending {
   event_type: string
   payload: Buffer
   /** The newest first. */
-  secrets: readonly string[]
+  keys: readonly SigningKey[]
   /** The number of this attempt, from 1. */
   attempt: number
 }
@@ -40,7 +40,7 @@ export async function attempt(sender: Sender, sending: Sending): Promise<Outcome
     eventId: sending.event_id,
     eventType: sending.event_type,
     body: sending.payload,
-    secrets: sending.secrets,
+    keys: sending.keys,
     timestamp: Math.floor(now / 1_000),
     attempt: sending.attempt,
   })

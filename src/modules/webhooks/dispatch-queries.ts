@@ -30,8 +30,8 @@ const claimed = sql`
 /** What is on its way stands among the oldest that are due: so far is looked for it. */
 const OLDEST = 100
 
-/** So many are sent one after another and then written down together. */
-export const LANE_LENGTH = 8
+/** So many at most are sent one after another and then written down together. */
+export const LANE_LENGTH = 32
 
 export interface ClaimOptions {
   /** Lanes: what is sent at the same time. */
@@ -131,14 +131,14 @@ const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T
  * Successes of one endpoint, which end its row of failures; an endpoint without any is not written
  * to. What another worker has taken over is left alone.
  *
- * With `goOn` the worker takes the endpoint's next deliveries in the same breath, for the lane that
- * has just come free: nobody has to count.
+ * The worker takes up to `take` of the endpoint's next deliveries in the same breath, for the lane
+ * that has just come free: nobody has to count.
  */
 export const settleDelivered = (
   db: Db,
   subscriptionId: string,
   delivered: readonly Delivered[],
-  goOn: boolean,
+  take: number,
 ) =>
   db.many(
     Claimed,
@@ -173,9 +173,9 @@ export const settleDelivered = (
         join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
        where d.tenant_ref = ${db.tenant} and d.subscription_id = ${subscriptionId}
          and d.next_retry_at <= now() and (d.lease_until is null or d.lease_until <= now())
-         and e.payload is not null and ${goOn}::boolean and exists (select from settled)
+         and e.payload is not null and exists (select from settled)
        order by d.next_retry_at
-       limit ${LANE_LENGTH}
+       limit ${take}
          for update of d skip locked
     )
     update webhook_deliveries as q
@@ -186,6 +186,15 @@ export const settleDelivered = (
        and s.tenant_ref = ${db.tenant} and s.id = q.subscription_id
     returning ${claimed}`,
   )
+
+/** Lets go of what was not sent: it is due at once, for anybody. */
+export const giveBack = (db: Db, leases: readonly Lease[]) =>
+  db.run(sql`
+    update webhook_deliveries as d
+       set lease_until = null, lease_token = null
+      from unnest(${leases.map(({ id }) => id)}::uuid[],
+                  ${leases.map(({ lease_token }) => lease_token)}::uuid[]) as held (id, lease_token)
+     where d.tenant_ref = ${db.tenant} and d.id = held.id and d.lease_token = held.lease_token`)
 
 /** `retrySeconds` is null after the last attempt. Answers with the endpoint that this one paused. */
 export const settleFailed = (

@@ -4,12 +4,13 @@ import { type Clock, systemClock } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import * as mail from '../../platform/mail.ts'
-import type { SafeFetch } from '../../platform/safe-fetch.ts'
+import type { SafeFetch, SafeLine } from '../../platform/safe-fetch.ts'
 import * as stores from '../stores/service.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import * as queries from './dispatch-queries.ts'
+import type { SigningKey } from './envelope.ts'
 import type { DueDelivery } from './schema.ts'
-import { openSecrets } from './secrets.ts'
+import { openKeys } from './secrets.ts'
 import { emit } from './service.ts'
 
 /**
@@ -69,6 +70,9 @@ const laneOf = (rows: readonly Due[]): Lane | null => {
 /** What waits in a lane is leased; well before that lease ends it is somebody else's turn. */
 const LANE_MS = 5_000
 
+/** What has arrived is written down before the next is sent, once this has passed. A killed worker's lanes send so much twice. */
+const WRITE_MS = 1_000
+
 const splitLanes = (rows: readonly (Due & { lane: number })[]): Lane[] =>
   [...Map.groupBy(rows, ({ lane }) => lane).values()].map(laneOf).filter((lane) => lane !== null)
 
@@ -98,7 +102,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
     }
     if (signal.aborted) {
-      await Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
+      await queries.giveBack(db, rows)
       return []
     }
     const lanes = splitLanes(rows)
@@ -119,9 +123,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Answers with the endpoint's next ones, while it takes them and nobody else needs the slot. */
-  async function tryLane(lane: Lane): Promise<Lane | null> {
+  async function tryLane(lane: Lane, line: SafeLine): Promise<Lane | null> {
+    const mayGoOn = () => !draining && underWay.size < slots
     try {
-      return await deliverLane(options, lane, () => !draining && underWay.size < slots)
+      return await deliverLane({ ...options, line, mayGoOn }, lane)
     } catch (error) {
       // Whoever took it over writes what comes of it.
       if (error instanceof LeaseLostError) return null
@@ -135,7 +140,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const [{ tenant_ref, troubled: failed }] = first
     count(tenant_ref, 1)
     if (failed) troubled++
-    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane)
+    const line = await options.fetch.openLine()
+    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane, line)
+    line.close()
     if (failed) troubled--
     count(tenant_ref, -1)
     blockedUntil.delete(tenant_ref)
@@ -166,51 +173,60 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-/**
- * Sends what stands in a lane. What arrived is written down together, at the end or before anything
- * else is written; the first failure ends the lane, and what was behind it is anybody's again.
- */
-async function deliverLane(
-  options: DispatcherOptions,
-  lane: Lane,
-  mayGoOn: () => boolean,
-): Promise<Lane | null> {
-  const [{ tenant_ref, subscription_id }] = lane
-  const db = options.database.tenant(tenant_ref)
-  const secrets = openSecrets(options.key, lane[0], tenant_ref, subscription_id)
-  const since = performance.now()
-  const arrived: queries.Delivered[] = []
-  for (const [index, due] of lane.entries()) {
-    const late = index > 0 && performance.now() - since > LANE_MS
-    const outcome = late || due.deleted || !due.active ? null : await send(options, due, secrets)
-    if (outcome?.delivered) {
-      arrived.push({ due, attempt: outcome })
-      continue
-    }
-    if (arrived.length > 0) await queries.settleDelivered(db, subscription_id, arrived, false)
-    if (!late) await stopAt(options, db, due, outcome)
-    await giveBack(db, lane.slice(late ? index : index + 1))
-    return null
-  }
-  return laneOf(await queries.settleDelivered(db, subscription_id, arrived, mayGoOn()))
+interface LaneOptions extends DispatcherOptions {
+  /** What the lane is sent over: one connection, as far as the endpoint keeps it open. */
+  line: SafeLine
+  mayGoOn(): boolean
 }
 
-const giveBack = (db: TenantDb, rows: readonly Due[]) =>
-  Promise.all(rows.map((due) => queries.queue.giveBack(db, due)))
+/**
+ * Sends what stands in a lane. What arrived is written down together: every now and then, and before
+ * anything else is written. The first failure ends the lane, and what was behind it is anybody's
+ * again.
+ */
+async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lane | null> {
+  const [{ tenant_ref, subscription_id }] = lane
+  const db = options.database.tenant(tenant_ref)
+  const keys = openKeys(options.key, lane[0], tenant_ref, subscription_id)
+  const since = performance.now()
+  let arrived: queries.Delivered[] = []
+  let writtenAt = since
+  const write = async (take: number) => {
+    const rows = await queries.settleDelivered(db, subscription_id, arrived, take)
+    arrived = []
+    writtenAt = performance.now()
+    return rows
+  }
+  for (const [index, due] of lane.entries()) {
+    const late = index > 0 && performance.now() - since > LANE_MS
+    const outcome = late || due.deleted || !due.active ? null : await send(options, due, keys)
+    if (outcome?.delivered) {
+      arrived.push({ due, attempt: outcome })
+      const isLast = index === lane.length - 1
+      if (!isLast && performance.now() - writtenAt > WRITE_MS) await write(0)
+      continue
+    }
+    if (arrived.length > 0) await write(0)
+    if (!late) await stopAt(options, db, due, outcome)
+    await queries.giveBack(db, lane.slice(late ? index : index + 1))
+    return null
+  }
+  return laneOf(await write(options.mayGoOn() ? queries.LANE_LENGTH : 0))
+}
 
 function send(
-  { fetch, timeoutMs, clock = systemClock }: DispatcherOptions,
+  { line, timeoutMs, clock = systemClock }: LaneOptions,
   due: Due,
-  secrets: readonly string[],
+  keys: readonly SigningKey[],
 ) {
   return attempt(
-    { fetch, clock, timeoutMs },
+    { fetch: line, clock, timeoutMs },
     {
       url: due.endpoint_url,
       event_id: due.event_id,
       event_type: due.event_type,
       payload: due.payload,
-      secrets,
+      keys,
       attempt: due.attempt_count + 1,
     },
   )

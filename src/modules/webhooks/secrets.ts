@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { open, seal } from '../../kernel/tokens.ts'
+import { type SigningKey, signingKey } from './envelope.ts'
 
 /** As Standard Webhooks has it: 32 random bytes behind a prefix that scanners for leaks know. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
@@ -16,7 +17,7 @@ interface Sealed {
 }
 
 /** Those that sign now, the newest first. */
-export const openSecrets = (key: Buffer, sealed: Sealed, tenant: string, id: string): string[] =>
+export const openKeys = (key: Buffer, sealed: Sealed, tenant: string, id: string): SigningKey[] =>
   [sealed.secret_sealed, sealed.previous_sealed]
     .filter((each) => each !== null)
-    .map((each) => open(key, each, context(tenant, id)).toString('utf8'))
+    .map((each) => signingKey(open(key, each, context(tenant, id)).toString('utf8')))

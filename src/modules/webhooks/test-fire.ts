@@ -6,7 +6,7 @@ import { writeEnvelope } from './envelope.ts'
 import { TEST_EVENT } from './events.ts'
 import * as queries from './queries.ts'
 import type { TestOutcome } from './schema.ts'
-import { openSecrets } from './secrets.ts'
+import { openKeys } from './secrets.ts'
 import { get, passLimit, type Webhooks } from './service.ts'
 
 /** Each may hold a connection for ten seconds, to wherever the merchant says. */
@@ -37,7 +37,7 @@ export async function fireTest(
       event_id,
       event_type: TEST_EVENT,
       payload,
-      secrets: openSecrets(key, sealed, db.tenant, subscription.id),
+      keys: openKeys(key, sealed, db.tenant, subscription.id),
       attempt: 1,
     },
   )

@@ -43,6 +43,11 @@ test("a provider's event", async (t) => {
       ])
     ).rows.map(({ type }) => type)
 
+  const outcomeOf = async (id: string) => {
+    const { body } = await app.operator.get(`${path}/events/${id}`)
+    return `${body.event.status}: ${body.event.reason}`
+  }
+
   const place = async (card: object) => {
     const answer = await checkout(app, shop, cart(shop.variants[1_000], { card }))
     const order = answer.body.order?.id as string
@@ -83,8 +88,9 @@ test("a provider's event", async (t) => {
     assert.equal(answer.status, 503, answer.text)
     await wait(order, 300)
     const before = await orderOf(order)
-    await tell({ order_id: attempt, type: 'transaction.sale.failure' })
+    await tell({ id: 'news', order_id: attempt, type: 'transaction.sale.failure' })
     assert.deepEqual(await dueOf(order), { attempt: true, claim: true })
+    assert.equal(await outcomeOf('news'), 'applied: lookup_hastened')
     assert.deepEqual(await orderOf(order), before)
     assert.equal((await attemptOf(order)).state, 'unknown')
   })
@@ -96,6 +102,44 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
   })
 
+  await t.test(
+    'has a refund that nobody knows of asked about now, and moves no money',
+    async () => {
+      const { order } = await place(cardOf('4111111111111111'))
+      // A gateway whose books are gone says nothing.
+      await superuser.query('alter table sim_charges rename to sim_charges_away')
+      const answer = await shop.merchant.post(
+        `/v1/merchant/orders/${order}/refunds`,
+        { amount_cents: 300 },
+        { 'idempotency-key': randomUUID() },
+      )
+      await superuser.query('alter table sim_charges_away rename to sim_charges')
+      assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
+      const refund = await one('select refund_id from refunds where order_id = $1', order)
+      const due = async () =>
+        one(
+          `select k.lease_until <= now() as claim, r.status, o.refunded_cents
+           from refunds as r
+           join idempotency_keys as k on k.resource_id = r.refund_id
+           join orders as o on o.id = r.order_id
+          where r.refund_id = $1`,
+          refund.refund_id,
+        )
+      await superuser.query(
+        `update idempotency_keys set lease_until = now() + interval '5 minutes'
+        where resource_id = $1`,
+        [refund.refund_id],
+      )
+      const asked = await one(
+        `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
+        order,
+      )
+      await tell({ id: 'refunded', order_id: asked.id, type: 'transaction.refund.success' })
+      assert.deepEqual(await due(), { claim: true, status: 'pending', refunded_cents: '0' })
+      assert.equal(await outcomeOf('refunded'), 'applied: lookup_hastened')
+    },
+  )
+
   await t.test('changes nothing about an order that is paid, in any order, twice', async () => {
     const { order, attempt } = await place(cardOf('4111111111111111'))
     const before = await orderOf(order)
@@ -105,6 +149,8 @@ test("a provider's event", async (t) => {
     }
     assert.deepEqual(await orderOf(order), before)
     assert.equal((await attemptOf(order)).state, 'approved')
+    await tell({ id: 'late', order_id: attempt })
+    assert.equal(await outcomeOf('late'), 'ignored: nothing_waiting')
   })
 
   await t.test("of one store does not touch another's order", async () => {
@@ -134,16 +180,17 @@ test("a provider's event", async (t) => {
       await tell({ id: 'early', order_id: attempt, type: 'chargeback.batch.complete' })
       assert.equal((await orderOf(order)).disputed_at, null)
       assert.equal(alerts.length, 1)
-      const early = await one("select status from gateway_events where event_id = 'early'")
-      assert.equal(early.status, 'unhandled')
+      assert.equal(await outcomeOf('early'), 'unhandled: dispute_not_shown')
 
       await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
       await tell({
+        id: 'shown',
         type: 'chargeback.batch.complete',
         chargebacks: [{ id: '1', order_id: attempt }],
       })
       const after = await orderOf(order)
       assert.ok(after.disputed_at)
+      assert.equal(await outcomeOf('shown'), 'applied: dispute_recorded')
       assert.deepEqual(
         [after.status, after.payment_status, after.hold_reason, after.captured_cents],
         ['on_hold', 'disputed', 'dispute', '1000'],

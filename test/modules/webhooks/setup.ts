@@ -123,6 +123,41 @@ export async function openWebhooksApp(
   }
 }
 
+/** A server that takes requests and never answers: the endpoint of many stores. */
+export async function openHanging(t: TestContext) {
+  const servers = openServers()
+  let closing: Promise<void> | null = null
+  const close = () => {
+    closing ??= servers.close()
+    return closing
+  }
+  t.after(close)
+  const reached = new Set<string | undefined>()
+  let open = 0
+  const port = await servers.http((request, response) => {
+    reached.add(request.url)
+    open++
+    response.on('close', () => open--)
+    request.resume()
+  })
+  return {
+    port,
+    /** How many endpoints have been called, and how many calls are under way. */
+    reached: () => reached.size,
+    open: () => open,
+    /** Cuts off whoever waits. */
+    close,
+    /** Opens stores with an endpoint here, each with events for it. */
+    async fill(app: WebhooksApp, stores: number, events = 5) {
+      for (let n = 0; n < stores; n++) {
+        const tenant = `hanging-${n}`
+        await app.register(await app.merchant(tenant), `http://127.0.0.1:${port}/${n}`)
+        for (let event = 0; event < events; event++) await app.place(tenant, { event })
+      }
+    },
+  }
+}
+
 /** The one delivery of a store, with its attempts. */
 export async function theDelivery(merchant: Caller) {
   const { body } = await merchant.get('/v1/merchant/deliveries')

@@ -6,6 +6,7 @@ import {
   bareSignature,
   signatureV1,
   signedHeaders,
+  signingKey,
 } from '../../../src/modules/webhooks/envelope.ts'
 
 const SECRET = 'whsec_test_0123456789abcdef0123456789abcdef'
@@ -42,7 +43,7 @@ test('Standard Webhooks is keyed with the bytes behind the prefix', () => {
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     eventType: 'test',
     body: Buffer.from('{"test": 2432232314}'),
-    secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    keys: [signingKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],
     timestamp: 1_614_265_330,
     attempt: 1,
   })

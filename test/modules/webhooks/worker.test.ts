@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../harness/eventually.ts'
 import { openServers } from '../../harness/servers.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
 import { openWebhooksApp, theDelivery } from './setup.ts'
 
 test('the worker sends an event within a second of its commit, woken and not by the clock', async (t) => {
@@ -104,4 +105,39 @@ test('a worker that is told to stop finishes what it sends', async (t) => {
   release.resolve()
   await stopped
   assert.equal((await theDelivery(acme)).status, 'delivered')
+})
+
+test('a database that goes away under the worker costs it no event and doubles no row', async (t) => {
+  const app = await openWebhooksApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const acme = await app.merchant('acme')
+  await app.register(acme)
+  app.receiver.answer((response) => void setTimeout(() => response.end(), 20))
+  const placed = await Promise.all(Array.from({ length: 30 }, (_, n) => app.place('acme', { n })))
+  const worker = startWorker(app.runtime)
+  t.after(() => worker.stop())
+  for (let cut = 1; cut <= 3; cut++) {
+    await until('it sends', () => app.receiver.received.length >= cut * 4)
+    await superuser.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and usename like 'fd%'`,
+    )
+    // What was held by a write that was cut comes back by itself after 30 seconds.
+    await superuser.query('update webhook_deliveries set lease_until = now() where status = $1', [
+      'pending',
+    ])
+  }
+  const countDelivered = async () => {
+    const { rows } = await superuser.query(
+      `select count(*)::int as n, sum(attempt_count)::int as attempts,
+              (select count(*)::int from webhook_attempts) as written
+         from webhook_deliveries where status = 'delivered'`,
+    )
+    return rows[0]
+  }
+  const all = placed.length
+  await until('all is delivered', async () => (await countDelivered()).n === all, 40_000)
+  assert.deepEqual(await countDelivered(), { n: all, attempts: all, written: all })
+  const ids = new Set(app.receiver.received.map(({ headers }) => headers['x-webhook-event-id']))
+  assert.deepEqual([...ids].sort(), placed.sort())
 })

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { join, type Runner, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import {
+  type AccountName,
+  EventRow,
+  type EventStatus,
+  GatewayEvent,
+  type Outcome,
+  type WebhookReceived,
+} from './schema.ts'
+
+const rowOf = (db: Db, { provider, account_ref, provider_event_id }: WebhookReceived) =>
+  sql`tenant_ref = ${db.tenant} and provider = ${provider} and account_ref = ${account_ref}
+      and event_id = ${provider_event_id}`
+
+export const findEvent = (db: Db, event: WebhookReceived) =>
+  db.maybe(
+    EventRow,
+    sql`select scheme, status, event_type, body from gateway_events where ${rowOf(db, event)}`,
+  )
+
+/** The first outcome stays: an event that comes to the worker twice finds nothing more to do. */
+export const writeOutcome = (db: Db, event: WebhookReceived, { status, reason }: Outcome) =>
+  db.run(sql`
+    update gateway_events set status = ${status}, reason = ${reason}, handled_at = now()
+     where ${rowOf(db, event)} and status = 'received'`)
+
+export interface EventFilters {
+  provider?: string | undefined
+  account_ref?: string | undefined
+  tenant_ref?: string | undefined
+  status?: EventStatus | undefined
+}
+
+const shown = sql`e.tenant_ref, e.provider, e.account_ref, e.event_id, e.event_type, e.scheme,
+                  e.status, e.reason, e.received_at, e.handled_at`
+
+/** Accounts that were removed have sent events, too. */
+const ofAccounts = ({ provider, account_ref, tenant_ref }: EventFilters) => {
+  const where = [sql`true`]
+  if (provider !== undefined) where.push(sql`a.provider = ${provider}`)
+  if (account_ref !== undefined) where.push(sql`a.account_ref = ${account_ref}`)
+  if (tenant_ref !== undefined) where.push(sql`a.tenant_ref = ${tenant_ref}`)
+  return join(where, ' and ')
+}
+
+const ofOne = sql`e.tenant_ref = a.tenant_ref and e.provider = a.provider
+                  and e.account_ref = a.account_ref`
+
+const inStatus = ({ status }: EventFilters) =>
+  status === undefined ? sql`true` : sql`e.status = ${status}`
+
+/**
+ * On the operator's own login, over all stores, newest first. Each account gives no more than can
+ * come to stand on the page, so that its index is enough however much it has sent.
+ */
+export const listEvents = (operator: Runner, filters: EventFilters, page: Page) =>
+  operator.many(
+    GatewayEvent,
+    sql`
+    select newest.*
+      from gateway_accounts as a,
+           lateral (select ${shown}
+                      from gateway_events as e
+                     where ${ofOne} and ${inStatus(filters)}
+                     order by e.received_at desc
+                     limit ${page.limit + page.offset}) as newest
+     where ${ofAccounts(filters)}
+     order by newest.received_at desc, newest.event_id
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countEvents = (operator: Runner, filters: EventFilters) =>
+  operator.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`
+    select count(*) as total
+      from gateway_accounts as a
+      join gateway_events as e on ${ofOne}
+     where ${ofAccounts(filters)} and ${inStatus(filters)}`,
+  )
+
+/** With what was sent. Where an account has changed its store, the newest of that id. */
+export const readEvent = (operator: Runner, { provider, account_ref }: AccountName, id: string) =>
+  operator.maybe(
+    Type.Object({
+      ...GatewayEvent.properties,
+      headers: Type.Record(Type.String(), Type.String()),
+      body: EventRow.properties.body,
+    }),
+    sql`
+    select ${shown}, e.headers, e.body
+      from gateway_accounts as a
+      join gateway_events as e on ${ofOne}
+     where a.provider = ${provider} and a.account_ref = ${account_ref} and e.event_id = ${id}
+     order by e.received_at desc
+     limit 1`,
+  )

@@ -1,0 +1,135 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as audit from '../../platform/audit.ts'
+import * as webhooks from '../webhooks/service.ts'
+import type { DisputeChange } from './change-schema.ts'
+import { exceeds, promise, settle } from './give-back-money.ts'
+import { requireFree } from './operations.ts'
+import { insertTimeline, listCharges } from './queries.ts'
+import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
+import * as refunds from './refund-queries.ts'
+import type { MerchantOrder, OrderRow } from './schema.ts'
+import { change, factsOf, forMerchant, lock } from './service.ts'
+import { allowedActions } from './status.ts'
+
+/** Why an order is held while its money is disputed. */
+const DISPUTE = 'dispute'
+
+/** Says how a dispute stands, for whoever has learnt it: gateways do not tell how one ends. */
+export function setDispute(
+  db: TenantDb,
+  actor: audit.Actor,
+  orderId: string,
+  { outcome, amount_cents }: DisputeChange,
+): Promise<MerchantOrder> {
+  return db.transaction('orders: dispute', async (tx) => {
+    const order = await lock(tx, orderId)
+    requireFree(order)
+    const isDue = outcome === 'opened' ? isDisputable(order) : order.disputed
+    if (!isDue) throw notNow(order)
+    const by = actor.name
+    const after =
+      outcome === 'opened'
+        ? await openDispute(tx, order, { by })
+        : outcome === 'won'
+          ? await win(tx, order, by)
+          : await lose(tx, order, by, amount_cents)
+    await audit.record(tx, actor, {
+      action: `order.dispute_${outcome}`,
+      entity: `order:${order.id}`,
+      before: { status: order.status, payment_status: order.payment_status },
+      after: { status: after.status, payment_status: after.payment_status },
+    })
+    return forMerchant(after)
+  })
+}
+
+export const isDisputable = (order: OrderRow): boolean =>
+  !order.disputed && order.captured_cents > 0
+
+const notNow = (order: OrderRow) =>
+  new ApiError('invalid_transition', {
+    body: { current_status: order.status, allowed: allowedActions(factsOf(order)).allowed },
+  })
+
+/**
+ * A card's holder wants the money back. The order says so from now on, and what has not left yet is
+ * held. No money moves: the bank decides later who keeps it.
+ */
+export async function openDispute(
+  tx: Tx,
+  order: OrderRow,
+  { by, ...data }: { by: string; attempt_id?: string; txn_id?: string | null },
+): Promise<OrderRow> {
+  const { id: order_id, customer_ref, order_number } = order
+  const at = new Date().toISOString()
+  const held = isHoldable(order)
+  const hold = { hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } }
+  const after = await change(tx, order, { disputed_at: at, ...(held && hold) }, at)
+  await Promise.all([
+    insertTimeline(tx, order_id, { type: 'disputed', actor: by, data }),
+    webhooks.emit(tx, {
+      ...{ type: 'commerce.dispute.opened.v1', order_id },
+      data: { order_id, order_number, txn_id: data.txn_id ?? null },
+    }),
+    held &&
+      webhooks.emit(tx, {
+        ...{ type: 'commerce.order.held.v1', order_id, customer_ref },
+        data: { order: forMerchant(after) },
+      }),
+  ])
+  return after
+}
+
+/** Something is still to be sent, and nobody holds it already. */
+function isHoldable(order: OrderRow): boolean {
+  const open = order.q_ordered - order.q_cancelled
+  return order.cancelled_at === null && order.hold === null && order.q_shipped < open
+}
+
+/** The dispute is over. A hold that a person has put on the order stays. */
+const over = ({ hold }: OrderRow) => ({
+  disputed_at: null,
+  ...(hold?.reason === DISPUTE && { hold: null }),
+})
+
+/** The money stays: the order is where it was before. */
+async function win(tx: Tx, order: OrderRow, by: string): Promise<OrderRow> {
+  const { id: order_id, customer_ref } = order
+  const after = await change(tx, order, over(order))
+  await Promise.all([
+    insertTimeline(tx, order_id, { type: 'dispute_won', actor: by }),
+    order.hold !== null &&
+      after.hold === null &&
+      webhooks.emit(tx, {
+        ...{ type: 'commerce.order.released.v1', order_id, customer_ref },
+        data: { order: forMerchant(after) },
+      }),
+  ])
+  return after
+}
+
+/** The bank has taken the money from the card's charges. That is a refund that no gateway is asked for. */
+async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promise<OrderRow> {
+  const [charges, promised] = await Promise.all([
+    listCharges(tx, order.id),
+    refunds.sumPromised(tx, order.id),
+  ])
+  const cards = charges.filter(({ tender }) => tender === 'card')
+  const most = refundableOf(cards)
+  const amount = wanted ?? most
+  if (amount > most) throw exceeds(most)
+  await insertTimeline(tx, order.id, {
+    ...{ type: 'dispute_lost', actor: by, data: { amount_cents: amount } },
+  })
+  const ended = await change(tx, order, over(order))
+  if (amount === 0) return ended
+  const refund_id = await promise(tx, ended, charges, {
+    ...{ kind: 'refund', method: 'original', reason: null, actor: by, isTaken: true },
+    parts: splitAmount(amount, less(partsOf(order), promised)),
+    tenders: splitOverTenders(cards, amount, 'original'),
+  })
+  const row = await refunds.findRefund(tx, refund_id)
+  if (row === null) throw new Error('the refund of a lost dispute is gone')
+  return (await settle(tx, ended, row, charges, new Map())).order
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { EVENTS } from '../../../src/modules/webhooks/events.ts'
+import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { enable, issueGiftCard, stock } from '../checkout/setup.ts'
+import { openDesk } from '../orders/setup.ts'
+import { PLACED, URL } from './setup.ts'
+
+test('what happens in a store is in its feed, and only what can be subscribed to is sent', async (t) => {
+  const desk = await openDesk(t)
+  const { merchant, variants } = desk.shop
+  const hook = { url: 'https://hook.test/', events: [PLACED] }
+  assert.equal((await merchant.post(URL, hook)).status, 201)
+
+  await enable(merchant, 'gift_cards')
+  const { code } = await issueGiftCard(merchant, 700, { note: 'for Ann', customer_ref: 'ann' })
+  const variant = variants[1_000] ?? ''
+  await stock(merchant, variant, 4)
+  await merchant.put(`/v1/merchant/inventory/${variant}`, {
+    ...{ track_inventory: true, low_stock_threshold: 2 },
+  })
+  const { order } = await desk.place()
+  const [line] = (await desk.read(order.id)).items
+  const steps: [string, object][] = [
+    ['hold', {}],
+    ['release', {}],
+    ['edit', { edits: [{ order_item_id: line.id, quantity: 1 }] }],
+    ['refunds', { amount_cents: 100 }],
+    ['cancel', { reason: 'customer' }],
+  ]
+  for (const [verb, body] of steps) {
+    const answer = await desk.merchant(order.id, verb, body)
+    assert.ok(answer.status < 300, `${verb}: ${answer.text}`)
+  }
+  while ((await sealDue(desk.app.runtime.workerDatabase)) > 0);
+
+  const feed = await merchant.get('/v1/merchant/events?after=0')
+  const types: string[] = feed.body.events.map((each: { type: string }) => each.type)
+  assert.deepEqual([...new Set(types)].toSorted(), [
+    'commerce.giftcard.issued.v1',
+    'commerce.inventory.low.v1',
+    'commerce.order.cancelled.v1',
+    'commerce.order.edited.v1',
+    'commerce.order.held.v1',
+    PLACED,
+    'commerce.order.refunded.v1',
+    'commerce.order.released.v1',
+  ])
+  const dataOf = (type: string) =>
+    feed.body.events.find((each: { type: string }) => each.type === type).data
+  const { sequence: _, ...low } = dataOf('commerce.inventory.low.v1')
+  assert.deepEqual(low, { variant_id: variant, remaining: 2, low_stock_threshold: 2 })
+  const { gift_card } = dataOf('commerce.giftcard.issued.v1')
+  assert.deepEqual(
+    [gift_card.initial_balance_cents, gift_card.code_last4, gift_card.customer_ref],
+    [700, code.slice(-4), 'ann'],
+  )
+  assert.ok(!feed.text.includes(code) && !feed.text.includes('for Ann'))
+
+  const { body } = await merchant.get('/v1/merchant/deliveries')
+  assert.deepEqual(
+    body.deliveries.map((each: { event_type: string }) => each.event_type),
+    [PLACED],
+  )
+  const deliverable = Object.entries(EVENTS).filter(([, { deliverable }]) => deliverable)
+  assert.deepEqual(deliverable, [[PLACED, { deliverable: true }]])
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createDispatcher } from '../../../src/modules/webhooks/dispatcher.ts'
+import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { until } from '../../harness/eventually.ts'
+import { LADDER, openHanging, openWebhooksApp } from './setup.ts'
+
+const HANGING = 60
+const EVENTS = 20
+
+test('sixty endpoints that hang do not delay the others', async (t) => {
+  const hanging = await openHanging(t)
+  const app = await openWebhooksApp(t, { targets: [hanging.port] })
+  await hanging.fill(app, HANGING)
+  await app.register(await app.merchant('healthy'))
+  const { workerDatabase, safeFetch, key, logger } = app.runtime
+  // As few for sixty as a worker has for five hundred.
+  const slots = 144
+  const dispatcher = createDispatcher({
+    ...{ database: workerDatabase, fetch: safeFetch, logger, ladder: LADDER, slots },
+    key: key('webhook secret'),
+  })
+  const { signal } = new AbortController()
+  const work = async () => {
+    await sealDue(workerDatabase)
+    await dispatcher.step(signal)
+  }
+  t.after(async () => {
+    await hanging.close()
+    await dispatcher.drain()
+  })
+  await until('all of them hang', async () => {
+    await work()
+    return hanging.reached() === HANGING
+  })
+  const open = hanging.open()
+  assert.ok(open >= HANGING && open < slots, `${open} of ${slots} are taken`)
+
+  const startedAt = performance.now()
+  for (let n = 1; n <= EVENTS; n++) {
+    await app.place('healthy')
+    await until('it is there', async () => {
+      await work()
+      return app.receiver.received.length === n
+    })
+  }
+  const seconds = (performance.now() - startedAt) / 1_000
+  assert.ok(seconds < 8, `${EVENTS} events took ${seconds} s, less than one that hangs`)
+})
