@@ -10,7 +10,7 @@ export function priceOf({ variants }: Product, { site }: Visit): string {
   const least = Math.min(...variants.map((each) => each.price_cents))
   const most = Math.max(...variants.map((each) => each.price_cents))
   const price = site.words.money(least, first.currency)
-  return least === most ? price : `from ${price}`
+  return least === most ? price : site.words.say.from(price)
 }
 
 const SIZES: Record<number, string> = {

@@ -74,12 +74,13 @@ async function productGridSection(visit: Visit, props: text.Props): Promise<Html
   const products = found.slice(0, limit)
   const more = slug === null ? '/products' : `/collections/${slug}`
   const heading = asText(props.heading)
+  const { say } = site.words
   if (products.length === 0) {
-    return html`<section class="wrap section">${text.headingOf(props)}<p class="empty">Nothing is on the shelf yet. Please look in again soon.</p></section>`
+    return html`<section class="wrap section">${text.headingOf(props)}<p class="empty">${say.emptyShelf}</p></section>`
   }
   return html`<section class="wrap section"><div class="section-head">${heading !== null && html`<h2 class="section-title">${heading}</h2>`}${
     found.length > products.length &&
-    html`<a class="more" href="${more}">See all ${found.length}</a>`
+    html`<a class="more" href="${more}">${say.seeAll(found.length)}</a>`
   }</div>${productGrid(visit, { products, columns })}</section>`
 }
 
@@ -95,7 +96,7 @@ async function featuredProduct(visit: Visit, props: text.Props): Promise<Html | 
     asText(props.heading) && html`<p class="eyebrow">${asText(props.heading)}</p>`
   }<h2>${product.name}</h2><p class="feature-price">${priceOf(product, visit)}</p>${
     product.description && html`<p>${product.description}</p>`
-  }<p><a class="button" href="/products/${product.slug}">Take a closer look</a></p></div></section>`
+  }<p><a class="button" href="/products/${product.slug}">${site.words.say.closerLook}</a></p></div></section>`
 }
 
 async function collectionList(visit: Visit, props: text.Props): Promise<Html | null> {
