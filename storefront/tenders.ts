@@ -1,4 +1,3 @@
-import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
 import type { Quote } from './types.ts'
 import type { Visit } from './visit.ts'
@@ -16,7 +15,11 @@ export interface Tenders {
   due_cents: number
 }
 
-type Wish = Pick<Details, 'gift' | 'credit'>
+interface Wish {
+  /** The code of a gift card. */
+  gift: string
+  credit: boolean
+}
 
 export async function tendersOf(visit: Visit, quote: Quote, wish: Wish): Promise<Tenders> {
   const { offers } = visit.site

@@ -192,7 +192,16 @@ function zoom(image) {
   const close = document.createElement('button')
   close.textContent = image.dataset.close
   dialog.append(large, close)
-  dialog.addEventListener('click', () => dialog.close())
+  // The first touch goes nearer, to the place that was touched; the next one goes back.
+  large.addEventListener('click', (event) => {
+    const [x, y] = [event.offsetX / large.clientWidth, event.offsetY / large.clientHeight]
+    dialog.toggleAttribute('data-near')
+    dialog.scrollTo(
+      x * large.clientWidth - innerWidth / 2,
+      y * large.clientHeight - innerHeight / 2,
+    )
+  })
+  close.addEventListener('click', () => dialog.close())
   dialog.addEventListener('close', () => dialog.remove())
   document.body.append(dialog)
   dialog.showModal()

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.ts'
+import { type Html, html, trusted } from '../html.ts'
 import type { Words } from '../words.ts'
 
 /** Pages that belong to no store: nothing on them tells which store it might have been. */
@@ -12,12 +12,17 @@ interface Notice {
   onward?: Html
 }
 
+/** A shop front with its awning. */
+const SHUTTER = trusted(
+  '<svg viewBox="0 0 48 48" width="56" height="56" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" aria-hidden="true"><path d="M8 20v20h32V20M6 14l4-7h28l4 7v2a6 6 0 0 1-12 0 6 6 0 0 1-12 0 6 6 0 0 1-12 0z"/><path d="M16 40V28h16v12M21 34h6"/></svg>',
+)
+
 const page = ({ language, title, text, files, onward }: Notice): string =>
   html`<!doctype html>
 <html lang="${language}" data-header="left" data-hero="split" data-card="soft" data-density="regular" data-button="solid">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex"><title>${title}</title>
 <link rel="icon" href="${files.icon}" type="image/svg+xml"><link rel="stylesheet" href="${files.sheet}"></head>
-<body class="alone"><main id="main"><h1>${title}</h1><p class="lead">${text}</p>${onward}</main></body></html>
+<body class="alone"><main id="main">${SHUTTER}<h1>${title}</h1><p class="lead">${text}</p>${onward}</main></body></html>
 `.text
 
 type FileNames = Notice['files']

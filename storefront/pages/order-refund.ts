@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import type { Charge, OrderDetail } from '../types.ts'
 import type { Visit } from '../visit.ts'
 import { minorOf } from '../words.ts'
-import { tenderName } from './order.ts'
+import { tenderName } from './totals.ts'
 
 /** What was typed into the form, where it is shown again. */
 export interface RefundForm {

@@ -6,7 +6,7 @@ import type { Visit } from '../visit.ts'
 import type { Phrases } from '../words/en.ts'
 import { cardFields } from './fields.ts'
 import { type RefundForm, refundForm } from './order-refund.ts'
-import { sums } from './totals.ts'
+import { sums, tenderName } from './totals.ts'
 
 export interface OrderView {
   detail: OrderDetail
@@ -47,13 +47,6 @@ ${refunds.length > 0 && refundList(visit, refunds)}
 ${canChange && cancelForm(say, order.id, view.deed)}
 ${refundForm(visit, view)}
 <p class="order-end"><a class="more" href="/products">${say.backToStore}</a></p></div>`
-}
-
-export function tenderName(say: Phrases, { tender, card, gift_card_last4 }: Charge): string {
-  const brand = card?.brand ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1) : null
-  const last4 = card?.last4 ?? gift_card_last4
-  const what = brand ?? say.tenders[tender]
-  return last4 ? say.endingIn(what, last4) : what
 }
 
 function paidBy(say: Phrases, charges: readonly Charge[]): Html | null {

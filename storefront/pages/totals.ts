@@ -1,7 +1,8 @@
 import { couponWords } from '../explain.ts'
 import { type Html, html } from '../html.ts'
-import type { Product, Quote, Variant } from '../types.ts'
+import type { Charge, Product, Quote, Variant } from '../types.ts'
 import { remember, type Visit } from '../visit.ts'
+import type { Phrases } from '../words/en.ts'
 import type { Words } from '../words.ts'
 
 /** What a cart line shows: the catalog knows the words, the quote the money. */
@@ -74,4 +75,12 @@ export function freeDeliveryNote({ site }: Visit, quote: Quote): Html | null {
   if (left === null || left === 0) return null
   const { say, money } = site.words
   return html`<p class="note">${say.freeDeliveryAfter(money(left, quote.currency))}</p>`
+}
+
+/** What paid, as its owner knows it. */
+export function tenderName(say: Phrases, { tender, card, gift_card_last4 }: Charge): string {
+  const brand = card?.brand ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1) : null
+  const last4 = card?.last4 ?? gift_card_last4
+  const what = brand ?? say.tenders[tender]
+  return last4 ? say.endingIn(what, last4) : what
 }

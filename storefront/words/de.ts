@@ -47,7 +47,6 @@ export const de: Phrases = {
   results: (count, query) =>
     count === 1 ? `1 Treffer für „${query}“` : `${count} Treffer für „${query}“`,
   noMatch: 'Nichts gefunden. Versuchen Sie ein anderes Wort oder nehmen Sie einen Filter weg.',
-  filter: 'Sortieren und filtern',
   sortBy: 'Sortieren nach',
   sorts: {
     relevance: 'Beste Treffer',

@@ -39,7 +39,6 @@ export const en = {
   results: (count: number, query: string) =>
     count === 1 ? `1 result for “${query}”` : `${count} results for “${query}”`,
   noMatch: 'Nothing matches. Try another word, or take a filter away.',
-  filter: 'Sort and filter',
   sortBy: 'Sort by',
   sorts: {
     relevance: 'Best match',

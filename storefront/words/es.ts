@@ -47,7 +47,6 @@ export const es: Phrases = {
   results: (count, query) =>
     count === 1 ? `1 resultado para «${query}»` : `${count} resultados para «${query}»`,
   noMatch: 'No hay resultados. Prueba otra palabra o quita un filtro.',
-  filter: 'Ordenar y filtrar',
   sortBy: 'Ordenar por',
   sorts: {
     relevance: 'Relevancia',

@@ -47,7 +47,6 @@ export const fr: Phrases = {
   results: (count, query) =>
     count <= 1 ? `${count} résultat pour « ${query} »` : `${count} résultats pour « ${query} »`,
   noMatch: 'Aucun résultat. Essayez un autre mot, ou retirez un filtre.',
-  filter: 'Trier et filtrer',
   sortBy: 'Trier par',
   sorts: {
     relevance: 'Pertinence',
