@@ -41,8 +41,9 @@ const LAYOUTS = {
 const SERIF = "'Iowan Old Style', 'Palatino Linotype', Palatino, 'Book Antiqua', Georgia, serif"
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
-/** Names, quotes, commas and hyphens: a list of fonts and nothing that ends a declaration. */
-const FONTS = /^[\p{L}\p{N} ,'"_-]{1,200}$/u
+/** Names between commas, bare or in quotes that end: nothing that could end a declaration. */
+const FONT = `(?:[\\p{L}\\p{N} _-]+|'[\\p{L}\\p{N} _-]+'|"[\\p{L}\\p{N} _-]+")`
+const FONTS = new RegExp(`^(?=.{1,200}$)${FONT}(?:, ?${FONT})*$`, 'u')
 const LENGTH = /^\d{1,4}(\.\d{1,3})?(px|rem|em|ch|vw|%)$/
 const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
 

@@ -32,18 +32,24 @@ const navigation = (visit: Visit): Promise<readonly Collection[]> => {
 }
 
 /** As many as there are usual numbers of things in a cart. */
-const KEPT_MAX = 8
+const KEPT_MAX = 16
+/** A larger page is made anew each time: nobody's page may fill the memory of all. */
+const KEPT_BYTES_MAX = 262_144
 
 /**
  * A whole page as bytes, kept with what it was made from. It differs by the address it was asked for at
  * and by what the cart shows; the ribbon of a preview changes with the clock.
  */
 function keepPage(visit: Visit, from: readonly object[], make: () => string): Buffer | string {
-  const { site, origin, cart, url } = visit
+  const { site, origin, cart } = visit
   const [first] = from
   if (first === undefined || site.preview !== null) return make()
-  const name = `page ${site.hash} ${url.pathname}`
-  const kept = remember(first, name, () => ({ from, pages: new Map<string, Buffer>() }))
+  const kept = remember(
+    first,
+    'page',
+    () => ({ from, pages: new Map<string, Buffer>() }),
+    site.hash,
+  )
   if (kept.from.some((each, at) => each !== from[at])) {
     kept.from = from
     kept.pages.clear()
@@ -52,7 +58,10 @@ function keepPage(visit: Visit, from: readonly object[], make: () => string): Bu
   const known = kept.pages.get(key)
   if (known !== undefined) return known
   const page = Buffer.from(make())
-  if (kept.pages.size < KEPT_MAX) kept.pages.set(key, page)
+  if (page.length > KEPT_BYTES_MAX) return page
+  const [oldest] = kept.pages.keys()
+  if (kept.pages.size >= KEPT_MAX && oldest !== undefined) kept.pages.delete(oldest)
+  kept.pages.set(key, page)
   return page
 }
 
@@ -65,7 +74,7 @@ export async function home(visit: Visit): Promise<Answer> {
   }
   // Asked for before anything is sent: a store that cannot be read is no half page.
   const [named, all] = await Promise.all([navigation(visit), allProducts(visit)])
-  const kept = remember<KeptHome>(all, `home ${site.hash}`, () => ({ last: null }))
+  const kept = remember<KeptHome>(all, 'home', () => ({ last: null }), site.hash)
   const { last } = kept
   if (last !== null && last.named === named && Date.now() - last.at < HOME_FRESH_MS) {
     const made = () => opening(visit, page) + middle(visit, named) + last.text + ending(visit)

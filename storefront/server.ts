@@ -101,8 +101,9 @@ async function answerTo(
   if (url === null) return { status: 400, body: 'Bad request', type: 'text/plain' }
   const file = deps.files.find(url.pathname)
   if (file !== null) return fileAnswer(request, file)
-  if (url.pathname.startsWith('/stores/'))
-    return handThrough(deps.platform, deps.common, { request, response })
+  if (ASSET.test(url.pathname)) {
+    return handThrough(deps.platform, deps.common, { request, response, url })
+  }
   const found = await findSite(deps, request, url)
   if ('status' in found) return found
   const { site, cookies } = found
@@ -121,11 +122,14 @@ async function answerTo(
   }
 }
 
+/** A picture of a store. Nothing else of the platform is reached through here. */
+const ASSET = /^\/stores\/[a-z0-9-]{3,63}\/assets\/[\w.-]{1,200}$/
+
 function readUrl({ url = '/', headers }: IncomingMessage): URL | null {
   const base = `http://${headers.host ?? 'localhost'}`
-  return url.startsWith('/') && URL.canParse(url, base) && !url.startsWith('//')
-    ? new URL(url, base)
-    : null
+  // A backslash is as good as a slash to who parses addresses: two of them would name another host.
+  if (!/^\/(?!\/)[^\\]*$/.test(url) || !URL.canParse(url, base)) return null
+  return new URL(url, base)
 }
 
 type FoundSite = { site: Site; cookies: string[] }

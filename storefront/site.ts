@@ -61,10 +61,11 @@ export const asBlock = (value: unknown): Block =>
 export const asText = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value : null
 
-export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+/** More than any page shows of one kind. */
+const LIST_MAX = 200
 
-/** More than any page has. */
-const SECTIONS_MAX = 200
+export const asList = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value.slice(0, LIST_MAX) : []
 
 /** Reads a manifest as it is found: what is not of the expected form is not there. */
 export function readSite(resolved: Resolved, hash: string): Site {
@@ -97,12 +98,10 @@ export function readSite(resolved: Resolved, hash: string): Site {
 }
 
 const readSections = (value: unknown): Section[] =>
-  asList(value)
-    .slice(0, SECTIONS_MAX)
-    .map((each) => {
-      const { type, props } = asBlock(each)
-      return { type: String(type), props: asBlock(props) }
-    })
+  asList(value).map((each) => {
+    const { type, props } = asBlock(each)
+    return { type: String(type), props: asBlock(props) }
+  })
 
 function readOffers(behavior: Block): Offers {
   const isOn = (name: string, key = 'enabled') => asBlock(behavior[name])[key] === true

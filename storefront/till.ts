@@ -23,7 +23,7 @@ import { isSold, linesOf } from './pages/totals.ts'
 import { PlatformError } from './platform.ts'
 import { show } from './reads.ts'
 import { tendersOf } from './tenders.ts'
-import type { Quote } from './types.ts'
+import type { Item, Quote } from './types.ts'
 import type { Visit } from './visit.ts'
 
 /** The cart, and the way to the checkout. What is bought with it is in pay.ts. */
@@ -96,15 +96,26 @@ export async function cartPage(given: TillVisit): Promise<Answer> {
 
 export async function addToCart(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
   const item = readItem(form.get('variant'), form.get('quantity'))
-  if (item === null) return redirect('/cart')
-  const products = await visit.shop.products(visit.site)
+  const line = item === null ? undefined : await findLine(visit, item)
+  const { say } = visit.site.words
+  if (item === null || line === undefined) return added(visit, visit.cart, say.noProduct)
   const { cart, fits } = addItem(visit.cart, item)
+  return added(visit, cart, fits ? say.inCart(line.product.name) : say.cartFull)
+}
+
+/** What was put up for sale a moment ago may not be in what is kept. */
+async function findLine(visit: TillVisit, item: Item) {
+  const { shop, site, cart } = visit
+  const wanted = { ...visit, cart: { ...cart, items: [item] } }
+  const [known] = linesOf(wanted, await shop.products(site), null)
+  return known ?? linesOf(wanted, await shop.products(site, true), null)[0]
+}
+
+function added(visit: TillVisit, cart: Cart, said: string): Answer {
   const cookies = [keepCart(visit, cart)]
   if (!visit.isQuiet) return redirect('/cart', cookies)
-  const [line] = linesOf({ ...visit, cart: { ...cart, items: [item] } }, products, null)
   const { say } = visit.site.words
   const count = countOf(cart)
-  const said = fits ? say.inCart(line?.product.name ?? '') : say.cartFull
   const body = JSON.stringify({ count, said, label: say.cartItems(count), link: say.seeCart })
   return { status: 200, body, type: 'application/json', cookies }
 }

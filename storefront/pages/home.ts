@@ -35,17 +35,32 @@ export interface HomeData {
   collections: readonly Collection[]
 }
 
-/** One section at a time, each as soon as it is there. */
+/** More than anybody scrolls through, and little enough for all stores to share one memory. */
+const PAGE_LENGTH_MAX = 1_000_000
+
+/** One section at a time, each as soon as it is there. What would be too much in all is left out. */
 export async function* homeSections(visit: Visit): AsyncGenerator<string> {
   const { sections, brand } = visit.site
   if (!sections.some(({ type }) => type === 'hero')) {
     yield html`<h1 class="hidden">${brand.name}</h1>`.text
   }
+  let length = 0
   for (const section of sections) {
     const shown = await renderSection(visit, section)
-    if (shown !== null) yield shown.text
+    if (shown === null) continue
+    length += shown.text.length
+    if (length > PAGE_LENGTH_MAX) return tooLong(visit)
+    yield shown.text
   }
 }
+
+const tooLong = ({ site, note }: Visit): void =>
+  remember(site, 'too long', () => {
+    note(
+      { tenant: site.tenant, manifest: site.hash },
+      'the rest of a home page is too long to show',
+    )
+  })
 
 async function renderSection(visit: Visit, { type, props }: Section): Promise<Html | null> {
   const render = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined

@@ -84,7 +84,7 @@ function header(visit: Visit, collections: readonly Collection[]): Html {
   const { say } = site.words
   return html`<header class="top"><div class="wrap top-row">
 ${brand(visit)}
-${remember(collections, `nav ${site.hash}`, () => navigation(visit, collections))}
+${remember(collections, 'nav', () => navigation(visit, collections), site.hash)}
 <div class="top-tools">${site.hasSearch && searchBox(visit)}
 <a class="tool" href="/cart" data-cart aria-label="${say.cartItems(count)}">${CART}<span class="badge" data-count="${count}">${count}</span></a></div>
 </div></header>`

@@ -7,7 +7,7 @@ import { priceOf, productGrid } from './cards.ts'
 
 /** A product with its pictures, its forms, and the way into the cart. */
 export const productMain = (visit: Visit, product: Product, more: readonly Product[]): Html =>
-  html`${remember(product, `main ${visit.site.hash}`, () => article(visit, product))}${
+  html`${remember(product, 'main', () => article(visit, product), visit.site.hash)}${
     more.length > 0 &&
     html`<section class="wrap section"><h2 class="section-title">${visit.site.words.say.alsoLike}</h2>${productGrid(
       visit,

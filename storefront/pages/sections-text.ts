@@ -1,5 +1,5 @@
 import { type Html, html, paragraphs } from '../html.ts'
-import { safeHref } from '../links.ts'
+import { mailTo, safeHref } from '../links.ts'
 import { picture } from '../pictures.ts'
 import { asBlock, asList, asText } from '../site.ts'
 import { remember, type Visit } from '../visit.ts'
@@ -16,10 +16,15 @@ export const headingOf = (props: Props, level: 1 | 2 = 2): Html | null => {
 
 const album = ({ site, cdn }: Visit) => ({ tenant: site.tenant, cdn })
 
+/** Beyond that they hide the store. */
+const ANNOUNCEMENTS_MAX = 3
+
 /** Stands above every page. */
 export const announcement = (visit: Visit): Html =>
   remember(visit.site, 'announcement', () => {
-    const shown = visit.site.sections.filter(({ type }) => type === 'announcement')
+    const shown = visit.site.sections
+      .filter(({ type }) => type === 'announcement')
+      .slice(0, ANNOUNCEMENTS_MAX)
     return html`${shown.map(({ props }) => {
       const text = asText(props.text)
       const href = safeHref(props.href)
@@ -115,7 +120,7 @@ export const faq = ({ site }: Visit, props: Props): Html =>
 
 /** The contract has no list to sign up to, so the button leads where the manifest says, or to mail. */
 export function newsletter({ site }: Visit, props: Props): Html {
-  const to = safeHref(props.href) ?? (site.email === null ? null : safeHref(`mailto:${site.email}`))
+  const to = safeHref(props.href) ?? mailTo(site.email)
   return html`<section class="band"><div class="wrap band-row"><div>${headingOf(props)}${
     asText(props.body) && html`<p>${asText(props.body)}</p>`
   }</div>${to !== null && html`<a class="button" href="${to}">${asText(props.button) ?? site.words.say.writeToUs}</a>`}</div></section>`
@@ -131,7 +136,7 @@ export const testimonials = (_visit: Visit, props: Props): Html =>
 
 export function contact({ site }: Visit, props: Props): Html {
   const email = asText(props.email) ?? site.email
-  const to = email === null ? null : safeHref(`mailto:${email}`)
+  const to = mailTo(email)
   return html`<section class="wrap section contact">${headingOf(props) ?? html`<h2 class="section-title">${site.words.say.contact}</h2>`}${asText(props.body) && html`<p>${asText(props.body)}</p>`}${
     to !== null && html`<p><a class="big-link" href="${to}">${email}</a></p>`
   }</section>`

@@ -68,7 +68,11 @@ describe('an address that was written to mislead', () => {
       assert.deepEqual([status, text], [200, plain.text])
     }
     const from = {}
-    for (const version of ['a', 'b', 'c']) assert.equal(remember(from, 'x', () => version, version), version)
+    for (const version of ['a', 'b', 'c'])
+      assert.equal(
+        remember(from, 'x', () => version, version),
+        version,
+      )
     let made = 0
     const make = () => {
       made += 1
@@ -115,10 +119,15 @@ describe('a manifest that was written to do harm', () => {
     assert.equal(status, 200)
     assert.ok(text.length < 1_500_000, String(text.length))
     assert.match(text, /<\/html>\s*$/)
-    const many = Array.from({ length: 200 }, () => ({ type: 'announcement', props: { text: 'Hear' } }))
+    const many = Array.from({ length: 200 }, () => ({
+      type: 'announcement',
+      props: { text: 'Hear' },
+    }))
     const links = Array.from({ length: 5_000 }, () => ({ label: 'x', href: '/' }))
     await owner.put('/v1/my/store/manifest', {
-      manifest: { template: { id: 'h', sections: [...many, { type: 'footer', props: { links } }] } },
+      manifest: {
+        template: { id: 'h', sections: [...many, { type: 'footer', props: { links } }] },
+      },
     })
     const loud = await get('/cart')
     assert.ok((loud.text.match(/class="announcement"/g)?.length ?? 0) <= 3)
