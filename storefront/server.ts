@@ -211,7 +211,6 @@ function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): ti
   const { cookie } = request.headers
   const host = site.canonicalHostname ?? url.host
   const cart = cookie === undefined ? null : cookies.read(cookie, 'cart', site.tenant)
-  const shopper = cookie === undefined ? null : cookies.read(cookie, 'shopper', site.tenant)
   return {
     site,
     shop,
@@ -220,7 +219,10 @@ function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): ti
     cdn,
     origin: `${secure ? 'https' : 'http'}://${host}`,
     cart: cart === null ? emptyCart() : unpackCart(cart),
-    shopper: unpackShopper(shopper),
+    // Read where it is asked for: most pages do not care who looks at them.
+    get shopper() {
+      return unpackShopper(cookies.read(cookie, 'shopper', site.tenant))
+    },
     files: files.of(site),
     ip: request.method === 'POST' ? ipOf(request) : null,
     isQuiet: request.headers['x-shop'] === '1',
