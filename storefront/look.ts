@@ -57,14 +57,15 @@ export function readLook(theme: unknown): Look {
   const { color, type, layout } = block(theme)
   const { lines, primary, ground } = colourLines(block(color))
   const chosen = block(layout)
+  const scheme = isDark(ground) ? 'dark' : 'light'
   const all = [...lines, ...typeLines(block(type)), ...layoutLines(chosen)]
   return {
-    css: `:root{${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
+    css: `:root{color-scheme:${scheme};${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
     layout: Object.fromEntries(
       Object.entries(LAYOUTS).map(([name, all]) => [`data-${name}`, oneOf(chosen[name], all)]),
     ),
     themeColour: writeColour(ground),
-    scheme: isDark(ground) ? 'dark' : 'light',
+    scheme,
     icon: { ground: writeColour(primary), ink: writeColour(readableOn(primary)) },
   }
 }

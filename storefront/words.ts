@@ -9,6 +9,8 @@ export interface Words {
   language: string
   say: Phrases
   money(cents: number, currency: string): string
+  /** Without the currency, as somebody would type it. */
+  amount(cents: number, currency: string): string
   day(iso: string): string
   moment(iso: string): string
   list(words: readonly string[]): string
@@ -54,6 +56,7 @@ function makeWords(language: string, timeZone: string): Words {
     timeZone,
   })
   const list = new Intl.ListFormat(language)
+  const point = new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
   const currencyOf = (currency: string) => {
     const known = currencies.get(currency)
     if (known !== undefined) return known
@@ -64,6 +67,11 @@ function makeWords(language: string, timeZone: string): Words {
   return {
     language,
     say: phrasesOf(language),
+    amount: (cents, currency) => {
+      const minor = minorOf(currency)
+      const text = (cents / minor).toFixed(String(minor).length - 1)
+      return text.replace('.', point)
+    },
     money: (cents, currency) => currencyOf(currency).format(cents / minorOf(currency)),
     day: (iso) => day.format(new Date(iso)),
     moment: (iso) => moment.format(new Date(iso)),

@@ -173,7 +173,7 @@ function summary(visit: Visit, view: CheckoutView): Html {
         { ref: product.image_asset_ref, alt: altOf(product), sizes: '4rem' },
       )
       const total = quoted?.line_total_cents ?? quantity * variant.price_cents
-      return html`<li class="line"><span class="line-picture">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span></div><span class="line-total">${money(total, variant.currency)}</span></li>`
+      return html`<li class="line"><span class="line-picture">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span></div><span class="line-total">${money(total, variant.currency)}</span></li>`
     },
   )}</ul>
 <div class="coupon"><label class="field"><span>${say.discountCode}</span><input name="coupon" value="${cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${say.apply}</button></div>

@@ -1,7 +1,6 @@
 import { type Html, html } from '../html.ts'
 import type { Charge, OrderDetail } from '../types.ts'
 import type { Visit } from '../visit.ts'
-import { minorOf } from '../words.ts'
 import { tenderName } from './totals.ts'
 
 /** What was typed into the form, where it is shown again. */
@@ -30,7 +29,8 @@ interface Asked {
 }
 
 export function refundForm(visit: Visit, { detail, refund, deed }: Asked): Html | null {
-  const { say, money } = visit.site.words
+  const { words } = visit.site
+  const { say, money } = words
   const charges = refundableCharges(visit, detail)
   const [first] = charges
   if (first === undefined) return null
@@ -41,7 +41,7 @@ export function refundForm(visit: Visit, { detail, refund, deed }: Asked): Html 
     (each) =>
       html`<option value="${each.charge_id}"${each === chosen && html` selected`}>${tenderName(say, each)} (${money(leftOn(each), each.currency)})</option>`,
   )
-  const value = amount ?? (left / minorOf(chosen.currency)).toFixed(digitsOf(chosen.currency))
+  const value = amount ?? words.amount(left, chosen.currency)
   return html`<details class="cancel"${amount !== null && html` open`}><summary>${say.askRefund}</summary><form method="post" action="/orders/${detail.order.id}/refund"><input type="hidden" name="deed" value="${deed}"><div class="fields">
 <label class="field"><span>${say.refundFrom}</span><select name="charge">${options}</select></label>
 <label class="field"><span>${say.refundAmount(money(left, chosen.currency))}</span><input name="amount" inputmode="decimal" value="${value}" maxlength="14" required autocomplete="off"${
@@ -50,5 +50,3 @@ export function refundForm(visit: Visit, { detail, refund, deed }: Asked): Html 
 <label class="field"><span>${say.refundReason}</span><input name="reason" value="${reason}" maxlength="500" autocomplete="off"></label></div>
 <button class="button button-danger">${say.refundNow}</button></form></details>`
 }
-
-const digitsOf = (currency: string): number => String(minorOf(currency)).length - 1

@@ -54,6 +54,8 @@ describe('each language', () => {
     const german = wordsOf('de-AT', 'Europe/Vienna')
     assert.equal(german.say, de)
     assert.equal(german.money(123_456, 'EUR').replace(/\s/g, ' '), '€ 1.234,56')
+    assert.equal(german.amount(1_540, 'EUR'), '15,40')
+    assert.equal(wordsOf('en', 'UTC').amount(5, 'USD'), '0.05')
     assert.match(german.moment('2026-01-31T23:30:00Z'), /01\.02\.2026/)
     const italian = wordsOf('it', 'Nowhere/Land')
     assert.deepEqual([italian.say, italian.language], [en, 'it'])
