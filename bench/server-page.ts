@@ -3,8 +3,8 @@ import { request } from 'undici'
 import { report } from './load.ts'
 
 /** The floor of the storefront: bare `node:http` that sends the same page, with the same headers. */
-const [copied = '', host = ''] = process.argv.slice(2)
-const answer = await request(copied, { headers: { host } })
+const [copied = '', host = '', cookie = ''] = process.argv.slice(2)
+const answer = await request(copied, { headers: { host, ...(cookie === '' ? {} : { cookie }) } })
 const body = Buffer.from(await answer.body.arrayBuffer())
 const own = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
 const headers = Object.entries(answer.headers).flatMap(([name, value]) =>

@@ -4,10 +4,10 @@ import { createStorefront } from '../storefront/server.ts'
 import { report } from './load.ts'
 
 /** The storefront alone, before a platform that another process runs. */
-const [platformUrl = ''] = process.argv.slice(2)
+const [platformUrl = '', token = ''] = process.argv.slice(2)
 const storefront = createStorefront({
   platformUrl: () => platformUrl,
-  token: 'a token for the benchmark alone, never used',
+  token,
   zone: 'localhost',
   secure: false,
   cdn: null,

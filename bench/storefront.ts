@@ -1,17 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { DEMO_STORES, stockDemo } from '../src/demo-stock.ts'
 import { openRuntime } from '../src/runtime.ts'
+import {
+  addItem,
+  emptyCart,
+  newShopper,
+  packCart,
+  packShopper,
+  withOrder,
+} from '../storefront/cart.ts'
+import { openCookies } from '../storefront/cookies.ts'
 import type { Figure } from './figure.ts'
 import { ratio, startServer } from './load.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const HOST = 'demo.localhost'
 const AT_LEAST = 0.25
+const TOKEN = 'a token for the benchmark alone, never used'
 
 const PAGES = { home: '/', 'product page': '/products/fern-teapot' }
+
+/** Somebody who has been here before, with things in the cart and an order. */
+function returning(): string {
+  const cookies = openCookies([TOKEN], false)
+  const [first, second] = [randomUUID(), randomUUID()]
+  const { cart } = addItem(emptyCart(), { variant_id: first, quantity: 2 })
+  const { cart: full } = addItem(cart, { variant_id: second, quantity: 1 })
+  const key = 'shop-of-the-usual-length-0-abcdefghijklmnop'
+  const shopper = withOrder(newShopper(), { id: randomUUID(), key })
+  const jar = [
+    cookies.write('cart', 'demo', packCart(full), 1),
+    cookies.write('shopper', 'demo', packShopper(shopper), 1),
+  ]
+  return jar.map((each) => each.split(';')[0]).join('; ')
+}
+
+/** So many look around at a time, each with cookies of their own. */
+const VISITORS = 500
+
+/** For `wrk`: one visitor after another. */
+async function writeVisitors(folder: string, visitors: readonly string[]): Promise<string> {
+  const path = join(folder, 'visitors.lua')
+  const list = visitors.map((each) => `"${each}"`).join(',')
+  const lines = [
+    `local jars, at = {${list}}, 0`,
+    'request = function()',
+    '  at = at % #jars + 1',
+    '  wrk.headers["Cookie"] = jars[at]',
+    '  return wrk.format()',
+    'end',
+  ]
+  await writeFile(path, lines.join('\n'))
+  return path
+}
 
 /** Pages of the demo store, against a bare server that sends the same bytes. */
 export async function storefrontPages(dataDir: string): Promise<Figure[]> {
@@ -21,11 +68,15 @@ export async function storefrontPages(dataDir: string): Promise<Figure[]> {
     await migrate({ url: embedded.url, secretKey: SECRET_KEY })
     await stock(embedded.url, env)
     const platform = await startServer('./server-app.ts', [embedded.url, SECRET_KEY], env)
-    const ours = await startServer('./server-storefront.ts', [platform.url])
+    const ours = await startServer('./server-storefront.ts', [platform.url, TOKEN])
     try {
       const figures: Figure[] = []
+      const visitors = Array.from({ length: VISITORS }, returning)
+      const [cookie = ''] = visitors
+      const script = await writeVisitors(dataDir, visitors)
       for (const [name, path] of Object.entries(PAGES)) {
-        figures.push(await page(name, ours.url + path))
+        figures.push(await page(name, ours.url + path, null))
+        figures.push(await page(`${name} for who has a cart`, ours.url + path, { cookie, script }))
       }
       return figures
     } finally {
@@ -48,12 +99,16 @@ async function stock(databaseUrl: string, env: Record<string, string>): Promise<
   await runtime.close()
 }
 
-async function page(name: string, url: string): Promise<Figure> {
-  const floor = await startServer('./server-page.ts', [url, HOST])
+async function page(
+  name: string,
+  url: string,
+  visitor: { cookie: string; script: string } | null,
+): Promise<Figure> {
+  const floor = await startServer('./server-page.ts', [url, HOST, visitor?.cookie ?? ''])
   // In capitals, or wrk adds one of its own.
-  const headers = { Host: HOST }
+  const sent = { headers: { Host: HOST }, ...(visitor === null ? {} : { script: visitor.script }) }
   try {
-    const found = await ratio({ url: floor.url, headers }, { url, headers }, 3)
+    const found = await ratio({ url: floor.url, ...sent }, { url, ...sent }, 3)
     if (found === undefined) throw new Error('nothing was measured')
     return {
       name: `storefront, ${name}`,

@@ -10,6 +10,8 @@ const behavior = {
   search: { enabled: true },
   storeCredit: { enabled: true },
   giftCards: { enabled: true },
+  subscriptions: { enabled: true },
+  refunds: { selfServe: true },
 }
 
 const shipping = (flat: number, expedited: number, free: number | null) => ({
@@ -190,13 +192,13 @@ export const objectsSite: Site = (heroRef) => ({
   },
 })
 
-/** Dark and slow: embers on brown, an italic that leans in. */
+/** Dark and slow: embers on brown, an italic that leans in. In German, as not every store speaks English. */
 export const emberSite: Site = (heroRef) => ({
-  store: { slug: 'ember', language: 'en-IE' },
+  store: { slug: 'ember', language: 'de-DE', timeZone: 'Europe/Berlin' },
   brand: {
-    name: 'Ember & Rye',
-    tagline: 'Provisions for the evening',
-    email: 'night@ember.example',
+    name: 'Glut & Roggen',
+    tagline: 'Vorräte für den Abend',
+    email: 'nacht@glut.example',
     ...(heroRef === null ? {} : { ogImageRef: heroRef }),
   },
   theme: {
@@ -233,45 +235,51 @@ export const emberSite: Site = (heroRef) => ({
       {
         type: 'hero',
         props: {
-          eyebrow: 'Chocolate, tea & candlelight',
-          heading: 'When the day lets go of you',
-          subheading: 'Dark things, sweet things, and the light to see them by.',
-          cta: { label: 'Enter', href: '/products' },
-          ...withImage(heroRef, 'A candle, a jar of honey and a bag of coffee on a dark table'),
+          eyebrow: 'Schokolade, Tee & Kerzenlicht',
+          heading: 'Wenn der Tag von dir lässt',
+          subheading: 'Dunkles, Süßes und das Licht, um es zu sehen.',
+          cta: { label: 'Eintreten', href: '/products' },
+          ...withImage(
+            heroRef,
+            'Eine Kerze, ein Glas Honig und ein Beutel Kaffee auf einem dunklen Tisch',
+          ),
         },
       },
       {
         type: 'rich-text',
         props: {
-          body: 'We are two people with a stone, a small roaster and too many books.\n\nWhat you find here is made at night, because that is when it tastes of something.',
+          body: 'Wir sind zu zweit, mit einem Mahlstein, einem kleinen Röster und zu vielen Büchern.\n\nWas hier steht, entsteht nachts, denn dann schmeckt es nach etwas.',
         },
       },
       {
         type: 'product-grid',
-        props: { heading: 'From the dark side of the pantry', limit: 6, columns: 3 },
+        props: { heading: 'Von der dunklen Seite der Speisekammer', limit: 6, columns: 3 },
       },
       {
         type: 'testimonials',
         props: {
           items: [
             {
-              quote: 'I ate it alone, standing in the kitchen, and told no one.',
-              author: 'A letter from Cork',
+              quote: 'Ich aß sie allein, im Stehen in der Küche, und sagte es niemandem.',
+              author: 'Ein Brief aus Bremen',
             },
           ],
         },
       },
-      { type: 'collection-list', props: { heading: 'Three rooms' } },
+      { type: 'collection-list', props: { heading: 'Drei Räume' } },
       { type: 'spacer', props: { size: 'small' } },
       {
         type: 'footer',
-        props: { text: 'Ember & Rye is a demo store. Nothing is charged or sent.' },
+        props: {
+          text: 'Glut & Roggen ist ein Laden zum Ausprobieren. Nichts wird berechnet oder verschickt.',
+        },
       },
     ],
   },
   seo: {
-    title: 'Ember & Rye: provisions for the evening',
-    description: 'Chocolate, tea, honey and candlelight, made at night in batches of forty.',
+    title: 'Glut & Roggen: Vorräte für den Abend',
+    description:
+      'Schokolade, Tee, Honig und Kerzenlicht, nachts gemacht, immer vierzig auf einmal.',
   },
   behavior: { ...behavior, shipping: shipping(650, 1_400, 5_000) },
 })

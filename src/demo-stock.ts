@@ -5,6 +5,7 @@ import { drawScene } from './modules/catalog/demo-pictures.ts'
 import { stock } from './modules/catalog/demo-seed.ts'
 import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/demo-sets.ts'
 import { createScanner } from './modules/claims/scanner.ts'
+import * as entitlements from './modules/entitlements/service.ts'
 import * as marketing from './modules/marketing/service.ts'
 import { keepAsset } from './modules/media/service.ts'
 import * as sites from './modules/sites/service.ts'
@@ -73,9 +74,9 @@ export const DEMO_STORES: readonly DemoStore[] = [
   },
   {
     tenant_ref: 'ember',
-    display_name: 'Ember & Rye',
+    display_name: 'Glut & Roggen',
     currency: 'EUR',
-    language: 'en-IE',
+    language: 'de-DE',
     set: EMBER_AND_RYE,
     site: emberSite,
     entrance: {
@@ -132,6 +133,8 @@ async function openStore(
   await stock(db, media, { actor: SYSTEM, set })
   const coupon = { code: 'WELCOME10', type: 'percent' as const, percent_bps: 1_000 }
   await unlessThere('code_exists', marketing.create(db, SYSTEM, coupon))
+  // Without the add-on a checkout that subscribes is refused, and some of the coffee wants to be.
+  await entitlements.enable(db, SYSTEM, 'subscriptions')
   const overview = await stores.get(db)
   // A site that somebody has changed since is theirs.
   if (overview.status === 'live' && overview.activeVersion !== 1) return

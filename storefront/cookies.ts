@@ -14,6 +14,8 @@ export interface Cookies {
 }
 
 const MAC_BYTES = 24
+/** Of visitors who have been here a moment ago. A cookie is at most a few kilobytes. */
+const PROVEN_MAX = 4_096
 const DAY_SECONDS = 86_400
 
 /** The first secret signs; all of them are accepted, so that a token can be changed without loss. */
@@ -26,12 +28,28 @@ export function openCookies(secrets: readonly string[], secure: boolean): Cookie
   const put = (name: string, value: string, seconds: number) =>
     `${fullName(name)}=${value}; Max-Age=${seconds}${flags}`
 
+  const proven = new Map<string, unknown>()
+
+  /** The same text for the same store was ours before, and is ours still: keys do not change. */
+  function prove(name: string, tenant: string, text: string): unknown {
+    const place = `${name} ${tenant} ${text}`
+    const known = proven.get(place)
+    if (known !== undefined) return known
+    const [payload, mac] = text.split('.')
+    if (!payload || !mac) return null
+    const isOurs = keys.some((key) => equal(mac, macOf(key, name, tenant, payload)))
+    if (!isOurs) return null
+    const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const [oldest] = proven.keys()
+    if (proven.size >= PROVEN_MAX && oldest !== undefined) proven.delete(oldest)
+    proven.set(place, value)
+    return value
+  }
+
   return {
     read(header, name, tenant) {
-      const [payload, mac] = (find(header, fullName(name)) ?? '').split('.')
-      if (!payload || !mac) return null
-      const isOurs = keys.some((key) => equal(mac, macOf(key, name, tenant, payload)))
-      return isOurs ? JSON.parse(Buffer.from(payload, 'base64url').toString()) : null
+      const text = find(header, fullName(name))
+      return text === undefined ? null : prove(name, tenant, text)
     },
     write(name, tenant, value, days) {
       const payload = Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -22,14 +22,14 @@ const FORWARDED = ['content-type', 'content-length', 'etag', 'cache-control', 'c
 export async function handThrough(
   platform: Platform,
   common: Record<string, string>,
-  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { request, response, url }: { request: IncomingMessage; response: ServerResponse; url: URL },
 ): Promise<null> {
   const { range, 'if-none-match': tag } = request.headers
   const asked = {
     ...(range === undefined ? {} : { range }),
     ...(tag === undefined ? {} : { 'if-none-match': tag }),
   }
-  const { statusCode, headers, body } = await platform.fetchAsset(request.url ?? '/', asked)
+  const { statusCode, headers, body } = await platform.fetchAsset(url.pathname + url.search, asked)
   const kept = FORWARDED.flatMap((name) => {
     const value = headers[name]
     return typeof value === 'string' ? [[name, value]] : []

@@ -1,3 +1,9 @@
+/** Null for what is no address of anybody. */
+export const mailTo = (address: string | null): string | null =>
+  address !== null && /^[^\s@:/\\?&#]{1,64}@[^\s@:/\\?&#]{1,200}$/.test(address)
+    ? `mailto:${address}`
+    : null
+
 /**
  * Where a manifest's link may lead: within the store, to the web, to mail or to a telephone. Anything
  * else, scripts above all, leads nowhere.

@@ -41,8 +41,9 @@ const LAYOUTS = {
 const SERIF = "'Iowan Old Style', 'Palatino Linotype', Palatino, 'Book Antiqua', Georgia, serif"
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
-/** Names, quotes, commas and hyphens: a list of fonts and nothing that ends a declaration. */
-const FONTS = /^[\p{L}\p{N} ,'"_-]{1,200}$/u
+/** Names between commas, bare or in quotes that end: nothing that could end a declaration. */
+const FONT = `(?:[\\p{L}\\p{N} _-]+|'[\\p{L}\\p{N} _-]+'|"[\\p{L}\\p{N} _-]+")`
+const FONTS = new RegExp(`^(?=.{1,200}$)${FONT}(?:, ?${FONT})*$`, 'u')
 const LENGTH = /^\d{1,4}(\.\d{1,3})?(px|rem|em|ch|vw|%)$/
 const SPACING = /^-?\d{1,2}(\.\d{1,3})?(px|rem|em)$/
 
@@ -56,14 +57,15 @@ export function readLook(theme: unknown): Look {
   const { color, type, layout } = block(theme)
   const { lines, primary, ground } = colourLines(block(color))
   const chosen = block(layout)
+  const scheme = isDark(ground) ? 'dark' : 'light'
   const all = [...lines, ...typeLines(block(type)), ...layoutLines(chosen)]
   return {
-    css: `:root{${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
+    css: `:root{color-scheme:${scheme};${all.map(([name, value]) => `--${name}:${value}`).join(';')}}`,
     layout: Object.fromEntries(
       Object.entries(LAYOUTS).map(([name, all]) => [`data-${name}`, oneOf(chosen[name], all)]),
     ),
     themeColour: writeColour(ground),
-    scheme: isDark(ground) ? 'dark' : 'light',
+    scheme,
     icon: { ground: writeColour(primary), ink: writeColour(readableOn(primary)) },
   }
 }

@@ -1,45 +1,46 @@
 import { type Answer, redirect } from './answer.ts'
 import { checkoutKey, readQuantity } from './cart.ts'
+import { cardFaults, explain, findName } from './explain.ts'
 import { type OrderView, orderMain } from './pages/order.ts'
 import { readCard } from './pay.ts'
 import { PlatformError } from './platform.ts'
 import { notFound, show } from './reads.ts'
 import { clearCart, isRefusal, keepCart, newDeed, type TillVisit } from './till.ts'
 import type { OrderDetail } from './types.ts'
-import { cardFaults, explain } from './words.ts'
 
 /** A shopper's own order: seen, changed and cancelled from the browser that placed it. */
 
-const DONE: Record<string, string> = {
-  edited: 'Your order is changed.',
-  cancelled: 'Your order is cancelled.',
-}
+type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund'>>
 
-const ELSEWHERE =
-  'We cannot show this order here. An order can be seen in the browser that placed it.'
-
-type Shown = Partial<Pick<OrderView, 'notice' | 'edit'>>
+export const elsewhere = (visit: TillVisit): Promise<Answer> =>
+  notFound(visit, visit.site.words.say.elsewhere)
 
 export async function orderPage(visit: TillVisit, id: string, shown: Shown = {}): Promise<Answer> {
   const detail = await find(visit, id)
-  if (detail === null) return notFound(visit, ELSEWHERE)
-  const { notice = null, edit = NO_EDIT } = shown
+  if (detail === null) return elsewhere(visit)
+  const { notice = null, edit = NO_EDIT, refund = NO_REFUND } = shown
+  const { say } = visit.site.words
   const query = visit.url.searchParams
   const main = orderMain(visit, {
     detail,
     notice,
     edit,
+    refund,
     isNew: query.has('new') && detail.order.status !== 'cancelled',
-    good: notice === null ? (DONE[query.get('done') ?? ''] ?? null) : null,
+    good: notice === null ? findName(say.done, query.get('done')) : null,
     deed: newDeed(),
   })
-  const title = `Order ${detail.order.order_number} · ${visit.site.brand.name}`
+  const title = `${say.order(detail.order.order_number)} · ${visit.site.brand.name}`
   return { ...(await show(visit, { title, main })), cookies: afterwards(visit, detail) }
 }
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, faults: {} }
+const NO_REFUND: OrderView['refund'] = { charge: '', amount: null, reason: '', fault: null }
 
-async function find({ shop, site, shopper }: TillVisit, id: string): Promise<OrderDetail | null> {
+export async function find(
+  { shop, site, shopper }: TillVisit,
+  id: string,
+): Promise<OrderDetail | null> {
   return shopper === null ? null : shop.findOrder(site, id, shopper.ref)
 }
 
@@ -54,22 +55,22 @@ function afterwards(visit: TillVisit, { order }: OrderDetail): string[] {
 }
 
 export async function cancelOrder(visit: TillVisit, id: string, form: URLSearchParams) {
-  if ((await find(visit, id)) === null) return notFound(visit, ELSEWHERE)
+  if ((await find(visit, id)) === null) return elsewhere(visit)
   try {
     await visit.shop.cancel(visit.site, id, `shop-cancel-${deedOf(form)}`)
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return orderPage(visit, id, { notice: explain(error) })
+    return orderPage(visit, id, { notice: explain(visit.site.words, error) })
   }
   return redirect(`/orders/${id}?done=cancelled`)
 }
 
-const deedOf = (form: URLSearchParams): string =>
+export const deedOf = (form: URLSearchParams): string =>
   /^[A-Za-z0-9_-]{16}$/.exec(form.get('deed') ?? '')?.[0] ?? newDeed()
 
 export async function editOrder(visit: TillVisit, id: string, form: URLSearchParams) {
   const detail = await find(visit, id)
-  if (detail === null) return notFound(visit, ELSEWHERE)
+  if (detail === null) return elsewhere(visit)
   const typed = new Map(detail.items.map((item) => [item.id, form.get(`q:${item.id}`) ?? '']))
   const edits = detail.items.flatMap((item) => {
     const quantity = readQuantity(typed.get(item.id) || String(item.quantity), 0)
@@ -83,10 +84,11 @@ export async function editOrder(visit: TillVisit, id: string, form: URLSearchPar
   } catch (error) {
     if (!(error instanceof PlatformError) || error.status >= 500) throw error
     const needsCard = card !== undefined || error.code === 'card_required'
-    const faults = cardFaults(error)
-    const notice = Object.keys(faults).length > 0 ? 'Please look at the card.' : explain(error)
-    const said = error.code === 'card_required' ? 'Please enter a card for the difference.' : notice
-    return orderPage(visit, id, { notice: said, edit: { quantities: typed, needsCard, faults } })
+    const { words } = visit.site
+    const faults = cardFaults(words, error)
+    const isFaulty = Object.keys(faults).length > 0
+    const notice = isFaulty ? words.say.lookAtCard : explain(words, error)
+    return orderPage(visit, id, { notice, edit: { quantities: typed, needsCard, faults } })
   }
   return redirect(`/orders/${id}?done=edited`)
 }

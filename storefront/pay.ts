@@ -1,10 +1,11 @@
 import { type Answer, redirect } from './answer.ts'
 import { type Cart, checkoutKey, type Shopper, setCoupon } from './cart.ts'
+import { cardFaults, explain } from './explain.ts'
 import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
+import type { Site } from './site.ts'
 import { checkoutPage, clearCart, keepOrder, type TillVisit, withShopper } from './till.ts'
 import type { Placed } from './types.ts'
-import { cardFaults, explain } from './words.ts'
 
 /** From a filled-in form to a paid order, or back to the form with one sentence about why not. */
 
@@ -19,21 +20,32 @@ const FIELDS = [
   'country',
 ] as const
 
+type Typed = Pick<Details, (typeof FIELDS)[number]>
+
 export function readDetails(form: URLSearchParams): Details {
   const text = (name: string) => (form.get(name) ?? '').trim().slice(0, 200)
   const typed = Object.fromEntries(FIELDS.map((name) => [name, text(name)]))
-  return { ...(typed as Omit<Details, 'expedited'>), expedited: form.get('speed') === 'expedited' }
+  return {
+    ...(typed as Typed),
+    gift: text('gift'),
+    expedited: form.get('speed') === 'expedited',
+    credit: form.has('credit'),
+    subscribe: form.has('subscribe'),
+    attested: text('attested'),
+  }
 }
 
 /** What is not there. The rest is for the platform to judge. */
-function findFaults(details: Details): Record<string, string> {
+function findFaults({ words, offers }: Site, details: Details): Record<string, string> {
+  const { say } = words
   const faults: Record<string, string> = {}
   for (const name of FIELDS) {
-    if (name !== 'line2' && details[name] === '') faults[name] = 'Please fill this in.'
+    if (name !== 'line2' && details[name] === '') faults[name] = say.fillIn
   }
   if (details.email !== '' && !/^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/.test(details.email)) {
-    faults.email = 'Please check the address.'
+    faults.email = say.checkAddress
   }
+  if (offers.statement !== null && details.attested === '') faults.attested = say.confirmThis
   return faults
 }
 
@@ -57,9 +69,6 @@ export async function updateCheckout(visit: TillVisit, form: URLSearchParams): P
   return checkoutPage({ ...visit, cart }, { details: readDetails(form) })
 }
 
-const CODE_TYPED = 'We have looked at your code. Please check the total, then pay.'
-const CARD_AGAIN = 'Please enter a card to pay with.'
-
 export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answer> {
   const [key = '', quoteToken = ''] = (form.get('key') ?? '').split('|')
   const before = given.shopper?.orders.find((order) => order.key === key)
@@ -68,14 +77,28 @@ export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answ
   const details = readDetails(form)
   const cart = setCoupon(given.cart, form.get('coupon') ?? given.cart.coupon ?? '')
   const visit = { ...given, cart }
-  if (cart.coupon !== given.cart.coupon) return checkoutPage(visit, { details, notice: CODE_TYPED })
-  const faults = findFaults(details)
+  const { say } = given.site.words
+  if (cart.coupon !== given.cart.coupon) {
+    return checkoutPage(visit, { details, notice: say.codeTyped })
+  }
+  const faults = findFaults(given.site, details)
   const card = readCard(form)
-  if (card === undefined) faults.number = CARD_AGAIN
+  // The form that was seen may ask for no card, and then the platform has the last word on it.
+  if (card === undefined && form.get('due') !== '0') faults.number = say.enterCard
   if (Object.keys(faults).length > 0) {
-    return checkoutPage(visit, { details, faults, notice: 'Please look at the marked fields.' })
+    return checkoutPage(visit, { details, faults, notice: say.markedFields })
   }
   return place(visit, details, { card, quote_token: quoteToken })
+}
+
+/**
+ * The wording that was accepted, and when it was shown: a form that is sent twice must say the same
+ * twice. The platform holds the wording against the store's own.
+ */
+function readAttested(value: string) {
+  const [, shown = '', version = ''] = /^(\S+) (.*)$/.exec(value) ?? []
+  const at = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(shown) && !Number.isNaN(Date.parse(shown))
+  return { statement_version: version, accepted_at: at ? shown : new Date().toISOString() }
 }
 
 async function place(
@@ -85,7 +108,7 @@ async function place(
 ): Promise<Answer> {
   const { visit, cookies } = withShopper(given)
   const { shop, site, cart, shopper, ip } = visit
-  const { email, name, expedited, ...address } = details
+  const { email, name, expedited, gift, credit, subscribe, attested, ...address } = details
   const key = checkoutKey(cart)
   const body = {
     customer_ref: shopper.ref,
@@ -95,6 +118,10 @@ async function place(
     ip,
     shipping_address: { label: name, ...address, line2: address.line2 || null },
     expedited,
+    ...(subscribe ? { subscribe } : {}),
+    ...(credit ? { apply_store_credit: true } : {}),
+    ...(gift === '' ? {} : { gift_card_code: gift }),
+    ...(attested === '' ? {} : { attestation: readAttested(attested) }),
     ...paying,
     ...site.policies,
   }
@@ -121,16 +148,12 @@ interface Refused {
   key: string
 }
 
-const AGAIN =
-  'This cart was sent a moment ago, perhaps from another tab. Please look at your orders.'
-const REFUSED = 'The attempt before was refused, and nothing was charged. Please try again.'
-const OLD_PRICE = 'You were away for a while. Please check the total once more, then pay.'
-
 /** Refusals that say nothing about the order, so that the same attempt may be made again. */
 const PASSING = ['invalid_body', 'velocity_exceeded', 'rate_limited', 'idempotency_in_progress']
 
 async function refused(visit: Named, { error, details, key }: Refused): Promise<Answer> {
   const { code, body } = error
+  const { words } = visit.site
   if (code === 'payment_unconfirmed') {
     const { id } = Object(body.order) as { id?: string }
     // The cart stays until the bank has spoken: see the order's page.
@@ -142,13 +165,23 @@ async function refused(visit: Named, { error, details, key }: Refused): Promise<
   }
   if (error.status >= 500) throw error
   if (code === 'invalid_body') {
-    const faults = cardFaults(error)
-    const notice =
-      Object.keys(faults).length === 0 ? OLD_PRICE : 'Please look at the marked fields.'
+    const faults = cardFaults(words, error)
+    const isOld = Object.keys(faults).length === 0
+    const notice = isOld ? words.say.oldPrice : words.say.markedFields
     return checkoutPage(visit, { details, faults, notice })
   }
   const cart = PASSING.includes(code) ? visit.cart : nextAttempt(visit.cart, code)
-  return checkoutPage({ ...visit, cart }, { details, notice: explain(error) })
+  const left = withoutRefused(details, error)
+  return checkoutPage({ ...visit, cart }, { details: left, notice: explain(words, error) })
+}
+
+/** What the store no longer offers is not asked for again. */
+function withoutRefused(details: Details, { code, body }: PlatformError): Details {
+  if (code === 'attestation_required') return { ...details, attested: '' }
+  if (code !== 'feature_disabled') return details
+  const { feature_key: feature } = body
+  if (feature === 'subscriptions') return { ...details, subscribe: false }
+  return feature === 'store_credit' ? { ...details, credit: false } : { ...details, gift: '' }
 }
 
 /** Its answer is kept by the platform for ever, so that another attempt needs another key. */
@@ -160,16 +193,18 @@ const nextAttempt = (cart: Cart, code: string): Cart => ({
 
 /** The key was used with other words: find out what became of it before anything is tried again. */
 async function sentBefore(visit: Named, { error, details, key }: Refused): Promise<Answer> {
+  const { words } = visit.site
   const attempt = await visit.shop.findAttempt(visit.site, key)
   const isRefused = attempt !== null && (attempt.status ?? 0) >= 400
   if (isRefused) {
     return checkoutPage(
       { ...visit, cart: nextAttempt(visit.cart, '') },
-      { details, notice: REFUSED },
+      { details, notice: words.say.refusedBefore },
     )
   }
   const id = attempt?.resource_id
   if (id) return redirect(`/orders/${id}`, keepOrder(visit, visit.shopper, { id, key }))
-  const notice = error.code === 'idempotency_in_progress' ? explain(error) : AGAIN
+  const isRunning = error.code === 'idempotency_in_progress'
+  const notice = isRunning ? explain(words, error) : words.say.sentAgain
   return checkoutPage(visit, { details, notice })
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from './html.ts'
 import type { Product } from './types.ts'
+import type { Phrases } from './words/en.ts'
 
 /** The widths that the platform makes. */
 const WIDTHS = [320, 480, 640, 960, 1_280, 1_920] as const
@@ -13,8 +14,8 @@ interface Shown {
   sizes: string
   /** The first picture that is seen: fetched before the others. */
   eager?: boolean
-  /** Where the full picture is to be opened by whoever wants to look closely. */
-  zoom?: boolean
+  /** Where the full picture is to be opened by whoever wants to look closely: the words for it. */
+  zoom?: Pick<Phrases, 'enlarge' | 'picture' | 'close'>
   class?: string
 }
 
@@ -40,8 +41,12 @@ export function picture({ tenant, cdn }: Album, shown: Shown): Html {
   const set = WIDTHS.map((width) => `${source}?w=${width} ${width}w`).join(', ')
   return html`<img class="${style}" src="${source}?w=640" srcset="${set}" sizes="${shown.sizes}" alt="${shown.alt}" ${
     shown.eager ? html`fetchpriority="high"` : html`loading="lazy"`
-  } decoding="async"${shown.zoom && html` data-zoom="${source}"`}>`
+  } decoding="async"${shown.zoom && zoomOf(source, shown.alt, shown.zoom)}>`
 }
+
+/** For the script, which has no words of its own. */
+const zoomOf = (source: string, alt: string, say: NonNullable<Shown['zoom']>): Html =>
+  html` data-zoom="${source}" data-enlarge="${say.enlarge(alt || say.picture)}" data-close="${say.close}"`
 
 /** The words for a product's picture: its own, or the product's name. */
 export const altOf = ({ images, name }: Product, at = 0): string => images[at]?.alt ?? name

@@ -32,18 +32,24 @@ const navigation = (visit: Visit): Promise<readonly Collection[]> => {
 }
 
 /** As many as there are usual numbers of things in a cart. */
-const KEPT_MAX = 8
+const KEPT_MAX = 16
+/** A larger page is made anew each time: nobody's page may fill the memory of all. */
+const KEPT_BYTES_MAX = 262_144
 
 /**
  * A whole page as bytes, kept with what it was made from. It differs by the address it was asked for at
  * and by what the cart shows; the ribbon of a preview changes with the clock.
  */
 function keepPage(visit: Visit, from: readonly object[], make: () => string): Buffer | string {
-  const { site, origin, cart, url } = visit
+  const { site, origin, cart } = visit
   const [first] = from
   if (first === undefined || site.preview !== null) return make()
-  const name = `page ${site.hash} ${url.pathname}`
-  const kept = remember(first, name, () => ({ from, pages: new Map<string, Buffer>() }))
+  const kept = remember(
+    first,
+    'page',
+    () => ({ from, pages: new Map<string, Buffer>() }),
+    site.hash,
+  )
   if (kept.from.some((each, at) => each !== from[at])) {
     kept.from = from
     kept.pages.clear()
@@ -52,7 +58,10 @@ function keepPage(visit: Visit, from: readonly object[], make: () => string): Bu
   const known = kept.pages.get(key)
   if (known !== undefined) return known
   const page = Buffer.from(make())
-  if (kept.pages.size < KEPT_MAX) kept.pages.set(key, page)
+  if (page.length > KEPT_BYTES_MAX) return page
+  const [oldest] = kept.pages.keys()
+  if (kept.pages.size >= KEPT_MAX && oldest !== undefined) kept.pages.delete(oldest)
+  kept.pages.set(key, page)
   return page
 }
 
@@ -65,7 +74,7 @@ export async function home(visit: Visit): Promise<Answer> {
   }
   // Asked for before anything is sent: a store that cannot be read is no half page.
   const [named, all] = await Promise.all([navigation(visit), allProducts(visit)])
-  const kept = remember<KeptHome>(all, `home ${site.hash}`, () => ({ last: null }))
+  const kept = remember<KeptHome>(all, 'home', () => ({ last: null }), site.hash)
   const { last } = kept
   if (last !== null && last.named === named && Date.now() - last.at < HOME_FRESH_MS) {
     const made = () => opening(visit, page) + middle(visit, named) + last.text + ending(visit)
@@ -105,7 +114,7 @@ const RELATED = 4
 export async function product(visit: Visit, slug: string): Promise<Answer> {
   const { shop, site } = visit
   const found = await shop.findProduct(site, slug)
-  if (found === null) return notFound(visit, 'We do not have this, or no longer.')
+  if (found === null) return notFound(visit, site.words.say.noProduct)
   const [all, named] = await Promise.all([allProducts(visit), navigation(visit)])
   const more = remember(all, `beside ${found.id}`, () => beside(all, found))
   const page = (): Page => ({
@@ -132,25 +141,27 @@ function beside(all: readonly Product[], { id }: Product): readonly Product[] {
 export async function products(visit: Visit): Promise<Answer> {
   const all = await allProducts(visit)
   const collections = await navigation(visit)
+  const title = visit.site.words.say.allProducts
   return show(visit, {
-    title: titled(visit, 'All products'),
+    title: titled(visit, title),
     canonical: '/products',
-    main: listMain(visit, { title: 'All products', products: all, collections }),
+    main: listMain(visit, { title, products: all, collections }),
   })
 }
 
 export async function collections(visit: Visit): Promise<Answer> {
   const all = await navigation(visit)
+  const { say } = visit.site.words
   const tiles = all.map(
     ({ slug, title, description }) =>
       html`<li class="tile tile-plain"><a href="/collections/${slug}"><span class="tile-text"><span class="tile-title">${title}</span>${description && html`<span class="tile-words">${description}</span>`}</span></a></li>`,
   )
   return show(visit, {
-    title: titled(visit, 'Collections'),
+    title: titled(visit, say.collections),
     canonical: '/collections',
-    main: html`<div class="wrap list"><header class="list-head"><h1>Collections</h1></header>${
+    main: html`<div class="wrap list"><header class="list-head"><h1>${say.collections}</h1></header>${
       all.length === 0
-        ? html`<p class="empty">There are none yet.</p>`
+        ? html`<p class="empty">${say.noCollections}</p>`
         : html`<ul class="tiles">${tiles}</ul>`
     }</div>`,
   })
@@ -158,7 +169,7 @@ export async function collections(visit: Visit): Promise<Answer> {
 
 export async function collection(visit: Visit, slug: string): Promise<Answer> {
   const found = await visit.shop.findCollection(visit.site, slug)
-  if (found === null) return notFound(visit, 'There is no such collection.')
+  if (found === null) return notFound(visit, visit.site.words.say.noCollection)
   return show(visit, {
     title: titled(visit, found.collection.title),
     description: found.collection.description ?? visit.site.seo.description,
@@ -172,14 +183,23 @@ export async function search(visit: Visit): Promise<Answer> {
   const query = searchQuery(visit.url)
   const found =
     query === null || isPreview(visit) ? null : await visit.shop.search(visit.site, query)
-  return show(visit, { title: titled(visit, 'Search'), main: searchMain(visit, found) })
+  return show(visit, {
+    title: titled(visit, visit.site.words.say.search),
+    main: searchMain(visit, found),
+  })
 }
 
 export const orders = (visit: Visit): Promise<Answer> =>
-  show(visit, { title: titled(visit, 'Your orders'), main: ordersMain(visit) })
+  show(visit, { title: titled(visit, visit.site.words.say.yourOrders), main: ordersMain(visit) })
 
-export const notFound = (visit: Visit, words: string): Promise<Answer> =>
-  show(visit, { title: titled(visit, 'Not found'), main: missing(words), status: 404 })
+export function notFound(visit: Visit, text = visit.site.words.say.nothingHere): Promise<Answer> {
+  const { words } = visit.site
+  return show(visit, {
+    title: titled(visit, words.say.notFound),
+    main: missing(words, text),
+    status: 404,
+  })
+}
 
 export async function siteMap(visit: Visit): Promise<Answer> {
   const [all, named] = await Promise.all([allProducts(visit), navigation(visit)])

@@ -2,24 +2,13 @@ import { html } from './html.ts'
 import { sourceOf } from './pictures.ts'
 import type { Collection, Product } from './types.ts'
 import type { Visit } from './visit.ts'
+import { minorOf } from './words.ts'
 
 /** What search engines are told: facts about a product, the list of pages, what not to look at. */
 
-const digits = new Map<string, number>()
-
-/** Formatters are costly to make, and each currency has its digits for good. */
-function digitsOf(currency: string): number {
-  const known = digits.get(currency)
-  if (known !== undefined) return known
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-  const found = format.resolvedOptions().maximumFractionDigits ?? 2
-  digits.set(currency, found)
-  return found
-}
-
 /** Schema.org wants the price as a decimal with a point, whatever the language of the store. */
 const decimal = (cents: number, currency: string): string =>
-  (cents / 10 ** digitsOf(currency)).toFixed(digitsOf(currency))
+  (cents / minorOf(currency)).toFixed(String(minorOf(currency)).length - 1)
 
 export function productFacts(visit: Visit, product: Product): unknown {
   const { site, origin, cdn } = visit

@@ -4,14 +4,16 @@ import { emptyCart, unpackCart, unpackShopper } from './cart.ts'
 import { type Cookies, openCookies } from './cookies.ts'
 import { type Files, openFiles } from './files.ts'
 import { fileAnswer, handThrough } from './hand-out.ts'
+import { refundOrder } from './order-refunds.ts'
 import * as orders from './orders.ts'
-import { notAvailable, outOfOrder, previewOver, type Unsent } from './pages/notices.ts'
+import { notAvailable, notOurs, outOfOrder, previewOver, type Unsent } from './pages/notices.ts'
 import { pay, updateCheckout } from './pay.ts'
 import { openPlatform, type Platform, PlatformError } from './platform.ts'
 import * as reads from './reads.ts'
 import { openShop, type Shop } from './shop.ts'
 import type { Site } from './site.ts'
 import * as till from './till.ts'
+import { type Words, wordsFor } from './words.ts'
 
 export interface Log {
   info(fields: Record<string, unknown>, message: string): void
@@ -81,8 +83,11 @@ function fail(deps: Deps, request: IncomingMessage, response: ServerResponse, er
   deps.log.error(fields, 'a page could not be shown')
   // A page that was begun cannot be taken back: the browser must see that it is not whole.
   if (response.headersSent) return void response.destroy()
-  void send(request, response, outage(deps, error, null), deps.common)
+  void send(request, response, outage(deps, error, visitorWords(request), null), deps.common)
 }
+
+/** For pages that belong to no store. */
+const visitorWords = ({ headers }: IncomingMessage): Words => wordsFor(headers['accept-language'])
 
 const hostOf = ({ headers }: IncomingMessage): string =>
   (headers.host ?? '').toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '')
@@ -96,8 +101,9 @@ async function answerTo(
   if (url === null) return { status: 400, body: 'Bad request', type: 'text/plain' }
   const file = deps.files.find(url.pathname)
   if (file !== null) return fileAnswer(request, file)
-  if (url.pathname.startsWith('/stores/'))
-    return handThrough(deps.platform, deps.common, { request, response })
+  if (ASSET.test(url.pathname)) {
+    return handThrough(deps.platform, deps.common, { request, response, url })
+  }
   const found = await findSite(deps, request, url)
   if ('status' in found) return found
   const { site, cookies } = found
@@ -116,11 +122,14 @@ async function answerTo(
   }
 }
 
+/** A picture of a store. Nothing else of the platform is reached through here. */
+const ASSET = /^\/stores\/[a-z0-9-]{3,63}\/assets\/[\w.-]{1,200}$/
+
 function readUrl({ url = '/', headers }: IncomingMessage): URL | null {
   const base = `http://${headers.host ?? 'localhost'}`
-  return url.startsWith('/') && URL.canParse(url, base) && !url.startsWith('//')
-    ? new URL(url, base)
-    : null
+  // A backslash is as good as a slash to who parses addresses: two of them would name another host.
+  if (!/^\/(?!\/)[^\\]*$/.test(url) || !URL.canParse(url, base)) return null
+  return new URL(url, base)
 }
 
 type FoundSite = { site: Site; cookies: string[] }
@@ -143,7 +152,7 @@ async function findSite(
     if (site !== null) {
       return { site, cookies: [cookies.writePlain('preview', token, PREVIEW_SECONDS)] }
     }
-    const body = previewOver(files.of(null))
+    const body = previewOver(files.of(null), visitorWords(request))
     const headers = { 'cache-control': 'no-store' }
     return { status: 404, body, headers, cookies: [cookies.clear('preview')] }
   }
@@ -151,7 +160,7 @@ async function findSite(
   if (site !== null) return { site, cookies: [] }
   return {
     status: 404,
-    body: notAvailable(files.of(null)),
+    body: notAvailable(files.of(null), visitorWords(request)),
     headers: { 'cache-control': 'no-store' },
   }
 }
@@ -165,6 +174,12 @@ async function findPreviewed({ shop }: Deps, host: string, token: string): Promi
 
 async function route(deps: Deps, request: IncomingMessage, url: URL, site: Site): Promise<Answer> {
   const visit = visitOf(deps, request, url, site)
+  const { words } = site
+  const refuse = (status: number, headers: Record<string, string> = {}): Answer => ({
+    status,
+    headers: { ...headers, 'cache-control': 'no-store' },
+    body: notOurs(deps.files.of(null), words),
+  })
   if (request.method === 'GET' || request.method === 'HEAD') return read(visit)
   if (request.method !== 'POST') return refuse(405, { allow: 'GET, HEAD, POST' })
   if (!isOwnForm(request)) return refuse(403)
@@ -175,7 +190,7 @@ async function route(deps: Deps, request: IncomingMessage, url: URL, site: Site)
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
     deps.log.error({ err: error, path: url.pathname }, 'a form could not be taken')
-    return outage(deps, error, unsentOf(url.pathname, form))
+    return outage(deps, error, words, unsentOf(url.pathname, form))
   }
 }
 
@@ -185,25 +200,17 @@ const unsentOf = (path: string, form: URLSearchParams): Unsent => ({
   fields: [...form].filter(([name]) => !name.startsWith('card_') && name !== 'key'),
 })
 
-function outage(deps: Deps, error: unknown, unsent: Unsent | null): Answer {
+function outage(deps: Deps, error: unknown, words: Words, unsent: Unsent | null): Answer {
   const after = error instanceof PlatformError ? error.retryAfterSeconds : null
   const headers = { 'retry-after': String(after ?? 5), 'cache-control': 'no-store' }
-  return { status: 503, body: outOfOrder(deps.files.of(null), unsent), headers }
+  return { status: 503, body: outOfOrder(deps.files.of(null), words, unsent), headers }
 }
-
-const refuse = (status: number, headers: Record<string, string> = {}): Answer => ({
-  status,
-  headers: { ...headers, 'cache-control': 'no-store' },
-  body: 'This request is not one of ours.',
-  type: 'text/plain',
-})
 
 function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): till.TillVisit {
   const { shop, files, cookies, cdn, log, secure, ipOf } = deps
   const { cookie } = request.headers
   const host = site.canonicalHostname ?? url.host
   const cart = cookie === undefined ? null : cookies.read(cookie, 'cart', site.tenant)
-  const shopper = cookie === undefined ? null : cookies.read(cookie, 'shopper', site.tenant)
   return {
     site,
     shop,
@@ -212,7 +219,10 @@ function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): ti
     cdn,
     origin: `${secure ? 'https' : 'http'}://${host}`,
     cart: cart === null ? emptyCart() : unpackCart(cart),
-    shopper: unpackShopper(shopper),
+    // Read where it is asked for: most pages do not care who looks at them.
+    get shopper() {
+      return unpackShopper(cookies.read(cookie, 'shopper', site.tenant))
+    },
     files: files.of(site),
     ip: request.method === 'POST' ? ipOf(request) : null,
     isQuiet: request.headers['x-shop'] === '1',
@@ -233,7 +243,6 @@ const PAGES: Record<string, (visit: till.TillVisit) => Promise<Answer>> = {
 }
 
 const NAMED = /^\/(products|collections|orders)\/([^/]{1,600})$/
-const NOT_HERE = 'There is nothing at this address.'
 
 async function read(visit: till.TillVisit): Promise<Answer> {
   const { pathname } = visit.url
@@ -241,7 +250,7 @@ async function read(visit: till.TillVisit): Promise<Answer> {
   if (page !== undefined) return page(visit)
   const [, kind, encoded = ''] = NAMED.exec(pathname) ?? []
   const name = decode(encoded)
-  if (name === null || kind === undefined) return reads.notFound(visit, NOT_HERE)
+  if (name === null || kind === undefined) return reads.notFound(visit)
   if (kind === 'products') return reads.product(visit, name)
   if (kind === 'collections') return reads.collection(visit, name)
   return orders.orderPage(visit, name)
@@ -263,7 +272,7 @@ const FORMS: Record<string, (visit: till.TillVisit, form: URLSearchParams) => Pr
   '/checkout/update': updateCheckout,
 }
 
-const DEED = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit)$/
+const DEED = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/
 
 async function write(visit: till.TillVisit, form: URLSearchParams): Promise<Answer> {
   const { pathname } = visit.url
@@ -272,6 +281,7 @@ async function write(visit: till.TillVisit, form: URLSearchParams): Promise<Answ
   const deed = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined
   if (deed !== undefined) return deed(visit, form)
   const [, id, verb] = DEED.exec(pathname) ?? []
-  if (id === undefined) return reads.notFound(visit, NOT_HERE)
-  return verb === 'cancel' ? orders.cancelOrder(visit, id, form) : orders.editOrder(visit, id, form)
+  if (id === undefined) return reads.notFound(visit)
+  if (verb === 'cancel') return orders.cancelOrder(visit, id, form)
+  return verb === 'edit' ? orders.editOrder(visit, id, form) : refundOrder(visit, id, form)
 }

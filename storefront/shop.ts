@@ -5,6 +5,7 @@ import type {
   Collection,
   CollectionDetail,
   Found,
+  GiftCard,
   Item,
   OrderDetail,
   Placed,
@@ -33,13 +34,23 @@ export interface Shop {
   findAttempt(site: Site, key: string): Promise<Attempt | null>
   cancel(site: Site, id: string, key: string): Promise<unknown>
   edit(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
+  refund(site: Site, id: string, body: RefundWish, key: string): Promise<unknown>
+  /** Null for a code that is worth nothing, whatever the reason. */
+  findGiftCard(site: Site, code: string): Promise<GiftCard | null>
 }
 
 export interface Wanted {
   items: readonly Item[]
   coupon: string | null
   expedited: boolean
+  subscribe: boolean
   customerRef: string
+}
+
+export interface RefundWish {
+  charge_id: string
+  amount_cents: number
+  reason: string | null
 }
 
 export interface Attempt {
@@ -136,13 +147,14 @@ function openTill(platform: Platform) {
   const base = ({ tenant }: Site) => `/v1/tenants/${tenant}`
   const orderPath = (site: Site, id: string) => `${base(site)}/orders/${encodeURIComponent(id)}`
   return {
-    quote: (site: Site, { items, coupon, expedited, customerRef }: Wanted) =>
+    quote: (site: Site, { items, coupon, expedited, subscribe, customerRef }: Wanted) =>
       platform.ask<Quote>('POST', `${base(site)}/checkout/preview`, {
         body: {
           items,
           customer_ref: customerRef,
           coupon_code: coupon,
           expedited,
+          subscribe,
           ...site.policies,
         },
       }),
@@ -164,6 +176,16 @@ function openTill(platform: Platform) {
       }),
     edit: (site: Site, id: string, body: Record<string, unknown>, idempotencyKey: string) =>
       platform.ask('POST', `${orderPath(site, id)}/edit`, { body, idempotencyKey }),
+    refund: (site: Site, id: string, body: RefundWish, idempotencyKey: string) =>
+      platform.ask('POST', `${orderPath(site, id)}/refund`, { body, idempotencyKey }),
+    findGiftCard: async (site: Site, code: string) =>
+      (
+        await orNull(
+          platform.ask<{ gift_card: GiftCard }>('POST', `${base(site)}/gift-cards/balance`, {
+            body: { code },
+          }),
+        )
+      )?.gift_card ?? null,
   }
 }
 

@@ -19,12 +19,24 @@ export interface Site {
   words: Words
   hasSearch: boolean
   policies: Policies
+  offers: Offers
   /** Where mail to the store goes, if it says so. */
   email: string | null
   /** The store's own host, and where a visitor of another is to be sent. */
   canonicalHostname: string | null
   redirect: string | null
   preview: { expiresAt: string } | null
+}
+
+/** What the site switches on beyond buying with a card. The platform has the last word on each. */
+export interface Offers {
+  giftCards: boolean
+  storeCredit: boolean
+  subscriptions: boolean
+  /** Whether shoppers may take money back by themselves. */
+  refunds: boolean
+  /** What must be accepted before anything is sold; null where nothing is asked. */
+  statement: { version: string; text: string } | null
 }
 
 /** How orders are shipped and taxed: said by the manifest, sent with each price that is asked for. */
@@ -49,10 +61,11 @@ export const asBlock = (value: unknown): Block =>
 export const asText = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value : null
 
-export const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+/** More than any page shows of one kind. */
+const LIST_MAX = 200
 
-/** More than any page has. */
-const SECTIONS_MAX = 200
+export const asList = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value.slice(0, LIST_MAX) : []
 
 /** Reads a manifest as it is found: what is not of the expected form is not there. */
 export function readSite(resolved: Resolved, hash: string): Site {
@@ -76,6 +89,7 @@ export function readSite(resolved: Resolved, hash: string): Site {
     words: wordsOf(store.language, store.timeZone),
     hasSearch: asBlock(behavior.search).enabled !== false,
     policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    offers: readOffers(behavior),
     email: asText(brand.email),
     canonicalHostname,
     redirect,
@@ -84,12 +98,23 @@ export function readSite(resolved: Resolved, hash: string): Site {
 }
 
 const readSections = (value: unknown): Section[] =>
-  asList(value)
-    .slice(0, SECTIONS_MAX)
-    .map((each) => {
-      const { type, props } = asBlock(each)
-      return { type: String(type), props: asBlock(props) }
-    })
+  asList(value).map((each) => {
+    const { type, props } = asBlock(each)
+    return { type: String(type), props: asBlock(props) }
+  })
+
+function readOffers(behavior: Block): Offers {
+  const isOn = (name: string, key = 'enabled') => asBlock(behavior[name])[key] === true
+  const { statementVersion, statement } = asBlock(behavior.funnelGate)
+  const version = String(statementVersion ?? '')
+  return {
+    giftCards: isOn('giftCards'),
+    storeCredit: isOn('storeCredit'),
+    subscriptions: isOn('subscriptions'),
+    refunds: isOn('refunds', 'selfServe'),
+    statement: isOn('funnelGate') ? { version, text: asText(statement) ?? version } : null,
+  }
+}
 
 const isCents = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0

@@ -22,7 +22,8 @@ import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts
 import { isSold, linesOf } from './pages/totals.ts'
 import { PlatformError } from './platform.ts'
 import { show } from './reads.ts'
-import type { Quote } from './types.ts'
+import { tendersOf } from './tenders.ts'
+import type { Item, Quote } from './types.ts'
 import type { Visit } from './visit.ts'
 
 /** The cart, and the way to the checkout. What is bought with it is in pay.ts. */
@@ -62,46 +63,60 @@ interface Priced {
   lost: boolean
 }
 
+const NO_WISH = { expedited: false, subscribe: false }
+
 /** The cart with today's prices. What is no longer sold is left out, once it is certain that it is not. */
-export async function price(given: TillVisit, expedited = false, anew = false): Promise<Priced> {
+export async function price(given: TillVisit, wish = NO_WISH, anew = false): Promise<Priced> {
   const { shop, site, shopper, cart } = given
   const products = await shop.products(site, anew)
   const items = cart.items.filter(({ variant_id }) => isSold(products, variant_id))
   const lost = items.length < cart.items.length
-  if (lost && !anew) return price(given, expedited, true)
+  if (lost && !anew) return price(given, wish, true)
   const visit = lost ? { ...given, cart: { ...cart, items } } : given
   if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost }
-  const wanted = { items, coupon: cart.coupon, expedited, customerRef: shopper?.ref ?? '' }
+  const wanted = { items, coupon: cart.coupon, ...wish, customerRef: shopper?.ref ?? '' }
   try {
     const quote = await shop.quote(site, wanted)
     return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost }
   } catch (error) {
     const isGone = error instanceof PlatformError && error.code === 'variant_not_found'
     if (!isGone || anew) throw error
-    return price(given, expedited, true)
+    return price(given, wish, true)
   }
 }
 
-const LOST = 'Something in your cart is no longer sold, so we took it out.'
-
 export async function cartPage(given: TillVisit): Promise<Answer> {
   const { visit, quote, view, lost } = await price(given)
-  const notice = lost ? LOST : null
+  const { say } = visit.site.words
+  const notice = lost ? say.lost : null
   const main = cartMain(visit, { ...view, quote, notice })
-  const answer = await show(visit, { title: `Cart · ${visit.site.brand.name}`, main })
+  const answer = await show(visit, { title: `${say.cart} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: lost ? [keepCart(visit, visit.cart)] : [] }
 }
 
 export async function addToCart(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
   const item = readItem(form.get('variant'), form.get('quantity'))
-  if (item === null) return redirect('/cart')
-  const products = await visit.shop.products(visit.site)
+  const line = item === null ? undefined : await findLine(visit, item)
+  const { say } = visit.site.words
+  if (item === null || line === undefined) return added(visit, visit.cart, say.noProduct)
   const { cart, fits } = addItem(visit.cart, item)
+  return added(visit, cart, fits ? say.inCart(line.product.name) : say.cartFull)
+}
+
+/** What was put up for sale a moment ago may not be in what is kept. */
+async function findLine(visit: TillVisit, item: Item) {
+  const { shop, site, cart } = visit
+  const wanted = { ...visit, cart: { ...cart, items: [item] } }
+  const [known] = linesOf(wanted, await shop.products(site), null)
+  return known ?? linesOf(wanted, await shop.products(site, true), null)[0]
+}
+
+function added(visit: TillVisit, cart: Cart, said: string): Answer {
   const cookies = [keepCart(visit, cart)]
   if (!visit.isQuiet) return redirect('/cart', cookies)
-  const [line] = linesOf({ ...visit, cart: { ...cart, items: [item] } }, products, null)
-  const said = fits ? `${line?.product.name ?? 'It'} is in your cart.` : 'Your cart is full.'
-  const body = JSON.stringify({ count: countOf(cart), said })
+  const { say } = visit.site.words
+  const count = countOf(cart)
+  const body = JSON.stringify({ count, said, label: say.cartItems(count), link: say.seeCart })
   return { status: 200, body, type: 'application/json', cookies }
 }
 
@@ -142,12 +157,16 @@ type Shown = Partial<Pick<CheckoutView, 'details' | 'faults' | 'notice'>>
 export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise<Answer> {
   const named = withShopper(given)
   const { details = NO_DETAILS, faults = {}, notice = null } = shown
-  const { visit, quote, view, lost } = await price(named.visit, details.expedited)
+  const { expedited } = details
+  const subscribe = details.subscribe && given.site.offers.subscriptions
+  const { visit, quote, view, lost } = await price(named.visit, { expedited, subscribe })
   if (quote === null || visit.site.preview !== null) return redirect('/cart', named.cookies)
   const key = `${checkoutKey(visit.cart)}|${quote.quote_token}`
-  const said = notice ?? (lost ? LOST : null)
-  const main = checkoutMain(visit, { ...view, quote, details, faults, notice: said, key })
-  const answer = await show(visit, { title: `Checkout · ${visit.site.brand.name}`, main })
+  const { say } = visit.site.words
+  const said = notice ?? (lost ? say.lost : null)
+  const tenders = await tendersOf(visit, quote, details)
+  const main = checkoutMain(visit, { ...view, quote, tenders, details, faults, notice: said, key })
+  const answer = await show(visit, { title: `${say.checkout} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...named.cookies, keepCart(visit, visit.cart)] }
 }
 

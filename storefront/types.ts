@@ -87,6 +87,7 @@ export interface Quote {
   total_cents: number
   currency: string
   coupon: { code: string | null; applied: boolean; reason: string | null }
+  store_credit_available_cents: number
   free_shipping_remaining_cents: number | null
   quote_token: string
 }
@@ -160,6 +161,13 @@ export interface OrderDetail {
   items: readonly OrderItem[]
   charges: readonly Charge[]
   refunds: readonly Refund[]
+}
+
+/** What a gift card is worth. */
+export interface GiftCard {
+  code_last4: string
+  balance_cents: number
+  currency: string
 }
 
 export interface Placed {

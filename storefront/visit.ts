@@ -19,18 +19,21 @@ export interface Visit {
   note(fields: Record<string, unknown>, message: string): void
 }
 
-const kept = new WeakMap<object, Map<string, unknown>>()
+const kept = new WeakMap<object, Map<string, { value: unknown; version: string }>>()
 
-/** What is made from an object is kept with it, and goes with it. */
-export function remember<T>(from: object, name: string, make: () => T): T {
+/**
+ * What is made from an object is kept with it, and goes with it. Of each name only the newest version is
+ * kept, so that a site that is published all day long fills no memory.
+ */
+export function remember<T>(from: object, name: string, make: () => T, version = ''): T {
   let all = kept.get(from)
   if (all === undefined) {
     all = new Map()
     kept.set(from, all)
   }
   const known = all.get(name)
-  if (known !== undefined) return known as T
-  const made = make()
-  all.set(name, made)
-  return made
+  if (known !== undefined && known.version === version) return known.value as T
+  const value = make()
+  all.set(name, { value, version })
+  return value
 }

@@ -1,4 +1,5 @@
-// Everything works without this file. It saves a shopper from waiting for whole pages.
+// Everything works without this file. It saves a shopper from waiting for whole pages. It has no words of
+// its own: what it says comes with the page, or with the answer.
 
 const said = document.querySelector('#said')
 let hush = 0
@@ -20,12 +21,12 @@ function link(href, text) {
   return made
 }
 
-function showCount(count) {
+function showCount(count, label) {
   const badge = document.querySelector('.badge')
   if (!badge) return
   badge.textContent = String(count)
   badge.dataset.count = String(count)
-  badge.parentElement.ariaLabel = `Cart, ${count} ${count === 1 ? 'item' : 'items'}`
+  badge.parentElement.ariaLabel = label
 }
 
 const formOf = (form, submitter) => new URLSearchParams(new FormData(form, submitter))
@@ -64,9 +65,9 @@ async function add(form) {
   const button = form.querySelector('button')
   button.disabled = true
   try {
-    const { count, said: words } = await (await post('/cart/add', formOf(form))).json()
-    showCount(count)
-    say(words, [link('/cart', 'See the cart')])
+    const answer = await (await post('/cart/add', formOf(form))).json()
+    showCount(answer.count, answer.label)
+    say(answer.said, [link('/cart', answer.link)])
   } catch {
     form.submit()
   } finally {
@@ -104,7 +105,10 @@ async function reprice(form) {
     const answer = await latest(() => post('/checkout/update', body))
     if (answer === null) return
     const page = await pageOf(answer)
-    keepFocus(() => take(page, '#summary', '[name="key"]', '[data-pay]'))
+    keepFocus(() => take(page, '#summary', '#tenders', '[name="key"]', '[data-pay]'))
+    // Not taken anew, since what was typed of a card is nowhere but here.
+    const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
+    to.hidden = to.disabled = from.disabled
     enhance()
   } catch {
     button.disabled = false
@@ -152,7 +156,7 @@ document.addEventListener('submit', (event) => {
       form.dataset.sent = '1'
       const button = form.querySelector('[data-pay]')
       button.disabled = true
-      button.textContent = 'One moment …'
+      button.textContent = button.dataset.wait
     }
   }
 })
@@ -181,14 +185,23 @@ addEventListener('pageshow', (event) => {
 function zoom(image) {
   const dialog = document.createElement('dialog')
   dialog.className = 'zoom'
-  dialog.setAttribute('aria-label', image.alt || 'Picture')
+  dialog.setAttribute('aria-label', image.dataset.enlarge)
   const large = document.createElement('img')
   large.src = `${image.dataset.zoom}?w=1920`
   large.alt = image.alt
   const close = document.createElement('button')
-  close.textContent = 'Close'
+  close.textContent = image.dataset.close
   dialog.append(large, close)
-  dialog.addEventListener('click', () => dialog.close())
+  // The first touch goes nearer, to the place that was touched; the next one goes back.
+  large.addEventListener('click', (event) => {
+    const [x, y] = [event.offsetX / large.clientWidth, event.offsetY / large.clientHeight]
+    dialog.toggleAttribute('data-near')
+    dialog.scrollTo(
+      x * large.clientWidth - innerWidth / 2,
+      y * large.clientHeight - innerHeight / 2,
+    )
+  })
+  close.addEventListener('click', () => dialog.close())
   dialog.addEventListener('close', () => dialog.remove())
   document.body.append(dialog)
   dialog.showModal()
@@ -200,7 +213,7 @@ function enhance() {
     const button = document.createElement('button')
     button.className = 'zoomable'
     button.type = 'button'
-    button.setAttribute('aria-label', `Enlarge: ${image.alt}`)
+    button.setAttribute('aria-label', image.dataset.enlarge)
     image.replaceWith(button)
     button.append(image)
     button.addEventListener('click', () => zoom(image))

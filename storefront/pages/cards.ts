@@ -10,7 +10,7 @@ export function priceOf({ variants }: Product, { site }: Visit): string {
   const least = Math.min(...variants.map((each) => each.price_cents))
   const most = Math.max(...variants.map((each) => each.price_cents))
   const price = site.words.money(least, first.currency)
-  return least === most ? price : `from ${price}`
+  return least === most ? price : site.words.say.from(price)
 }
 
 const SIZES: Record<number, string> = {
@@ -22,17 +22,22 @@ const SIZES: Record<number, string> = {
 
 /** A product in a list. Kept with the product, since lists show the same ones over and over. */
 export const productCard = (visit: Visit, product: Product, columns = 4): Html =>
-  remember(product, `card ${visit.site.hash} ${columns}`, () => {
-    const { slug, name, image_asset_ref: ref } = product
-    const sizes = SIZES[columns] ?? SIZES[4] ?? ''
-    return html`<li class="card"><a href="/products/${slug}"><span class="card-picture">${picture(
-      { tenant: visit.site.tenant, cdn: visit.cdn },
-      { ref, alt: altOf(product), sizes },
-    )}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${priceOf(
-      product,
-      visit,
-    )}</span></span></a></li>`
-  })
+  remember(
+    product,
+    `card ${columns}`,
+    () => {
+      const { slug, name, image_asset_ref: ref } = product
+      const sizes = SIZES[columns] ?? SIZES[4] ?? ''
+      return html`<li class="card"><a href="/products/${slug}"><span class="card-picture">${picture(
+        { tenant: visit.site.tenant, cdn: visit.cdn },
+        { ref, alt: altOf(product), sizes },
+      )}</span><span class="card-text"><span class="card-name">${name}</span><span class="card-price">${priceOf(
+        product,
+        visit,
+      )}</span></span></a></li>`
+    },
+    visit.site.hash,
+  )
 
 interface Grid {
   products: readonly Product[]

@@ -13,39 +13,42 @@ export interface CartView {
 }
 
 /** What the enter key presses: the first button of a form, which must not be one that removes. */
-const ENTER = html`<button class="hidden" tabindex="-1" aria-hidden="true">Update</button>`
+const ENTER = html`<button class="hidden" tabindex="-1" aria-hidden="true"></button>`
 
 export function cartMain(visit: Visit, { lines, quote, notice }: CartView): Html {
+  const { words } = visit.site
+  const { say } = words
   const said = notice !== null && html`<p class="fault" role="alert">${notice}</p>`
   if (lines.length === 0) {
-    return html`<div class="wrap narrow center"><h1>Your cart</h1>${said}<div class="empty"><p>It is empty so far.</p><p><a class="button" href="/products">Find something good</a></p></div></div>`
+    return html`<div class="wrap narrow center"><h1>${say.yourCart}</h1>${said}<div class="empty"><p>${say.cartEmpty}</p><p><a class="button" href="/products">${say.findSomething}</a></p></div></div>`
   }
   const isShort = lines.some(({ quoted }) => quoted?.available === false)
-  return html`<div class="wrap cart"><h1>Your cart</h1>${said}
+  return html`<div class="wrap cart"><h1>${say.yourCart}</h1>${said}
 <div class="cart-row"><form id="lines" method="post" action="/cart" data-live>${ENTER}
 <ul class="lines">${lines.map((line) => cartLine(visit, line))}</ul>
-<button class="button button-quiet" data-update>Update quantities</button></form>
-<aside class="summary" aria-label="Summary">${quote !== null && html`${sums(visit, quote, quote.coupon.code)}${freeDeliveryNote(visit, quote)}`}
-<form method="post" action="/cart/coupon" data-live class="coupon"><label class="field"><span>Discount code</span><input name="coupon" value="${visit.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet">Apply</button></form>
-${quote !== null && couponNote(quote)}
+<button class="button button-quiet" data-update>${say.updateQuantities}</button></form>
+<aside class="summary" aria-label="${say.summary}">${quote !== null && html`${sums(visit, quote, quote.coupon.code)}${freeDeliveryNote(visit, quote)}`}
+<form method="post" action="/cart/coupon" data-live class="coupon"><label class="field"><span>${say.discountCode}</span><input name="coupon" value="${visit.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet">${say.apply}</button></form>
+${quote !== null && couponNote(words, quote)}
 ${
   isShort
-    ? html`<p class="fault" role="alert">Something is not in stock in that quantity. Please lower it to go on.</p>`
-    : html`<a class="button button-wide" href="/checkout">Check out</a>`
+    ? html`<p class="fault" role="alert">${say.lowerIt}</p>`
+    : html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
 }</aside></div></div>`
 }
 
 function cartLine({ site, cdn }: Visit, { product, variant, quantity, quoted }: Line): Html {
+  const { say, money } = site.words
   const { name, slug, image_asset_ref: ref } = product
   const shown = picture({ tenant: site.tenant, cdn }, { ref, alt: altOf(product), sizes: '6rem' })
   const total = quoted?.line_total_cents ?? quantity * variant.price_cents
   const unit = quoted?.unit_price_cents ?? variant.price_cents
   return html`<li class="line"><a class="line-picture" href="/products/${slug}" tabindex="-1" aria-hidden="true">${shown}</a>
 <div class="line-text"><a class="line-name" href="/products/${slug}">${name}</a>${variant.label && html`<span class="line-label">${variant.label}</span>`}
-<span class="line-unit">${site.words.money(unit, variant.currency)} each</span>${
-    quoted?.available === false && html`<span class="fault">Not so many in stock</span>`
+<span class="line-unit">${say.each(money(unit, variant.currency))}</span>${
+    quoted?.available === false && html`<span class="fault">${say.notSoMany}</span>`
   }</div>
-<label class="quantity"><span class="hidden">Quantity of ${name}</span><input type="number" name="q:${variant.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
-<span class="line-total">${site.words.money(total, variant.currency)}</span>
-<button class="line-remove" name="remove" value="${variant.id}" aria-label="Remove ${name}">Remove</button></li>`
+<label class="quantity"><span class="hidden">${say.quantityOf(name)}</span><input type="number" name="q:${variant.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label>
+<span class="line-total">${money(total, variant.currency)}</span>
+<button class="line-remove" name="remove" value="${variant.id}" aria-label="${say.removeItem(name)}">${say.remove}</button></li>`
 }

@@ -35,17 +35,32 @@ export interface HomeData {
   collections: readonly Collection[]
 }
 
-/** One section at a time, each as soon as it is there. */
+/** More than anybody scrolls through, and little enough for all stores to share one memory. */
+const PAGE_LENGTH_MAX = 1_000_000
+
+/** One section at a time, each as soon as it is there. What would be too much in all is left out. */
 export async function* homeSections(visit: Visit): AsyncGenerator<string> {
   const { sections, brand } = visit.site
   if (!sections.some(({ type }) => type === 'hero')) {
     yield html`<h1 class="hidden">${brand.name}</h1>`.text
   }
+  let length = 0
   for (const section of sections) {
     const shown = await renderSection(visit, section)
-    if (shown !== null) yield shown.text
+    if (shown === null) continue
+    length += shown.text.length
+    if (length > PAGE_LENGTH_MAX) return tooLong(visit)
+    yield shown.text
   }
 }
+
+const tooLong = ({ site, note }: Visit): void =>
+  remember(site, 'too long', () => {
+    note(
+      { tenant: site.tenant, manifest: site.hash },
+      'the rest of a home page is too long to show',
+    )
+  })
 
 async function renderSection(visit: Visit, { type, props }: Section): Promise<Html | null> {
   const render = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
@@ -74,12 +89,13 @@ async function productGridSection(visit: Visit, props: text.Props): Promise<Html
   const products = found.slice(0, limit)
   const more = slug === null ? '/products' : `/collections/${slug}`
   const heading = asText(props.heading)
+  const { say } = site.words
   if (products.length === 0) {
-    return html`<section class="wrap section">${text.headingOf(props)}<p class="empty">Nothing is on the shelf yet. Please look in again soon.</p></section>`
+    return html`<section class="wrap section">${text.headingOf(props)}<p class="empty">${say.emptyShelf}</p></section>`
   }
   return html`<section class="wrap section"><div class="section-head">${heading !== null && html`<h2 class="section-title">${heading}</h2>`}${
     found.length > products.length &&
-    html`<a class="more" href="${more}">See all ${found.length}</a>`
+    html`<a class="more" href="${more}">${say.seeAll(found.length)}</a>`
   }</div>${productGrid(visit, { products, columns })}</section>`
 }
 
@@ -95,7 +111,7 @@ async function featuredProduct(visit: Visit, props: text.Props): Promise<Html | 
     asText(props.heading) && html`<p class="eyebrow">${asText(props.heading)}</p>`
   }<h2>${product.name}</h2><p class="feature-price">${priceOf(product, visit)}</p>${
     product.description && html`<p>${product.description}</p>`
-  }<p><a class="button" href="/products/${product.slug}">Take a closer look</a></p></div></section>`
+  }<p><a class="button" href="/products/${product.slug}">${site.words.say.closerLook}</a></p></div></section>`
 }
 
 async function collectionList(visit: Visit, props: text.Props): Promise<Html | null> {

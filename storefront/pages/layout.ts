@@ -29,7 +29,7 @@ export function opening(visit: Visit, page: Omit<Page, 'main'>): string {
 <html lang="${site.words.language}" ${trusted(attributes.join(' '))}>
 ${head(visit, page)}
 <body>
-<a class="skip" href="#main">Skip to content</a>
+<a class="skip" href="#main">${site.words.say.skip}</a>
 ${ribbon(visit)}`.text
 }
 
@@ -74,17 +74,19 @@ ${facts.map((fact) => html`<script type="application/ld+json">${jsonScript(fact)
 
 function ribbon({ site }: Visit): Html | null {
   if (site.preview === null) return null
-  return html`<aside class="ribbon" aria-label="Preview"><strong>Preview</strong> of a version that may not be live. It ends ${site.words.moment(site.preview.expiresAt)}; nothing can be bought here. <a href="/?preview=">Leave the preview</a></aside>`
+  const { say, moment } = site.words
+  return html`<aside class="ribbon" aria-label="${say.preview}"><strong>${say.preview}</strong> <span>${say.previewWords(moment(site.preview.expiresAt))}</span> <a href="/?preview=">${say.leavePreview}</a></aside>`
 }
 
 function header(visit: Visit, collections: readonly Collection[]): Html {
   const { site, cart } = visit
   const count = countOf(cart)
+  const { say } = site.words
   return html`<header class="top"><div class="wrap top-row">
 ${brand(visit)}
-${remember(collections, `nav ${site.hash}`, () => navigation(collections))}
+${remember(collections, 'nav', () => navigation(visit, collections), site.hash)}
 <div class="top-tools">${site.hasSearch && searchBox(visit)}
-<a class="tool" href="/cart" data-cart aria-label="Cart, ${count} ${count === 1 ? 'item' : 'items'}">${CART}<span class="badge" data-count="${count}">${count}</span></a></div>
+<a class="tool" href="/cart" data-cart aria-label="${say.cartItems(count)}">${CART}<span class="badge" data-count="${count}">${count}</span></a></div>
 </div></header>`
 }
 
@@ -94,18 +96,23 @@ function brand({ site, cdn }: Visit): Html {
   return html`<a class="brand" href="/">${logo === null ? name : html`<img src="${logo}" alt="${name}">`}</a>`
 }
 
-const navigation = (collections: readonly Collection[]): Html =>
-  html`<nav class="nav" aria-label="Shop"><ul><li><a href="/products">All</a></li>${collections
+const navigation = ({ site }: Visit, collections: readonly Collection[]): Html =>
+  html`<nav class="nav" aria-label="${site.words.say.shop}"><ul><li><a href="/products">${site.words.say.all}</a></li>${collections
     .slice(0, NAV_MAX)
     .map(
       ({ slug, title }) => html`<li><a href="/collections/${slug}">${title}</a></li>`,
     )}</ul></nav>`
 
-const searchBox = ({ url }: Visit): Html => html`<form class="find" action="/search" role="search">
-<label class="hidden" for="find">Search the store</label>
-<input id="find" name="q" type="search" placeholder="Search" autocomplete="off" maxlength="200" value="${
+const searchBox = ({
+  url,
+  site: {
+    words: { say },
+  },
+}: Visit): Html => html`<form class="find" action="/search" role="search">
+<label class="hidden" for="find">${say.searchStore}</label>
+<input id="find" name="q" type="search" placeholder="${say.search}" autocomplete="off" maxlength="200" value="${
   url.pathname === '/search' ? url.searchParams.get('q') : ''
-}"><button aria-label="Search">${LENS}</button></form>`
+}"><button aria-label="${say.search}">${LENS}</button></form>`
 
 const LENS = trusted(
   '<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5" stroke-linecap="round"/></svg>',

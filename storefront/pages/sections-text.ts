@@ -1,5 +1,5 @@
 import { type Html, html, paragraphs } from '../html.ts'
-import { safeHref } from '../links.ts'
+import { mailTo, safeHref } from '../links.ts'
 import { picture } from '../pictures.ts'
 import { asBlock, asList, asText } from '../site.ts'
 import { remember, type Visit } from '../visit.ts'
@@ -16,10 +16,15 @@ export const headingOf = (props: Props, level: 1 | 2 = 2): Html | null => {
 
 const album = ({ site, cdn }: Visit) => ({ tenant: site.tenant, cdn })
 
+/** Beyond that they hide the store. */
+const ANNOUNCEMENTS_MAX = 3
+
 /** Stands above every page. */
 export const announcement = (visit: Visit): Html =>
   remember(visit.site, 'announcement', () => {
-    const shown = visit.site.sections.filter(({ type }) => type === 'announcement')
+    const shown = visit.site.sections
+      .filter(({ type }) => type === 'announcement')
+      .slice(0, ANNOUNCEMENTS_MAX)
     return html`${shown.map(({ props }) => {
       const text = asText(props.text)
       const href = safeHref(props.href)
@@ -31,7 +36,8 @@ export const announcement = (visit: Visit): Html =>
 /** Stands below every page; a store without one has a plain one. */
 export const footer = (visit: Visit): Html =>
   remember(visit.site, 'footer', () => {
-    const { sections, brand } = visit.site
+    const { sections, brand, words } = visit.site
+    const { say } = words
     const props = sections.findLast(({ type }) => type === 'footer')?.props ?? {}
     const links = asList(props.links).map((each) => {
       const { label, href } = asBlock(each)
@@ -40,7 +46,7 @@ export const footer = (visit: Visit): Html =>
     })
     return html`<footer class="bottom"><div class="wrap bottom-row">
 <div class="bottom-brand"><p class="bottom-name">${brand.name}</p>${brand.tagline && html`<p>${brand.tagline}</p>`}</div>
-<nav aria-label="Footer"><ul>${links}<li><a href="/products">All products</a></li><li><a href="/orders">Your orders</a></li></ul></nav>
+<nav aria-label="${say.footer}"><ul>${links}<li><a href="/products">${say.allProducts}</a></li><li><a href="/orders">${say.yourOrders}</a></li></ul></nav>
 ${asText(props.text) && html`<p class="bottom-text">${asText(props.text)}</p>`}
 </div></footer>`
   })
@@ -60,7 +66,7 @@ export function hero(visit: Visit, props: Props): Html {
 ${asText(props.eyebrow) && html`<p class="eyebrow">${asText(props.eyebrow)}</p>`}
 ${headingOf(props, 1)}
 ${asText(props.subheading) && html`<p class="lead">${asText(props.subheading)}</p>`}
-${to !== null && html`<p><a class="button" href="${to}">${asText(label) ?? 'Shop now'}</a></p>`}
+${to !== null && html`<p><a class="button" href="${to}">${asText(label) ?? visit.site.words.say.shopNow}</a></p>`}
 </div>${ref !== null && html`<div class="hero-picture">${shown}</div>`}</section>`
 }
 
@@ -74,7 +80,7 @@ export function image(visit: Visit, props: Props): Html {
   return html`<section class="wrap section"><figure class="wide">${
     href === null
       ? shown
-      : html`<a href="${href}"${alt === '' && html` aria-label="Read more"`}>${shown}</a>`
+      : html`<a href="${href}"${alt === '' && html` aria-label="${visit.site.words.say.readMore}"`}>${shown}</a>`
   }</figure></section>`
 }
 
@@ -92,7 +98,7 @@ export const gallery = (visit: Visit, props: Props): Html =>
   })}</ul></section>`
 
 /** A file of the store is played here; anything elsewhere is a link, since no page calls out. */
-export function video(_visit: Visit, props: Props): Html | null {
+export function video({ site }: Visit, props: Props): Html | null {
   const href = safeHref(props.url)
   if (href === null) return null
   const caption = asText(props.caption)
@@ -100,12 +106,12 @@ export function video(_visit: Visit, props: Props): Html | null {
   return html`<section class="wrap section"><figure class="wide">${
     isOwn
       ? html`<video src="${href}" controls preload="none"></video>`
-      : html`<a class="play" href="${href}" rel="noopener"><span aria-hidden="true">▶</span> ${caption ?? 'Watch the film'}</a>`
+      : html`<a class="play" href="${href}" rel="noopener"><span aria-hidden="true">▶</span> ${caption ?? site.words.say.watch}</a>`
   }${isOwn && caption && html`<figcaption>${caption}</figcaption>`}</figure></section>`
 }
 
-export const faq = (_visit: Visit, props: Props): Html =>
-  html`<section class="wrap section faq">${headingOf(props) ?? html`<h2 class="section-title">Questions</h2>`}<div>${asList(
+export const faq = ({ site }: Visit, props: Props): Html =>
+  html`<section class="wrap section faq">${headingOf(props) ?? html`<h2 class="section-title">${site.words.say.questions}</h2>`}<div>${asList(
     props.items,
   ).map((each) => {
     const { question, answer } = asBlock(each)
@@ -114,10 +120,10 @@ export const faq = (_visit: Visit, props: Props): Html =>
 
 /** The contract has no list to sign up to, so the button leads where the manifest says, or to mail. */
 export function newsletter({ site }: Visit, props: Props): Html {
-  const to = safeHref(props.href) ?? (site.email === null ? null : safeHref(`mailto:${site.email}`))
+  const to = safeHref(props.href) ?? mailTo(site.email)
   return html`<section class="band"><div class="wrap band-row"><div>${headingOf(props)}${
     asText(props.body) && html`<p>${asText(props.body)}</p>`
-  }</div>${to !== null && html`<a class="button" href="${to}">${asText(props.button) ?? 'Write to us'}</a>`}</div></section>`
+  }</div>${to !== null && html`<a class="button" href="${to}">${asText(props.button) ?? site.words.say.writeToUs}</a>`}</div></section>`
 }
 
 export const testimonials = (_visit: Visit, props: Props): Html =>
@@ -130,8 +136,8 @@ export const testimonials = (_visit: Visit, props: Props): Html =>
 
 export function contact({ site }: Visit, props: Props): Html {
   const email = asText(props.email) ?? site.email
-  const to = email === null ? null : safeHref(`mailto:${email}`)
-  return html`<section class="wrap section contact">${headingOf(props) ?? html`<h2 class="section-title">Contact</h2>`}${asText(props.body) && html`<p>${asText(props.body)}</p>`}${
+  const to = mailTo(email)
+  return html`<section class="wrap section contact">${headingOf(props) ?? html`<h2 class="section-title">${site.words.say.contact}</h2>`}${asText(props.body) && html`<p>${asText(props.body)}</p>`}${
     to !== null && html`<p><a class="big-link" href="${to}">${email}</a></p>`
   }</section>`
 }

@@ -28,6 +28,8 @@ export async function openTab(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
+  /** What the console may say: that a page that is not there is not there. */
+  { expected = /^$/ }: { expected?: RegExp } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
   context.setDefaultTimeout(15_000)
@@ -39,7 +41,8 @@ export async function openTab(
   const open = async (): Promise<Tab> => {
     const page = await context.newPage()
     page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(`${page.url()}: ${message.text()}`)
+      if (message.type() !== 'error' || expected.test(message.text())) return
+      faults.push(`${page.url()}: ${message.text()}`)
     })
     page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`))
     page.on('request', (request) => {

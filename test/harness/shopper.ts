@@ -13,7 +13,7 @@ export interface Seen {
   status: number
   headers: Record<string, string | string[] | undefined>
   text: string
-  /** The value of a hidden field. */
+  /** The value of a field. */
   field(name: string): string
 }
 
@@ -58,7 +58,7 @@ const seen = (status: number, headers: Seen['headers'], text: string): Seen => (
   headers,
   text,
   field(name) {
-    const found = new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1]
+    const found = new RegExp(`name="${name}"(?: type="\\w+")? value="([^"]*)"`).exec(text)?.[1]
     if (found === undefined) throw new Error(`there is no field ${name}`)
     return found
   },

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
-import { openShopper, type Shopper } from '../harness/shopper.ts'
+import { openShopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
+import * as setup from './setup.ts'
+import { card, DETAILS, GOOD } from './setup.ts'
 
 let shop: TestShop
 let merchant: Caller
@@ -13,33 +15,8 @@ before(async (t) => {
   merchant = await shop.merchant('demo')
 })
 
-const DETAILS = {
-  email: 'ada@example.com',
-  name: 'Ada',
-  line1: '1 Square',
-  line2: '',
-  postal_code: '1',
-  city: 'London',
-  state: 'London',
-  country: 'UK',
-}
-
-const card = (number: string) => ({ card_number: number, card_expiry: '10/40', card_cvv: '999' })
-const GOOD = card('4111 1111 1111 1111')
-
-async function variantOf(slug: string): Promise<{ id: string; product_id: string }> {
-  const { body } = await shop.anyone.get(`/v1/tenants/demo/catalog/products/${slug}`)
-  return body.product.variants[0]
-}
-
-/** Somebody with this in the cart. */
-async function withCart(slug: string, quantity = 1): Promise<Shopper> {
-  const shopper = openShopper(shop.url, 'demo.localhost')
-  const { id } = await variantOf(slug)
-  const added = await shopper.post('/cart/add', { variant: id, quantity: String(quantity) })
-  assert.equal(added.headers.location, '/cart')
-  return shopper
-}
+const variantOf = (slug: string) => setup.variantOf(shop, slug)
+const withCart = (slug: string, quantity = 1) => setup.withCart(shop, slug, quantity)
 
 async function countOrders(): Promise<number> {
   return (await merchant.get('/v1/merchant/orders?limit=1')).body.total

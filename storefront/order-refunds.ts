@@ -1,0 +1,45 @@
+import { type Answer, redirect } from './answer.ts'
+import { explain } from './explain.ts'
+import { deedOf, elsewhere, find, orderPage } from './orders.ts'
+import { refundableCharges } from './pages/order-refund.ts'
+import { isRefusal, type TillVisit } from './till.ts'
+import { minorOf } from './words.ts'
+
+/** Money back on request, where the store lets its shoppers ask for it here. */
+export async function refundOrder(
+  visit: TillVisit,
+  id: string,
+  form: URLSearchParams,
+): Promise<Answer> {
+  const { shop, site } = visit
+  const detail = await find(visit, id)
+  if (detail === null) return elsewhere(visit)
+  const text = (name: string) => (form.get(name) ?? '').trim()
+  const [charge, amount, reason] = [text('charge'), text('amount'), text('reason').slice(0, 500)]
+  const charges = refundableCharges(visit, detail)
+  const chosen = charges.find(({ charge_id }) => charge_id === charge) ?? charges[0]
+  if (chosen === undefined) {
+    return orderPage(visit, id, { notice: site.words.say.refusals.not_refundable })
+  }
+  const cents = readAmount(amount, chosen.currency)
+  const back = { charge, amount, reason, fault: site.words.say.refundAmountWrong }
+  if (cents === null) return orderPage(visit, id, { notice: back.fault, refund: back })
+  const wish = { charge_id: chosen.charge_id, amount_cents: cents, reason: reason || null }
+  try {
+    await shop.refund(site, id, wish, `shop-refund-${deedOf(form)}`)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const notice = explain(site.words, error)
+    return orderPage(visit, id, { notice, refund: { ...back, fault: null } })
+  }
+  return redirect(`/orders/${id}?done=refunded`)
+}
+
+/** `12`, `12.5` and `12,50` in the currency's own digits, without a fraction's rounding. Null for the rest. */
+export function readAmount(text: string, currency: string): number | null {
+  const digits = String(minorOf(currency)).length - 1
+  const [, whole = '', part = ''] = /^(\d{1,9})(?:[.,](\d{1,4}))?$/.exec(text) ?? []
+  if (whole === '' || part.length > digits) return null
+  const cents = Number(whole + part.padEnd(digits, '0'))
+  return cents > 0 ? cents : null
+}
