@@ -13,12 +13,7 @@ export { measureVelocity, noteFailure, passVelocity, velocityBuckets } from './v
 
 /** Whether any ban stands against these facts: one statement, and nothing is written or locked. */
 export async function checkBans(db: Db, facts: Facts): Promise<BanVerdict> {
-  const values = listValues(facts)
-  const found = await queries.findBans(
-    db,
-    values.map(({ kind }) => kind),
-    values.map(({ value }) => value),
-  )
+  const found = await queries.findBans(db, listValues(facts))
   const ban_ids = found.map(({ id }) => id)
   if (found.some(({ action }) => action === 'block')) return { decision: 'block', ban_ids }
   return { decision: found.length > 0 ? 'review' : 'allow', ban_ids }
