@@ -69,7 +69,7 @@ const lineText = ({ product_name, label }: OrderItem): Html =>
 const plainLines = ({ site }: Visit, items: readonly OrderItem[], currency: string): Html =>
   html`<ul class="lines lines-plain">${items.map(
     (item) =>
-      html`<li class="line">${lineText(item)}<span class="line-label">${item.quantity} ×</span><span class="line-total">${site.words.money(item.line_total_cents, currency)}</span></li>`,
+      html`<li class="line">${lineText(item)}<span class="line-label">× ${item.quantity}</span><span class="line-total">${site.words.money(item.line_total_cents, currency)}</span></li>`,
   )}</ul>`
 
 function editForm({ site }: Visit, { detail, edit, deed }: OrderView): Html {
