@@ -6,11 +6,14 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-const LONG = { KILL_SECONDS: '120', FUZZ_RUNS: '100000', WEBHOOK_KILLS: '20' }
+const LONG = { LONG: '1', KILL_SECONDS: '120', FUZZ_RUNS: '100000', WEBHOOK_KILLS: '20' }
 
 const FILES = [
   'test/db/backend-kills.test.ts',
   'test/http/fuzz.test.ts',
+  'test/modules/checkout/card-data.test.ts',
+  'test/modules/checkout/parallel.test.ts',
+  'test/modules/checkout/preview-properties.test.ts',
   'test/modules/webhooks/kills.test.ts',
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),
 ]
