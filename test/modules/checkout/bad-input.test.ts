@@ -94,6 +94,12 @@ const WRONG: Record<Kind, readonly string[]> = {
 /** Stands in a body for the text that is put there. */
 const MARK = '\u{1f3ab}'
 
+interface Spoilt {
+  body: string
+  what: string
+  path: string
+}
+
 /** The body with another text at a path, or with nothing there. */
 function spoil(good: object, path: string, text: string | undefined): string {
   const body = structuredClone(good) as Record<string, unknown>
@@ -106,10 +112,7 @@ function spoil(good: object, path: string, text: string | undefined): string {
   return JSON.stringify(body).replace(JSON.stringify(MARK), () => text ?? '')
 }
 
-function* spoilt(
-  good: object,
-  fields: Fields,
-): Generator<{ body: string; what: string; path: string }> {
+function* spoilt(good: object, fields: Fields): Generator<Spoilt> {
   for (const [path, kind] of Object.entries(fields)) {
     const isOptional = kind.endsWith('?')
     for (const text of WRONG[kind.replace('?', '') as Kind]) {
@@ -133,19 +136,20 @@ test('whatever is wrong in a body', async (t) => {
   const shop = await openShop(app, 'acme', [1_000])
   await enable(shop.merchant, 'gift_cards', 'store_credit', 'subscriptions')
   const variant_id = shop.variants[1_000]
-  const send = async (path: string, body: string, headers: Record<string, string>) => {
+  const send = async (path: string, body: string, key: string = randomUUID()) => {
     const answer = await fetch(`${app.url}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'idempotency-key': randomUUID(),
-        ...headers,
+        'idempotency-key': key,
+        'x-storefront-token': STOREFRONT_TOKEN,
       },
       body,
     })
     return { status: answer.status, text: await answer.text() }
   }
-  const asShopper = { 'x-storefront-token': STOREFRONT_TOKEN }
+  const sendAsMerchant = (path: string, body: string) =>
+    shop.merchant.post(path, JSON.parse(body), { 'idempotency-key': randomUUID() })
   const everything = async () => {
     const { rows } = await app.superuser.query(
       `select (select count(*) from idempotency_keys) as keys,
@@ -158,14 +162,14 @@ test('whatever is wrong in a body', async (t) => {
   /** Each is 400 `invalid_body`, names the field where one is named, and leaves nothing at all. */
   const refuseAll = async (
     url: string,
-    headers: Record<string, string>,
-    cases: Iterable<{ body: string; what: string; path: string }>,
+    cases: Iterable<Spoilt>,
+    ask: typeof sendAsMerchant | typeof send = send,
   ) => {
     const before = await everything()
     const queue = [...cases]
     const next = async () => {
       for (let each = queue.shift(); each !== undefined; each = queue.shift()) {
-        const { status, text } = await send(url, each.body, headers)
+        const { status, text } = await ask(url, each.body)
         assert.equal(status, 400, `${each.what}: ${text.slice(0, 300)}`)
         const { error, issues = [] } = JSON.parse(text)
         assert.equal(error.code, 'invalid_body', each.what)
@@ -211,7 +215,7 @@ test('whatever is wrong in a body', async (t) => {
   const url = '/v1/tenants/acme/checkout'
 
   await t.test('of a checkout is refused, every field of it', async () => {
-    await refuseAll(url, asShopper, spoilt(good, CHECKOUT))
+    await refuseAll(url, spoilt(good, CHECKOUT))
     const placed = await checkout(app, shop, good)
     assert.equal(placed.status, 201, 'without the fault it is a good one')
   })
@@ -224,7 +228,7 @@ test('whatever is wrong in a body', async (t) => {
       'items.0.quantity': 'count',
       ...SHIPPING,
     } as const
-    await refuseAll(`${url}/preview`, asShopper, spoilt({ items, shipping, tax }, fields))
+    await refuseAll(`${url}/preview`, spoilt({ items, shipping, tax }, fields))
   })
 
   await t.test('that is none, or too much of one, is refused', async () => {
@@ -234,7 +238,7 @@ test('whatever is wrong in a body', async (t) => {
     const cases = bodies.map((body) => ({ body: JSON.stringify(body), what: 'a body', path: '' }))
     const before = await everything()
     for (const { body } of cases) {
-      const { status, text } = await send(url, body, asShopper)
+      const { status, text } = await send(url, body)
       assert.equal(status, 400, text)
       assert.equal(JSON.parse(text).error.code, 'invalid_body', body.slice(0, 80))
     }
@@ -246,16 +250,16 @@ test('whatever is wrong in a body', async (t) => {
       `${'['.repeat(70)}`,
       '{"__proto__":{}}',
     ]) {
-      const { status } = await send(url, body, asShopper)
+      const { status } = await send(url, body)
       assert.equal(status, 400, body)
     }
-    const huge = await send(url, JSON.stringify({ ...good, ip: 'x'.repeat(3_000_000) }), asShopper)
+    const huge = await send(url, JSON.stringify({ ...good, ip: 'x'.repeat(3_000_000) }))
     assert.equal(JSON.parse(huge.text).error.code, 'body_too_large')
     assert.deepEqual(await everything(), before)
   })
 
   await t.test('is no matter of how a number is spelt: 1e0 is 1, under the same key', async () => {
-    const key = { ...asShopper, 'idempotency-key': randomUUID() }
+    const key = randomUUID()
     const body = spoil(good, 'items.0.quantity', '1')
     const first = await send(url, body, key)
     assert.equal(first.status, 201, first.text)
@@ -270,7 +274,7 @@ test('whatever is wrong in a body', async (t) => {
     const before = await everything()
     for (const path of ['shipping.flat_rate_cents', 'tax.rate_bps']) {
       const huge = { ...good, shipping: { ...good.shipping, max_cents: Number(most) } }
-      const { status, text } = await send(url, spoil(huge, path, most), asShopper)
+      const { status, text } = await send(url, spoil(huge, path, most))
       assert.equal(status, 400, `${path}: ${text}`)
       assert.equal(JSON.parse(text).error.code, 'invalid_body')
     }
@@ -302,17 +306,55 @@ test('whatever is wrong in a body', async (t) => {
       'card.ccexp': 'text',
       ...SHIPPING,
     }
-    await refuseAll(`${shoppers}/edit`, asShopper, spoilt(edit, edits))
+    await refuseAll(`${shoppers}/edit`, spoilt(edit, edits))
     const refund = { charge_id, amount_cents: 100, reason: 'late' }
     const amount: Fields = { charge_id: 'text', reason: 'text?' }
-    await refuseAll(`${shoppers}/refund`, asShopper, spoilt(refund, amount))
+    await refuseAll(`${shoppers}/refund`, spoilt(refund, amount))
     const cents = ['"1"', '0', '-1', '1.5', 'true', '[]', 'null', '1e-1', '15e-1', '1e16', '1e400']
     const path = 'amount_cents'
     const wrong = cents.map((text) => ({ body: spoil(refund, path, text), what: text, path }))
-    await refuseAll(`${shoppers}/refund`, asShopper, wrong)
+    await refuseAll(`${shoppers}/refund`, wrong)
     const cancel: Fields = { charge_id: 'text?', reason: 'text?', actor: 'text?' }
     const wish = { charge_id, reason: 'no', actor: 'ann' }
-    await refuseAll(`${shoppers}/cancel`, asShopper, spoilt(wish, cancel))
+    await refuseAll(`${shoppers}/cancel`, spoilt(wish, cancel))
+
+    const merchants = `/v1/merchant/orders/${order.id}`
+    const refuseMerchant = (verb: string, body: object, fields: Fields) => {
+      // A number beyond all doubles cannot be said by who speaks in them.
+      const cases = [...spoilt(body, fields)].filter((each) => !each.body.includes('e400'))
+      return refuseAll(`${merchants}/${verb}`, cases, sendAsMerchant)
+    }
+    const units = { items: [{ order_item_id, quantity: 1 }], shipping_cents: 0, method: 'original' }
+    await refuseMerchant('refunds', units, {
+      'items.0': 'record',
+      'items.0.order_item_id': 'text',
+      method: 'text?',
+    })
+    await refuseMerchant(
+      'cancel',
+      { reason: 'staff', note: 'n', restock: true },
+      {
+        reason: 'text',
+        note: 'text?',
+        restock: 'flag',
+      },
+    )
+    const { card: _, actor: __, ...merchantEdit } = edit
+    await refuseMerchant(
+      'edit',
+      { ...merchantEdit, charge_card: true },
+      {
+        edits: 'list',
+        'edits.0': 'record',
+        'edits.0.order_item_id': 'text',
+        charge_card: 'flag',
+        ...SHIPPING,
+      },
+    )
+    await refuseMerchant('notes', { note: 'n' }, { note: 'text' })
+    await refuseMerchant('hold', { reason: 'r' }, { reason: 'text?' })
+    const read = await shop.merchant.get(merchants)
+    assert.deepEqual([read.body.order.status, read.body.order.total_cents], ['placed', 1_000])
   })
 
   await app.assertAddsUp()
