@@ -195,6 +195,20 @@ describe('an outcome that nobody knows', () => {
     assert.equal(await desk.net(order.id), 3_000)
   })
 
+  test('of an edit’s charge that is to be looked at holds the order once it is known', async () => {
+    const value = 'unknown@edit.example'
+    const { order, items } = await desk.place({ email: value })
+    const ban = { kind: 'email', value, action: 'review' }
+    assert.equal((await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const edits = [{ order_item_id: items[0].id, quantity: 3 }]
+    const unknown = await desk.shopper(order.id, 'edit', { edits, card: LOST_AFTER_CHARGE })
+    assert.equal(unknown.status, 503, unknown.text)
+    await resumeEdit(depsOf(), db(), await takeUp('edit'))
+    const { order: held } = await desk.read(order.id)
+    assert.deepEqual([held.status, held.hold.reason], ['on_hold', 'fraud_review'])
+    assert.equal(await desk.net(order.id), 3_000)
+  })
+
   test('of an edit’s charge that never was leaves the order as it was', async () => {
     const { order, items } = await desk.place()
     const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
