@@ -11,7 +11,6 @@ const LONG = { LONG: '1', KILL_SECONDS: '120', FUZZ_RUNS: '100000', WEBHOOK_KILL
 const FILES = [
   'test/db/backend-kills.test.ts',
   'test/http/fuzz.test.ts',
-  'test/modules/checkout/card-data.test.ts',
   'test/modules/checkout/parallel.test.ts',
   'test/modules/checkout/preview-properties.test.ts',
   'test/modules/webhooks/kills.test.ts',
