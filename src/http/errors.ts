@@ -38,7 +38,7 @@ export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError
 
 /** Names of ours may be shown in an answer; any other text a caller sent may be a card number. */
 export const quotable = (segment: string): string =>
-  /^([a-z_]{1,40}|\d{1,5})$/i.test(segment) ? segment : '*'
+  /^([a-z_]{1,40}\d?|\d{1,5})$/i.test(segment) ? segment : '*'
 
 type Issue = NonNullable<FastifyError['validation']>[number]
 

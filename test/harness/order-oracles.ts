@@ -78,6 +78,13 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where r.reserved > 0
        and (o.status is null or o.status not in ('pending_payment', 'on_hold'))`,
 
+  'stock that is owed to an order which gets nothing': `
+    select r.tenant_ref, r.order_id, r.variant_id, r.allocated, o.status
+      from inventory_reservations r
+      left join orders o on o.tenant_ref = r.tenant_ref and o.id = r.order_id
+     where r.allocated > 0
+       and (o.status is null or o.placed_at is null or o.cancelled_at is not null)`,
+
   'a coupon use whose order has not got it': `
     select c.tenant_ref, c.order_id, c.state, o.status
       from coupon_redemptions c

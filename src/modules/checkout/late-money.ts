@@ -1,4 +1,5 @@
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantDb } from '../../db/database.ts'
+import { countLateRefund, hearLateRefund } from '../orders/late-refund-money.ts'
 import * as orderRows from '../orders/money.ts'
 import type { Lookup } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
@@ -16,14 +17,11 @@ const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
 export async function watchLate(deps: CheckoutDeps, database: Database, late: Late): Promise<void> {
   const db = database.tenant(late.tenant_ref)
   const gateway = await deps.payments.forStore(db, late.gateway)
+  if (late.kind === 'refund') return watchRefund(deps, db, gateway, late)
   const lookup = await gateway.lookup({ ref: late.id })
   if (lookup.found === 'unreachable') return payments.deferCheck(db, late)
   const { id: attempt_id, order_id, amount_cents, currency, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
-  if (kind === 'refund' && lookup.found === 'yes') {
-    deps.onAlert(about, 'a refund that was given up has gone through: give it to nobody twice')
-    return payments.watchOn(db, late)
-  }
   const { txn_id } = lookup
   if (lookup.found === 'no' || txn_id === null || !STANDS.includes(lookup.state))
     return payments.watchOn(db, late)
@@ -47,4 +45,30 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
     })
   })
   deps.onAlert(about, 'the payment of a failed order was approved late, and was given back')
+}
+
+/** The same of a refund. Nothing can undo it: it counts from now on, and somebody is told. */
+async function watchRefund(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  gateway: payments.Gateway,
+  late: Late,
+): Promise<void> {
+  const heard = await hearLateRefund(gateway, late)
+  if (heard.word.kind === 'unknown') return payments.deferCheck(db, late)
+  const came = await db.transaction('checkout: late refund', async (tx) => {
+    const counted = await countLateRefund(tx, late, heard)
+    if (counted === 'counted') await payments.endCheck(tx, late)
+    return counted
+  })
+  if (came === 'busy') return payments.deferCheck(db, late)
+  const { id: attempt_id, order_id, amount_cents, kind } = late
+  const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
+  if (came === 'counted') {
+    return deps.onAlert(about, 'a refund that was given up has gone through, and is counted')
+  }
+  if (came === 'beyond') {
+    deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
+  }
+  await payments.watchOn(db, late)
 }

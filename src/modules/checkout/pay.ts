@@ -114,8 +114,8 @@ export async function recall(
   const { amount_cents } = attempt
   if (lookup.state === 'authorized')
     return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
-  const { avs, cvv } = lookup
-  const verdict = fraud.score({ ...risk, avs, cvv })
+  const { avs, cvv, fraud_signal } = result
+  const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   // Voided by whoever came to that verdict, and did not live to say so.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')

@@ -18,16 +18,8 @@ export async function listReviews(db: Db, page: Page) {
     queries.listReviews(db, page),
     queries.countReviews(db),
   ])
-  const reviews = await Promise.all(waiting.map(({ id }) => readReview(db, id)))
+  const reviews: Review[] = waiting.map(({ decision, ...order }) => ({ order, decision }))
   return { reviews, total, ...page }
-}
-
-async function readReview(db: Db, order_id: string): Promise<Review> {
-  const [order, { decisions }] = await Promise.all([
-    orders.get(db, order_id),
-    fraud.listDecisions(db, { order_id, decision: undefined }, { limit: 1, offset: 0 }),
-  ])
-  return { order: orders.forMerchant(order), decision: decisions[0] ?? null }
 }
 
 /** Cancels a held order, with all that was authorised or paid; and keeps its shopper out, if asked to. */

@@ -2,24 +2,45 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Nullable } from '../../kernel/schema.ts'
+import { FraudDecision } from '../fraud/schema.ts'
+import { MerchantOrder } from '../orders/schema.ts'
+import { orderColumns } from '../orders/service.ts'
 
 /** Why the fraud check holds an order. */
 export const FRAUD_REVIEW = 'fraud_review'
 
 const waiting = (db: Db) => sql`
-  from orders
- where tenant_ref = ${db.tenant} and status = 'on_hold' and hold_reason = ${FRAUD_REVIEW}`
+ where o.tenant_ref = ${db.tenant} and o.status = 'on_hold' and o.hold_reason = ${FRAUD_REVIEW}`
+
+/** An order beside the last that was decided about it. */
+const ReviewRow = Type.Object({
+  ...MerchantOrder.properties,
+  decision: Nullable(FraudDecision),
+})
 
 /** Whoever has waited longest is looked at first. */
 export const listReviews = (db: Db, page: Page) =>
   db.many(
-    Type.Object({ id: Id }),
+    ReviewRow,
     sql`
-    select id ${waiting(db)}
-     order by hold_at, id
+    select ${orderColumns},
+           (select jsonb_build_object(
+                     'id', id, 'order_id', order_id, 'decision', decision, 'score', score,
+                     'signals', signals, 'ban_ids', ban_ids, 'created_at',
+                     to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+              from fraud_decisions
+             where tenant_ref = ${db.tenant} and order_id = o.id
+             order by created_at desc, id desc
+             limit 1) as decision
+      from orders o
+    ${waiting(db)}
+     order by o.hold_at, o.id
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countReviews = (db: Db) =>
-  db.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${waiting(db)}`)
+  db.one(
+    Type.Object({ total: Type.Integer() }),
+    sql`select count(*) as total from orders o ${waiting(db)}`,
+  )

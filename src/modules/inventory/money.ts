@@ -69,6 +69,23 @@ export async function release(tx: Tx, order_id: string): Promise<void> {
   ])
 }
 
+/**
+ * The same, of an order whose goods are not there to be sold again: nobody is owed them any more, and
+ * as many are gone. What was owed before it had come cannot be gone.
+ */
+export async function writeOff(tx: Tx, order_id: string): Promise<void> {
+  const levels = await queries.lockStock(tx, order_id, [])
+  const gone = levels
+    .map((level) => losing(level, Math.min(level.allocated, Math.max(0, level.on_hand))))
+    .filter(({ on_hand }) => on_hand < 0)
+  await release(tx, order_id)
+  if (gone.length === 0) return
+  await queries.moveStock(tx, gone, { ...cause(order_id), reason: NOT_RESTOCKED })
+}
+
+/** Why stock is gone that nobody was sent. */
+const NOT_RESTOCKED = 'not restocked'
+
 export interface OrderChange {
   /** The edit or refund behind it. The same one again changes nothing. */
   change_id: string
@@ -149,6 +166,15 @@ const releasing = (
   on_hand: 0,
   allocated: -allocated,
   reserved: -reserved,
+})
+
+const losing = ({ variant_id, location_id }: Place, quantity: number): Move => ({
+  variant_id,
+  location_id,
+  kind: 'adjusted',
+  on_hand: -quantity,
+  allocated: 0,
+  reserved: 0,
 })
 
 const cause = (order_id: string) => ({ actor: SYSTEM.name, order_id })

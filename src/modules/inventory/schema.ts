@@ -21,6 +21,7 @@ export interface StockLine {
 export const LockedLevel = Type.Object({
   variant_id: Id,
   location_id: Type.String(),
+  on_hand: Type.Integer(),
   /** May be below zero: a merchant counted less than was sold. */
   free: Type.Integer(),
   allow_backorder: Type.Boolean(),

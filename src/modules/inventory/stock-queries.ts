@@ -19,7 +19,8 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
        order by variant_id, location_id
          for update
     )
-    select l.variant_id, l.location_id, l.on_hand - l.allocated - l.reserved as free,
+    select l.variant_id, l.location_id, l.on_hand,
+           l.on_hand - l.allocated - l.reserved as free,
            coalesce(s.track_inventory, false) as tracked,
            coalesce(s.allow_backorder, false) as allow_backorder,
            coalesce(h.reserved, 0) as reserved, coalesce(h.allocated, 0) as allocated,

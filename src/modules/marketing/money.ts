@@ -20,7 +20,11 @@ export async function claim(tx: Tx, { code_id = null, ...rest }: Claim): Promise
   const use = { code_id, ...rest }
   if ((await queries.takeUse(tx, use.coupon_id)) === 0) throw invalid('exhausted')
   if (code_id !== null && (await queries.takeCode(tx, use)) === 0) throw invalid('exhausted')
-  if ((await queries.insertRedemption(tx, use)) === 0) throw invalid('per_customer')
+  const [, written] = await Promise.all([
+    queries.lockFirstOrder(tx, use),
+    queries.insertRedemption(tx, use),
+  ])
+  if (written === 0) throw invalid('per_customer')
 }
 
 /** The order is placed. */

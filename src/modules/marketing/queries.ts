@@ -223,18 +223,39 @@ export interface Use {
   customer_ref: string
 }
 
-/** Writes the use down, unless the customer has had all of theirs: for a first order, one. */
+/**
+ * Serialises a customer's uses of coupons for a first order, which may be of several coupons and have
+ * no row in common. Coupons of other kinds lock nothing.
+ */
+export const lockFirstOrder = (tx: Tx, { coupon_id, customer_ref }: Use) =>
+  tx.run(sql`
+    select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/first order/${customer_ref}`}, 0))
+      from coupons
+     where tenant_ref = ${tx.tenant} and id = ${coupon_id} and first_order_only`)
+
+/**
+ * Writes the use down, unless the customer has had all of theirs: for a first order one, of whichever
+ * coupon.
+ */
 export const insertRedemption = (tx: Tx, use: Use) =>
   tx.run(sql`
     insert into coupon_redemptions (tenant_ref, order_id, coupon_id, code_id, customer_ref)
     select tenant_ref, ${use.order_id}::uuid, id, ${use.code_id}::uuid, ${use.customer_ref}::text
       from coupons
      where tenant_ref = ${tx.tenant} and id = ${use.coupon_id}
-       and (usage_limit_per_customer is null and not first_order_only
-            or least(usage_limit_per_customer, case when first_order_only then 1 end) > (
+       and (usage_limit_per_customer is null
+            or usage_limit_per_customer > (
                  select count(*)
                    from coupon_redemptions r
                   where r.tenant_ref = ${tx.tenant} and r.coupon_id = ${use.coupon_id}
+                    and r.customer_ref = ${use.customer_ref} and r.state <> 'released'))
+       and (not first_order_only
+            or not exists (
+                 select
+                   from coupons c
+                   join coupon_redemptions r
+                     on r.tenant_ref = c.tenant_ref and r.coupon_id = c.id
+                  where c.tenant_ref = ${tx.tenant} and c.first_order_only
                     and r.customer_ref = ${use.customer_ref} and r.state <> 'released'))`)
 
 export const confirmRedemption = (tx: Tx, order_id: string) =>

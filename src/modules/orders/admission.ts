@@ -6,13 +6,16 @@ import type { OrderRow } from './schema.ts'
 import { addressOf } from './service.ts'
 import type { OrderDeps } from './words.ts'
 
-/** Whoever is kept from checking out does not get around it by editing an order that stands. */
+/**
+ * Whoever is kept from checking out does not get around it by editing an order that stands. Answers
+ * the bans for which a person must look at the order before it goes on.
+ */
 export async function requireAdmitted(
   { limits, velocityLimit, keys }: OrderDeps,
   db: TenantDb,
   order: OrderRow,
   source: Source,
-): Promise<void> {
+): Promise<string[]> {
   const card = 'card' in source ? source.card : null
   const { customer_ref, email, ip, ship_to } = order
   const facts = {
@@ -23,7 +26,7 @@ export async function requireAdmitted(
     throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
   }
   const { decision, ban_ids } = await fraud.checkBans(db, facts)
-  if (decision !== 'block') return
+  if (decision !== 'block') return ban_ids
   const { score, signals } = fraud.score({ ban: 'block' })
   await Promise.all([
     db.transaction('orders: block an edit', (tx) =>

@@ -59,8 +59,10 @@ export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard
   const plan = requirePlan(order)
   const isRefused = [...heard.words.values()].some(({ kind }) => kind !== 'approved')
   // Stock is locked before balances, here as everywhere.
-  if (!isRefused && (plan.restock || order.captured_cents === 0))
-    await inventory.release(tx, order.id)
+  if (!isRefused) {
+    const isKept = plan.restock || order.placed_at === null
+    await (isKept ? inventory.release : inventory.writeOff)(tx, order.id)
+  }
   const { refund, charges, words } = heard
   const settled = refund === null ? null : await settle(tx, order, refund, charges, words)
   await vacate(tx, order, plan)

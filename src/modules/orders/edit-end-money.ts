@@ -8,6 +8,7 @@ import type { GatewayName, GatewayResult } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import type { Edited } from './edit-plan.ts'
+import { recordReview, reviewOf, tellHeld } from './edit-review-money.ts'
 import { type Settled, settle } from './give-back-money.ts'
 import { insertNote } from './note-queries.ts'
 import * as operations from './operation-queries.ts'
@@ -37,6 +38,8 @@ export interface EditPlan extends Plan, Edited {
   note: string | null
   refund_id: string | null
   charge: NewCard | null
+  /** Bans that ask for a person to look before the order goes on. */
+  ban_ids: string[]
   take_id: string
   give_id: string
   undo_id: string
@@ -145,7 +148,11 @@ async function apply(
     await captureCharge(tx, charge.attempt_id, captured)
   }
   const captured_cents = before.captured_cents + delta_cents
-  const order = await change(tx, await lock(tx, before.id), { captured_cents })
+  const hold = reviewOf(before, plan)
+  const order = await change(tx, await lock(tx, before.id), {
+    captured_cents,
+    ...(hold !== null && { hold }),
+  })
   const [items, charges] = await Promise.all([
     listItems(tx, order.id),
     listCharges(tx, order.id),
@@ -158,6 +165,8 @@ async function apply(
       customer_ref: order.customer_ref,
       data: { order: forMerchant(order), ...changesOf(before, plan) },
     }),
+    plan.ban_ids.length > 0 && recordReview(tx, order, plan),
+    hold !== null && tellHeld(tx, order, hold),
   ])
   const added = charges.find(({ charge_id }) => charge_id === charge?.attempt_id)
   const body = {

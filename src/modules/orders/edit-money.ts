@@ -67,13 +67,14 @@ export async function edit(
   requirePaid(order)
   const edited = await priceEdit(db, deps.tax, order, { before, after, wish: wish.body })
   const { funds } = wish
-  if (edited.delta_cents > 0 && funds.by === 'card' && funds.source !== null) {
-    await requireAdmitted(deps, db, order, funds.source)
-  }
+  const isCharged = edited.delta_cents > 0 && funds.by === 'card'
+  const ban_ids =
+    isCharged && funds.source !== null ? await requireAdmitted(deps, db, order, funds.source) : []
   const begun = await db.transaction('orders: begin an edit', async (tx) => {
     const locked = await lock(tx, order.id)
     if (!(await isSame(tx, order, locked, before))) throw busy()
-    const source = await begin(tx, deps, locked, { edited, wish, actor: actorOf(asked.actor) })
+    const actor = actorOf(asked.actor)
+    const source = await begin(tx, deps, locked, { edited, wish, actor, ban_ids })
     return { source, held: await idempotency.advance(tx, claim, EDITING, order.id) }
   })
   await deps.at?.('edit-begun')
@@ -99,12 +100,19 @@ function requirePaid(order: OrderRow): void {
   })
 }
 
+interface Begun {
+  edited: Edited
+  wish: EditWish
+  actor: string
+  ban_ids: string[]
+}
+
 /** Takes the order and the stock, and promises or prepares what is given back or charged. */
 async function begin(
   tx: Tx,
   deps: OrderDeps,
   order: OrderRow,
-  { edited, wish, actor }: { edited: Edited; wish: EditWish; actor: string },
+  { edited, wish, actor, ban_ids }: Begun,
 ): Promise<Source | null> {
   const [charges, promised] = await Promise.all([
     listCharges(tx, order.id),
@@ -117,6 +125,7 @@ async function begin(
   const plan: EditPlan = {
     ...edited,
     ...{ id: randomUUID(), kind: 'edit', actor, note: wish.note, refund_id: null, charge: null },
+    ban_ids,
     ...{ take_id: randomUUID(), give_id: randomUUID(), undo_id: randomUUID() },
   }
   const as = 'allocated'

@@ -16,7 +16,7 @@ import {
 } from './schema.ts'
 import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
 
-export { listCharges, listItems } from './queries.ts'
+export { listCharges, listItems, orderColumns } from './queries.ts'
 export { listRefunds } from './refund-queries.ts'
 
 /** What the status is derived from. Fulfilments have rows of their own once they exist. */

@@ -153,7 +153,9 @@ export const unreachable = (): Lookup => ({ ...NOTHING, found: 'unreachable' })
 /** A lookup's answer as the result of the charge it tells of. */
 export function resultOfLookup(lookup: Lookup): GatewayResult {
   const { txn_id, auth_code, avs, cvv, card, vault_id } = lookup
-  const facts = { txn_id, auth_code, avs, cvv, card, vault_id }
+  // Whatever became of the charge, the issuer's warning about its card stands.
+  const { fraud_signal } = meaningOf(lookup.code ?? '100')
+  const facts = { txn_id, auth_code, avs, cvv, card, vault_id, fraud_signal }
   if (lookup.found !== 'yes') return unknownResult()
   // It stood once and stands no more: nothing is held, and nobody declined.
   if (lookup.state === 'voided') return refused('invalid_state', facts)

@@ -83,14 +83,14 @@ export const listAttempts = (db: Db, order_id: string) =>
      order by created_at, id`,
   )
 
-const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
+export const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
   db.run(sql`
     update payment_attempts set ${assignments}
      where tenant_ref = ${db.tenant} and id = ${id} and state in (${from})`)
 
 const open = sql`'begun', 'unknown'`
 
-const facts = (r: GatewayResult) => sql`
+export const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
   cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
   vault_id = ${r.vault_id}, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`

@@ -5,6 +5,7 @@ import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import type { Lease } from '../../platform/leases.ts'
 import type { Gateway } from './gateway.ts'
+import * as lateQueries from './late-queries.ts'
 import * as queries from './queries.ts'
 import type {
   AccountRow,
@@ -168,6 +169,10 @@ export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
 /** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
 export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
   (await queries.markNotFound(tx, id)) === 1
+
+/** It was given up, and has happened all the same. */
+export const closeLate = async (tx: Tx, id: string, result: GatewayResult): Promise<boolean> =>
+  (await lateQueries.closeLate(tx, id, result)) === 1
 
 /** What it moved was taken back by a void. */
 export const markVoided = async (

@@ -81,6 +81,23 @@ test('however many check out at once', async (t) => {
     assert.deepEqual(tally(answers), { 201: 1, '422 coupon_invalid': 7 })
   })
 
+  await t.test('of several coupons for a first order a customer uses one', async () => {
+    const codes = ['HELLO', 'WELCOME', 'ALOHA', 'SERVUS']
+    for (const code of codes) {
+      const coupon = { code, type: 'percent', percent_bps: 5_000, first_order_only: true }
+      assert.equal((await merchant.post('/v1/merchant/marketing/coupons', coupon)).status, 201)
+    }
+    for (const customer_ref of ['new too', 'new as well']) {
+      const answers = await times(8, (n) =>
+        checkout(app, shop, cart(thousand, { customer_ref, coupon_code: codes[n % 4] })),
+      )
+      assert.deepEqual(tally(answers), { 201: 1, '422 coupon_invalid': 7 }, customer_ref)
+      for (const { body } of answers.filter(({ status }) => status === 422)) {
+        assert.ok(['per_customer', 'not_applicable'].includes(body.reason), body.reason)
+      }
+    }
+  })
+
   await t.test('carts that share variants in any order do not lock each other out', async () => {
     const variants = await times(4, async () => {
       const variant = await addVariant(merchant, 100)

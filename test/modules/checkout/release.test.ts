@@ -147,7 +147,10 @@ test('an order that is held', async (t) => {
       [first, second],
     )
     assert.equal(list.body.total, 2)
-    assert.equal(list.body.reviews[0].decision.decision, 'review')
+    const log = await merchant.get(`/v1/merchant/fraud/decisions?order_id=${first}`)
+    assert.deepEqual(list.body.reviews[0].decision, log.body.decisions[0])
+    assert.deepEqual(list.body.reviews[0].order, (await read(first)).order)
+    assert.equal(log.body.decisions[0].decision, 'review')
     const url = '/v1/merchant/fraud/reviews'
     const approved = await merchant.post(`${url}/${first}/approve`, undefined, keyed())
     assert.deepEqual([approved.status, approved.body.order?.status], [200, 'placed'])

@@ -7,7 +7,7 @@ import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { place, resume } from '../../../src/modules/checkout/money.ts'
 import { release } from '../../../src/modules/checkout/release-money.ts'
 import type { CheckoutRequest } from '../../../src/modules/checkout/schema.ts'
-import { readSource } from '../../../src/modules/payments/service.ts'
+import { type Gateway, readSource } from '../../../src/modules/payments/service.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type WonClaim,
 } from '../../../src/platform/idempotency.ts'
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
-import { run } from '../../../src/platform/idempotency-run.ts'
+import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -156,15 +156,30 @@ export interface CheckoutApp extends TestApp {
   /** What a person was told to look at. */
   alerts: { message: string; order_id?: unknown }[]
   /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
-  crash(shop: Shop, body: object, point: string, key?: string): Promise<void>
+  crash(shop: Shop, body: object, point: string, key?: string, odd?: Odd): Promise<void>
+  /** A checkout under odd circumstances, and what it threw or answered. */
+  place(shop: Shop, body: object, key: string, odd: Odd): Promise<Reply>
+  /** A release in the same way. */
+  release(shop: Shop, orderId: string, key: string, odd: Odd): Promise<Reply>
   /** A release that is interrupted in the same way. */
   crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
   /** As if the holder of every claim had been gone for so long. */
   abandon(): Promise<void>
-  reconcile(): Promise<number>
+  reconcile(odd?: Odd): Promise<number>
+  /** Cancels held orders whose authorisation has run out. */
+  expire(odd?: Odd): Promise<number>
   watchLate(): Promise<number>
   /** Fails unless all that is left adds up. */
   assertAddsUp(): Promise<void>
+}
+
+/** The real gateway, of which some calls go astray. */
+export type OddGateway = (real: Gateway) => Partial<Gateway>
+
+/** What a test wants to be otherwise than in the app. */
+export interface Odd {
+  velocityLimit?: number
+  gateway?: OddGateway
 }
 
 class Crash extends Error {}
@@ -183,6 +198,14 @@ export async function openCheckoutApp(
     database: app.runtime.workerDatabase,
     onAlert: (alert: Record<string, unknown>, message: string) =>
       void alerts.push({ ...alert, message }),
+  }
+  const oddly = ({ gateway, ...rest }: Odd = {}) => {
+    const { payments } = deps
+    const forStore: typeof payments.forStore = async (...of) => {
+      const real = await payments.forStore(...of)
+      return { ...real, ...gateway?.(real) }
+    }
+    return { ...deps, ...rest, payments: { ...payments, forStore } }
   }
   const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
   // Whoever crashes gives nothing back: the claim stays as it was.
@@ -213,14 +236,32 @@ export async function openCheckoutApp(
     superuser,
     clock,
     alerts,
-    crash(shop, body, point, key = randomUUID()) {
+    crash(shop, body, point, key = randomUUID(), odd) {
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
       return crashAt(point, shop, claim, (at, db, held) =>
         held.recoveryPoint === STARTED
-          ? place({ ...deps, at }, db, held, placing)
-          : resume({ ...deps, at }, db, held),
+          ? place({ ...oddly(odd), at }, db, held, placing)
+          : resume({ ...oddly(odd), at }, db, held),
+      )
+    },
+    place({ tenant }, body, key, odd) {
+      const db = app.runtime.database.tenant(tenant)
+      const request = body as CheckoutRequest
+      const placing = { request, source: readSource(request, clock) }
+      const claim = { operation: 'checkout', key, fingerprint: print(body) }
+      return run(db, claim, (held) =>
+        held.recoveryPoint === STARTED
+          ? place(oddly(odd), db, held, placing)
+          : resume(oddly(odd), db, held),
+      )
+    },
+    release({ tenant }, orderId, key, odd) {
+      const db = app.runtime.database.tenant(tenant)
+      const claim = { operation: 'release', key, fingerprint: print(null, orderId) }
+      return run(db, claim, (held) =>
+        release(oddly(odd), db, { actor: SYSTEM, claim: held }, orderId),
       )
     },
     crashRelease(shop, orderId, point) {
@@ -234,7 +275,8 @@ export async function openCheckoutApp(
         `update idempotency_keys set lease_until = now() where state = 'running'`,
       )
     },
-    reconcile: () => jobs.reconcile(deps),
+    reconcile: (odd) => jobs.reconcile(oddly(odd)),
+    expire: (odd) => jobs.expireAuthorizations(oddly(odd)),
     async watchLate() {
       await superuser.query(
         `update payment_attempts set next_check_at = now() where next_check_at is not null`,

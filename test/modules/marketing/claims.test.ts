@@ -69,6 +69,28 @@ test('the uses of a coupon', async (t) => {
     },
   )
 
+  await t.test('of coupons for a first order a customer has one at a time', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 5 }, () => makeCoupon(acme, { first_order_only: true })),
+    )
+    const customer_ref = 'first of all'
+    const answers = await times(40, (i) =>
+      claim({ coupon_id: made[i % 5]?.id, customer_ref: i % 2 ? customer_ref : 'and second' }),
+    )
+    assert.deepEqual([count(answers, 'claimed'), count(answers, 'per_customer')], [2, 38])
+    const [one, other] = await Promise.all([
+      makeCoupon(acme, { first_order_only: true }),
+      makeCoupon(acme, { first_order_only: true }),
+    ])
+    const order_id = randomUUID()
+    const again = { customer_ref: 'comes back' }
+    assert.equal(await claim({ coupon_id: one.id, order_id, ...again }), 'claimed')
+    assert.equal(await claim({ coupon_id: other.id, ...again }), 'per_customer')
+    assert.equal(await claim({ coupon_id: (await makeCoupon(acme)).id, ...again }), 'claimed')
+    await release(order_id)
+    assert.equal(await claim({ coupon_id: other.id, ...again }), 'claimed', 'it was given back')
+  })
+
   await t.test('a code for one use is used once, however many at once', async () => {
     const { id: coupon_id } = await makeCoupon(acme)
     const [code] = (await acme.post(`${URL}/${coupon_id}/codes`, { count: 1 })).body.codes

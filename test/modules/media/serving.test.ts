@@ -83,6 +83,7 @@ test('assets are served', async (t) => {
     assert.deepEqual([other.status, other.bytes.length], [200, bytes.length])
     const beyond = await get(path, { range: `bytes=${bytes.length}-` })
     assert.equal(beyond.status, 416)
+    assert.equal(JSON.parse(String(beyond.bytes)).error.code, 'range_not_satisfiable')
     assert.equal(beyond.header('content-range'), `bytes */${bytes.length}`)
     assert.equal(beyond.header('cache-control'), null)
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { addVariant } from '../checkout/setup.ts'
+import { addVariant, stock } from '../checkout/setup.ts'
 import { type Desk, fund, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -75,6 +75,57 @@ describe('cancelling', () => {
     assert.equal(answer.body.order.status, 'cancelled')
     assert.equal(answer.body.order.payment_status, 'refunded')
     assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('puts its units back on sale, or writes them off, and owes them to nobody', async () => {
+    const { merchant } = desk.shop
+    const variant_id = await addVariant(merchant, 1_500)
+    await stock(merchant, variant_id, 10)
+    const items = [{ variant_id, quantity: 3 }]
+    const level = async () => {
+      const { item } = (await merchant.get(`/v1/merchant/inventory/${variant_id}`)).body
+      return [item.on_hand, item.allocated, item.reserved, item.available]
+    }
+    const cancel = async (restock: boolean) => {
+      const { order } = await desk.place({ items })
+      const answer = await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock })
+      assert.equal(answer.status, 200, answer.text)
+      return order.id
+    }
+    await cancel(true)
+    assert.deepEqual(await level(), [10, 0, 0, 10])
+    const lost = await cancel(false)
+    assert.deepEqual(await level(), [7, 0, 0, 7])
+    const url = `/v1/merchant/inventory/movements?variant_id=${variant_id}`
+    const { movements } = (await merchant.get(url)).body
+    assert.deepEqual(
+      movements
+        .filter((each: { order_id: string }) => each.order_id === lost)
+        .map(({ kind, quantity, reason }: Record<string, unknown>) => [kind, quantity, reason]),
+      [
+        ['adjusted', -3, 'not restocked'],
+        ['released', -3, null],
+        ['allocated', 3, null],
+      ],
+    )
+    const owed = { track_inventory: true, allow_backorder: true }
+    await merchant.put(`/v1/merchant/inventory/${variant_id}`, owed)
+    await merchant.post(`/v1/merchant/inventory/${variant_id}/adjust`, {
+      set_on_hand: 1,
+      reason: 'count',
+    })
+    await cancel(false)
+    assert.deepEqual(await level(), [0, 0, 0, 0], 'what had not come is not gone')
+  })
+
+  test('of what cost nothing writes off, too', async () => {
+    const { merchant } = desk.shop
+    const variant_id = await addVariant(merchant, 0)
+    await stock(merchant, variant_id, 5)
+    const { order } = await desk.place({ items: [{ variant_id, quantity: 2 }], card: null })
+    await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
+    const { item } = (await merchant.get(`/v1/merchant/inventory/${variant_id}`)).body
+    assert.deepEqual([item.on_hand, item.allocated], [3, 0])
   })
 
   test('many at once cancel once', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { APPROVED, addVariant, DECLINED } from '../checkout/setup.ts'
-import { type Desk, fund, openDesk, shareDesk } from './setup.ts'
+import { type Desk, fund, keyed, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
 
@@ -201,6 +201,48 @@ describe('an edit', () => {
     assert.equal((await desk.read(order.id)).items[0].quantity, 2)
     const fewer = await desk.shopper(order.id, 'edit', { ...edits(items, 1), card: banned })
     assert.equal(fewer.status, 200, 'nothing is charged to it')
+  })
+
+  test('of somebody who is to be looked at holds the order until a person has', async () => {
+    const { merchant } = desk.shop
+    const value = 'look@edit.example'
+    const reviewed = async () => {
+      const { order, items } = await desk.place({ email: value })
+      return { id: order.id as string, items }
+    }
+    const [first, second, third] = [await reviewed(), await reviewed(), await reviewed()]
+    const ban = { kind: 'email', value, action: 'review' }
+    const made = await merchant.post('/v1/merchant/fraud/bans', ban)
+    assert.equal(made.status, 201, made.text)
+    const more = ({ id, items }: typeof first) =>
+      desk.shopper(id, 'edit', { ...edits(items, 3), card: APPROVED })
+    for (const each of [first, second]) {
+      const answer = await more(each)
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual([answer.body.order.status, answer.body.delta_cents], ['on_hold', 1_000])
+    }
+    const { reviews } = (await merchant.get('/v1/merchant/fraud/reviews')).body
+    const review = reviews.find((each: { order: { id: string } }) => each.order.id === first.id)
+    assert.equal(review.order.hold.reason, 'fraud_review')
+    assert.deepEqual(review.decision.ban_ids, [made.body.ban.id])
+    const types = (await desk.read(first.id)).timeline.map(({ type }: { type: string }) => type)
+    assert.deepEqual(types.toSorted(), ['created', 'edited', 'held', 'placed'])
+
+    const url = '/v1/merchant/fraud/reviews'
+    const approved = await merchant.post(`${url}/${first.id}/approve`, undefined, keyed())
+    assert.deepEqual([approved.status, approved.body.order?.status], [200, 'placed'])
+    const rejected = await merchant.post(`${url}/${second.id}/reject`, {}, keyed())
+    assert.deepEqual([rejected.status, rejected.body.order?.status], [200, 'cancelled'])
+    assert.equal(await desk.net(second.id), 0, 'both charges are given back')
+
+    const fewer = await desk.shopper(third.id, 'edit', edits(third.items, 1))
+    assert.equal(fewer.body.order.status, 'placed', 'who pays nothing needs no look')
+    const declined = { ...edits(third.items, 3), card: DECLINED }
+    assert.equal((await desk.shopper(third.id, 'edit', declined)).status, 402)
+    assert.equal((await desk.read(third.id)).order.status, 'placed', 'nothing was charged')
+    await desk.merchant(third.id, 'hold', {})
+    assert.equal((await more(third)).body.order?.status, 'on_hold')
+    assert.equal((await desk.read(third.id)).order.hold.reason, 'merchant', 'held already')
   })
 
   test('is refused for what it cannot name, or once money was given back', async () => {

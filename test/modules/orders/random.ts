@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { APPROVED } from '../checkout/setup.ts'
+import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import type { Desk } from './setup.ts'
 
 /** What may happen to an order, in any sequence. */
@@ -9,7 +9,7 @@ export type Step =
   | { do: 'refund units'; line: number; quantity: number }
   | { do: 'refund charge'; charge: number; cents: number | null }
   | { do: 'edit'; quantities: [number, number] }
-  | { do: 'cancel' }
+  | { do: 'cancel'; restock: boolean }
   | { do: 'hold' }
   | { do: 'process' }
   | { do: 'many'; steps: Step[] }
@@ -47,7 +47,10 @@ const single: fc.Arbitrary<Step> = fc.oneof(
       quantities: fc.tuple(fc.nat(4), fc.nat(4)),
     }),
   },
-  { weight: 1, arbitrary: fc.constant({ do: 'cancel' } as const) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('cancel' as const), restock: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.constant({ do: 'hold' } as const) },
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
 )
@@ -74,7 +77,11 @@ const REFUSALS = [
   'invalid_transition',
   'order_busy',
   'charge_not_found',
+  'insufficient_stock',
 ]
+
+/** One of the two variants is counted, and there is not enough of it for every edit. */
+const ON_HAND = 3
 
 /** Takes an order through a sequence, and holds it against its own facts after every step. */
 export async function follow(
@@ -82,11 +89,14 @@ export async function follow(
   { steps, credit, gift }: { steps: Step[]; credit: number; gift: number },
   fund: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
+  const { merchant, variants } = desk.shop
+  const counted = await addVariant(merchant, 333)
+  await stock(merchant, counted, ON_HAND)
   const card = gift > 0 || credit > 0 ? await fund(credit, Math.max(gift, 1)) : null
   const { order, items, charges } = await desk.place({
     items: [
-      { variant_id: desk.shop.variants[1_000], quantity: 2 },
-      { variant_id: desk.shop.variants[333], quantity: 3 },
+      { variant_id: variants[1_000], quantity: 2 },
+      { variant_id: counted, quantity: 3 },
     ],
     shipping: { mode: 'flat', flat_rate_cents: 499, expedited_rate_cents: 900, max_cents: 900 },
     tax: { provider: 'flat_rate', rate_bps: 777 },
@@ -133,7 +143,7 @@ function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
       return desk.shopper(id, 'edit', { edits, card: APPROVED })
     }
     case 'cancel':
-      return desk.merchant(id, 'cancel', { reason: 'other' })
+      return desk.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
     default:
       return desk.merchant(id, step.do)
   }

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { cancelHeld } from '../../../src/modules/orders/cancel-money.ts'
-import { resumeEdit } from '../../../src/modules/orders/edit-money.ts'
+import { cancel, cancelHeld, resumeCancel } from '../../../src/modules/orders/cancel-money.ts'
+import { edit, resumeEdit } from '../../../src/modules/orders/edit-money.ts'
+import type { Asked } from '../../../src/modules/orders/operations.ts'
 import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
 import type { OrderDeps } from '../../../src/modules/orders/words.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import type { Gateway } from '../../../src/modules/payments/service.ts'
+import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
+import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
-import { APPROVED, LOST_AFTER_CHARGE, LOST_BEFORE_CHARGE } from '../checkout/setup.ts'
-import { type Desk, shareDesk } from './setup.ts'
+import {
+  APPROVED,
+  addVariant,
+  LOST_AFTER_CHARGE,
+  LOST_BEFORE_CHARGE,
+  stock,
+} from '../checkout/setup.ts'
+import { type Desk, fund, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
@@ -187,6 +195,20 @@ describe('an outcome that nobody knows', () => {
     assert.equal(await desk.net(order.id), 3_000)
   })
 
+  test('of an edit’s charge that is to be looked at holds the order once it is known', async () => {
+    const value = 'unknown@edit.example'
+    const { order, items } = await desk.place({ email: value })
+    const ban = { kind: 'email', value, action: 'review' }
+    assert.equal((await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const edits = [{ order_item_id: items[0].id, quantity: 3 }]
+    const unknown = await desk.shopper(order.id, 'edit', { edits, card: LOST_AFTER_CHARGE })
+    assert.equal(unknown.status, 503, unknown.text)
+    await resumeEdit(depsOf(), db(), await takeUp('edit'))
+    const { order: held } = await desk.read(order.id)
+    assert.deepEqual([held.status, held.hold.reason], ['on_hold', 'fraud_review'])
+    assert.equal(await desk.net(order.id), 3_000)
+  })
+
   test('of an edit’s charge that never was leaves the order as it was', async () => {
     const { order, items } = await desk.place()
     const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
@@ -198,4 +220,100 @@ describe('an outcome that nobody knows', () => {
     assert.equal((await desk.read(order.id)).order.total_cents, 2_000)
     assert.equal((await desk.merchant(order.id, 'cancel', { reason: 'staff' })).status, 200)
   })
+
+  interface Act {
+    operation: 'refund' | 'cancel' | 'edit'
+    /** The points at which nothing has reached a gateway, and the one at which all has. */
+    before: string[]
+    after: string
+    begin(deps: OrderDeps, held: Asked, order: Bought): Promise<KeptAnswer>
+    /** What has become of the order then. */
+    done: { status: string; total_cents: number; refunded_cents: number }
+  }
+
+  interface Bought {
+    id: string
+    item: string
+  }
+
+  const resumes = { refund: resumeRefund, cancel: resumeCancel, edit: resumeEdit }
+
+  const editTo =
+    (quantity: number): Act['begin'] =>
+    (deps, held, { id, item }) =>
+      edit(deps, db(), held, id, {
+        body: { edits: [{ order_item_id: item, quantity }] },
+        funds: { by: 'card', source: { card: readCard(APPROVED) } },
+        note: null,
+      })
+
+  const ACTS: Record<string, Act> = {
+    'a refund': {
+      operation: 'refund',
+      before: ['refund-promised', 'refund-sent'],
+      after: 'refund-answered',
+      begin: (deps, held, { id }) =>
+        refund(deps, db(), held, id, { by: 'merchant', body: { amount_cents: 2_000 } }),
+      done: { status: 'partially_refunded', total_cents: 3_000, refunded_cents: 2_000 },
+    },
+    'a cancellation': {
+      operation: 'cancel',
+      before: ['cancel-begun', 'refund-sent'],
+      after: 'cancel-answered',
+      begin: (deps, held, { id }) =>
+        cancel(deps, db(), held, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
+      done: { status: 'cancelled', total_cents: 3_000, refunded_cents: 3_000 },
+    },
+    'an edit that charges': {
+      operation: 'edit',
+      before: ['edit-begun', 'edit-sent'],
+      after: 'edit-answered',
+      begin: editTo(3),
+      done: { status: 'placed', total_cents: 4_500, refunded_cents: 0 },
+    },
+    'an edit that gives back': {
+      operation: 'edit',
+      before: ['edit-begun', 'refund-sent'],
+      after: 'edit-answered',
+      begin: editTo(1),
+      done: { status: 'placed', total_cents: 1_500, refunded_cents: 0 },
+    },
+  }
+
+  for (const [
+    what,
+    { operation, before: early, after: late, begin: start, done },
+  ] of Object.entries(ACTS)) {
+    for (const point of [...early, late]) {
+      test(`of ${what} after a crash at ${point} is one or the other, whole`, async () => {
+        const { code } = await fund(desk, 0, 700)
+        const variant_id = await addVariant(desk.shop.merchant, 1_500)
+        await stock(desk.shop.merchant, variant_id, 10)
+        const items = [{ variant_id, quantity: 2 }]
+        const placed = await desk.place({ items, gift_card_code: code })
+        const bought = { id: placed.order.id as string, item: placed.items[0].id as string }
+        const at = (reached: string) =>
+          reached === point ? Promise.reject(new Error('killed')) : undefined
+        const claim = { operation, key: randomUUID(), fingerprint: Buffer.alloc(32) }
+        const begun = run(db(), claim, (held) =>
+          start({ ...depsOf(), at }, { actor: ACTOR, claim: held }, bought),
+        )
+        await assert.rejects(begun, /killed/)
+        const busy = await desk.merchant(bought.id, 'cancel', { reason: 'staff' })
+        assert.equal(busy.body.error.code, 'order_busy')
+        await resumes[operation](depsOf(undefined, LATER_MS), db(), await takeUp(operation))
+        const { order } = await desk.read(bought.id)
+        const { status, total_cents, refunded_cents } = order
+        const undone = { status: 'placed', total_cents: 3_000, refunded_cents: 0 }
+        assert.deepEqual({ status, total_cents, refunded_cents }, point === late ? done : undone)
+        await desk.check()
+        if (status !== 'cancelled') {
+          const again = await desk.merchant(bought.id, 'cancel', { reason: 'staff' })
+          assert.equal(again.status, 200, again.text)
+        }
+        assert.equal(await desk.net(bought.id), 0)
+        await desk.check()
+      })
+    }
+  }
 })

@@ -51,7 +51,8 @@ test('pricing groups', async (t) => {
       assert.deepEqual([total, pricing_groups[0]], [2, second.pricing_group])
       await store.post(`${URL}/${id}/members`, { customer_ref: 'ana' })
       assert.equal((await store.send('DELETE', `${URL}/${id}`)).status, 200)
-      assert.equal((await store.get(`${URL}/${id}`)).status, 404)
+      const gone = await store.get(`${URL}/${id}`)
+      assert.deepEqual([gone.status, gone.body.error.code], [404, 'pricing_group_not_found'])
       assert.equal((await store.send('DELETE', `${URL}/${id}`)).status, 404)
       assert.equal((await store.get(URL)).body.total, 1)
     },

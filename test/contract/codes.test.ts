@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Value } from 'typebox/value'
+import { ERRORS } from '../../src/errors.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+test('every code that the API can answer with is named by a test', () => {
+  const tests = globSync('test/{http,kernel,modules,platform,storefront}/**/*.ts', { cwd: ROOT })
+  const named = new Set(
+    tests.flatMap((file) => readFileSync(`${ROOT}/${file}`, 'utf8').match(/\b[a-z]+(_[a-z]+)*\b/g)),
+  )
+  const never = Object.keys(ERRORS).filter((code) => !named.has(code))
+  assert.deepEqual(never, [])
+})
+
+/** Every object of a document, wherever it stands. */
+function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield value as Record<string, unknown>
+  for (const each of Object.values(value)) yield* objectsOf(each)
+}
+
+test('every example of the description is one', () => {
+  const description = JSON.parse(readFileSync(`${ROOT}/openapi.json`, 'utf8'))
+  let seen = 0
+  for (const { examples, ...schema } of objectsOf(description)) {
+    if (!Array.isArray(examples)) continue
+    for (const example of examples) {
+      assert.ok(
+        Value.Check(schema, example),
+        `${JSON.stringify(example)}: ${JSON.stringify(schema)}`,
+      )
+      seen += 1
+    }
+  }
+  assert.ok(seen > 0)
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import * as orders from '../../../src/modules/orders/refund-money.ts'
+import { unknownResult } from '../../../src/modules/payments/gateway.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
+
+const keyed = () => ({ 'idempotency-key': randomUUID() })
+
+test('a refund that was given up and has gone through all the same', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [2_000])
+  const { merchant } = shop
+  await enable(merchant, 'store_credit')
+  const db = app.runtime.database.tenant('acme')
+  const gateway = await app.runtime.payments.forStore(db)
+  const place = async () => {
+    const answer = await checkout(app, shop, cart(shop.variants[2_000]))
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body.order.id as string
+  }
+  const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+  const refund = (id: string, body: object) =>
+    merchant.post(`/v1/merchant/orders/${id}/refunds`, body, keyed())
+
+  /** Sent to a gateway that never got it, and failed for that ten seconds later. */
+  const giveUp = async (orderId: string, amount_cents: number) => {
+    const deps = openCheckout(app.runtime)
+    const nobody = async () => unknownResult()
+    const deaf = { ...gateway, refund: nobody, void: nobody }
+    const payments = { ...deps.payments, forStore: async () => deaf }
+    const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const wish = { by: 'merchant', body: { amount_cents } } as const
+    const begun = run(db, claim, (held) =>
+      orders.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
+    )
+    await assert.rejects(begun, { code: 'payment_unconfirmed' })
+    await app.abandon()
+    app.clock.advance(11_000)
+    await app.reconcile()
+    app.clock.reset()
+    const { order, refunds, charges } = await read(orderId)
+    assert.deepEqual([order.refunded_cents, refunds.at(-1).status], [0, 'failed'])
+    const { rows } = await app.superuser.query(
+      `select id from payment_attempts where order_id = $1 and kind = 'refund' and state = 'not_found'`,
+      [orderId],
+    )
+    return { ref: rows[0].id as string, txn_id: charges[0].txn_id ?? (await txnOf(orderId)) }
+  }
+  const txnOf = async (orderId: string) => {
+    const { rows } = await app.superuser.query('select txn_id from charges where order_id = $1', [
+      orderId,
+    ])
+    return rows[0].txn_id as string
+  }
+  const stateOf = async (ref: string) => {
+    const { rows } = await app.superuser.query('select state from payment_attempts where id = $1', [
+      ref,
+    ])
+    return rows[0].state
+  }
+  t.beforeEach(() => {
+    app.alerts.length = 0
+  })
+
+  await t.test('counts in the order, the charge and the ledger, and is told once', async () => {
+    const id = await place()
+    const { ref, txn_id } = await giveUp(id, 300)
+    await app.watchLate()
+    assert.deepEqual(app.alerts, [], 'nothing has happened yet')
+    const late = await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
+    assert.equal(late.outcome, 'approved')
+    await app.superuser.query('update payment_attempts set next_check_at = now() where id = $1', [
+      ref,
+    ])
+    await app.watchLate()
+    const { order, refunds, charges } = await read(id)
+    assert.deepEqual([order.status, order.refunded_cents], ['partially_refunded', 300])
+    assert.equal(charges[0].refunded_cents, 300)
+    assert.deepEqual(
+      refunds.map((each: Record<string, unknown>) => [each.status, each.amount_cents]),
+      [
+        ['failed', 300],
+        ['succeeded', 300],
+      ],
+    )
+    const { rows } = await app.superuser.query(
+      `select sum(e.amount_cents)::int as card from ledger_entries e
+         join ledger_journals j on j.tenant_ref = e.tenant_ref and j.id = e.journal_id
+        where j.order_id = $1 and e.account = 'card_clearing'`,
+      [id],
+    )
+    assert.equal(rows[0].card, 1_700)
+    assert.equal(await stateOf(ref), 'approved')
+    assert.deepEqual(
+      app.alerts.map(({ order_id }) => order_id),
+      [id],
+    )
+    await app.watchLate()
+    assert.equal(app.alerts.length, 1)
+    const rest = await refund(id, {})
+    assert.equal(rest.body.refund.amount_cents, 1_700, rest.text)
+    assert.equal(rest.body.order.status, 'refunded')
+    await app.assertAddsUp()
+  })
+
+  await t.test('counts where the whole charge was voided, which has no reference', async () => {
+    const id = await place()
+    const { ref, txn_id } = await giveUp(id, 2_000)
+    assert.equal((await gateway.void({ txn_id })).outcome, 'approved')
+    await app.watchLate()
+    const { order } = await read(id)
+    assert.deepEqual([order.status, order.refunded_cents], ['refunded', 2_000])
+    assert.equal(await stateOf(ref), 'approved')
+    assert.equal((await refund(id, {})).body.error.code, 'not_refundable')
+    await app.assertAddsUp()
+  })
+
+  await t.test('is no news where another refund has voided the charge meanwhile', async () => {
+    const id = await place()
+    const { ref } = await giveUp(id, 2_000)
+    assert.equal((await refund(id, {})).status, 201)
+    await app.watchLate()
+    assert.equal((await read(id)).order.refunded_cents, 2_000)
+    assert.equal(await stateOf(ref), 'not_found')
+    assert.deepEqual(app.alerts, [])
+    await app.assertAddsUp()
+  })
+
+  await t.test('waits for whatever is under way with the order', async () => {
+    const id = await place()
+    const { ref, txn_id } = await giveUp(id, 300)
+    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
+    const busy = (until: string) =>
+      app.superuser.query(
+        `update orders set operation_lease_token = ${until === 'null' ? 'null' : 'gen_random_uuid()'},
+                operation_lease_until = ${until}, operation = ${until === 'null' ? 'null' : `'{}'`}
+          where id = $1`,
+        [id],
+      )
+    await busy(`now() + interval '1 minute'`)
+    await app.watchLate()
+    assert.equal((await read(id)).order.refunded_cents, 0)
+    await busy('null')
+    await app.watchLate()
+    assert.equal((await read(id)).order.refunded_cents, 300)
+    await app.assertAddsUp()
+  })
+
+  await t.test('is told where it was given by another way already', async () => {
+    const id = await place()
+    const { ref, txn_id } = await giveUp(id, 300)
+    assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
+    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
+    await app.watchLate()
+    const { order, charges } = await read(id)
+    assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
+    assert.match(app.alerts[0]?.message ?? '', /twice/)
+    await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
+  })
+})

@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { unknownResult } from '../../../src/modules/payments/gateway.ts'
+import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import type { Gateway } from '../../../src/modules/payments/service.ts'
+import {
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  giveCredit,
+  type Odd,
+  type OddGateway,
+  openCheckoutApp,
+  openShop,
+  stock,
+} from './setup.ts'
+
+type Verb = 'capture' | 'void'
+
+/** A gateway that keeps silent: it has done what it was asked to, or it never heard of it. */
+const silent =
+  (verb: Verb, when: 'after' | 'before'): OddGateway =>
+  (real: Gateway) => {
+    const say = async (work: () => Promise<GatewayResult>) => {
+      if (when === 'after') await work()
+      return unknownResult()
+    }
+    return verb === 'capture'
+      ? { capture: (what) => say(() => real.capture(what)) }
+      : { void: (what) => say(() => real.void(what)) }
+  }
+
+/** As the bank does not know this address, nor this security code. */
+const MISMATCH = {
+  email: 'odd@example.com',
+  shipping_address: {
+    label: 'Ann',
+    line1: '1 Main St',
+    city: 'Springfield',
+    state: 'IL',
+    postal_code: '62704',
+    country: 'US',
+  },
+  card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '111' },
+}
+
+/** With the shopper's last attempt of this minute all of it together is too much. */
+const SUSPECT: Odd = { velocityLimit: 1 }
+
+test('what a gateway does not answer to', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app)
+  const { merchant } = shop
+  await enable(merchant, 'store_credit')
+  const counted = await addVariant(merchant, 2_000)
+  await stock(merchant, counted, 100)
+  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+  const orderOf = async (key: string) => {
+    const { rows } = await app.superuser.query(
+      `select id, status, payment_status, payment_failure from orders where idempotency_key = $1`,
+      [key],
+    )
+    return rows[0]
+  }
+  /** What the gateway did to the order's card, by its own journal. */
+  const journalOf = async (id: string) => {
+    const { rows } = await app.superuser.query(
+      `select j.kind from sim_journal j
+         join sim_charges s on s.tenant_ref = j.tenant_ref and s.txn_id = j.txn_id
+         join payment_attempts a on a.tenant_ref = s.tenant_ref and a.id = s.ref
+        where a.order_id = $1 order by j.created_at`,
+      [id],
+    )
+    return rows.map(({ kind }) => kind)
+  }
+  const attemptOf = async (id: string, kind: string) => {
+    const { rows } = await app.superuser.query(
+      `select state from payment_attempts where order_id = $1 and kind = $2`,
+      [id, kind],
+    )
+    return rows[0].state
+  }
+  /** Its own shopper each, so that one's attempts do not weigh against another's. */
+  const suspect = async () => {
+    const customer_ref = randomUUID()
+    await giveCredit(merchant, customer_ref, 300)
+    return cart(counted, { ...MISMATCH, customer_ref, apply_store_credit: true })
+  }
+  const fresh = () => app.superuser.query('delete from limit_counters')
+  t.beforeEach(fresh)
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('a rejection whose answer is lost stays one, and holds no money', async () => {
+    const key = randomUUID()
+    const body = await suspect()
+    await app.crash(shop, body, 'voided', key, SUSPECT)
+    assert.equal((await orderOf(key)).status, 'pending_payment')
+    await app.abandon()
+    assert.equal(await app.reconcile(), 1)
+    const order = await orderOf(key)
+    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
+    assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+    const answer = await checkout(app, shop, body, key)
+    assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
+    assert.equal(answer.headers['idempotent-replayed'], 'true')
+  })
+
+  for (const when of ['before', 'after'] as const) {
+    await t.test(
+      `a void of a rejection that is silent ${when} it was made is asked for`,
+      async () => {
+        const key = randomUUID()
+        const body = await suspect()
+        const gateway = silent('void', when)
+        await assert.rejects(app.place(shop, body, key, { ...SUSPECT, gateway }), {
+          code: 'payment_unconfirmed',
+        })
+        const waiting = await orderOf(key)
+        assert.deepEqual(
+          [waiting.status, waiting.payment_status, await attemptOf(waiting.id, 'checkout')],
+          ['pending_payment', 'unknown', 'unknown'],
+        )
+        if (when === 'before') {
+          await app.abandon()
+          assert.equal(await app.reconcile({ gateway }), 1)
+          assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
+          assert.equal(await app.reconcile(), 0, 'not at once again')
+        }
+        await app.abandon()
+        assert.equal(await app.reconcile(), 1)
+        const order = await orderOf(key)
+        assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
+        assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+        assert.equal((await checkout(app, shop, body, key)).status, 403)
+      },
+    )
+
+    await t.test(`a capture that is silent ${when} it was made is asked about`, async () => {
+      const key = randomUUID()
+      const body = cart(counted)
+      const gateway = silent('capture', when)
+      await assert.rejects(app.place(shop, body, key, { gateway }), { code: 'payment_unconfirmed' })
+      const waiting = await orderOf(key)
+      assert.deepEqual(
+        [waiting.status, waiting.payment_status, await attemptOf(waiting.id, 'checkout')],
+        ['pending_payment', 'unknown', 'unknown'],
+      )
+      if (when === 'before') {
+        await app.abandon()
+        assert.equal(await app.reconcile({ gateway }), 1)
+        assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
+      }
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+      const order = await orderOf(key)
+      assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
+      assert.deepEqual(await journalOf(order.id), ['authorize', 'capture'])
+      assert.equal((await checkout(app, shop, body, key)).status, 201)
+    })
+
+    await t.test(`a release that is silent ${when} it was made goes on, and ends`, async () => {
+      const email = 'odd@example.com'
+      const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
+      assert.equal(held.status, 202, held.text)
+      const { id } = held.body.order
+      const gateway = silent('capture', when)
+      const key = randomUUID()
+      await assert.rejects(app.release(shop, id, key, { gateway }), { code: 'payment_unconfirmed' })
+      const read = async () => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+      assert.equal((await read()).order.status, 'on_hold')
+      assert.equal(await attemptOf(id, 'release'), 'unknown')
+      const rejected = await merchant.post(
+        `/v1/merchant/fraud/reviews/${id}/reject`,
+        {},
+        { 'idempotency-key': randomUUID() },
+      )
+      assert.equal(rejected.body.error.code, 'order_busy', 'nobody comes between')
+      if (when === 'before') {
+        await app.abandon()
+        assert.equal(await app.reconcile({ gateway }), 1)
+        assert.equal((await read()).order.status, 'on_hold')
+        assert.equal(await app.reconcile(), 0, 'not at once again')
+      }
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+      const { order } = await read()
+      assert.deepEqual([order.status, order.payment_status, order.hold], ['placed', 'paid', null])
+      assert.deepEqual(await journalOf(id), ['authorize', 'capture'])
+      assert.equal(await attemptOf(id, 'release'), 'approved')
+      assert.equal((await app.release(shop, id, key, {})).status, 200)
+    })
+
+    await t.test(`a cancelled hold whose void is silent ${when} it was made ends`, async () => {
+      const email = 'odd@example.com'
+      const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
+      const { id } = held.body.order
+      const gateway = silent('void', when)
+      await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
+        id,
+      ])
+      assert.equal(await app.expire({ gateway }), when === 'before' ? 0 : 1)
+      if (when === 'before') {
+        assert.equal(await attemptOf(id, 'void'), 'unknown')
+        assert.equal(await app.expire({ gateway }), 0, 'nobody knows yet')
+        assert.equal(await app.expire(), 1)
+      }
+      const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+      assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
+      assert.deepEqual(await journalOf(id), ['authorize', 'void'])
+      assert.equal(await attemptOf(id, 'void'), 'approved')
+    })
+  }
+
+  await t.test('a capture that is refused while its void is silent is not given up', async () => {
+    const key = randomUUID()
+    const gateway: OddGateway = () => ({
+      capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
+      void: async () => unknownResult(),
+    })
+    await assert.rejects(app.place(shop, cart(counted), key, { gateway }), {
+      code: 'payment_unconfirmed',
+    })
+    assert.equal((await orderOf(key)).payment_status, 'unknown')
+    await app.abandon()
+    await app.reconcile()
+    const order = await orderOf(key)
+    assert.equal(order.status, 'placed')
+    assert.deepEqual(await journalOf(order.id), ['authorize', 'capture'])
+  })
+
+  await t.test('the bank’s word of a stolen card counts for whoever takes it up, too', async () => {
+    const key = randomUUID()
+    const body = { ...(await suspect()), card: { ...MISMATCH.card, cvv: '999' } }
+    await app.crash(shop, body, 'authorized', key)
+    // No simulated card is approved with a warning; banks do that.
+    const gateway: OddGateway = (real) => ({
+      lookup: async (what) => ({ ...(await real.lookup(what)), code: '252' }),
+    })
+    await app.abandon()
+    await app.reconcile({ gateway })
+    const order = await orderOf(key)
+    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
+    const { body: log } = await merchant.get(`/v1/merchant/fraud/decisions?order_id=${order.id}`)
+    assert.deepEqual(
+      log.decisions[0].signals.map(({ signal }: { signal: string }) => signal),
+      ['ban', 'avs', 'fraud_signal'],
+    )
+  })
+})
