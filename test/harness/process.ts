@@ -39,6 +39,8 @@ export async function startProcess(t: TestContext, options: ProcessOptions = {})
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
+      // What is compiled already need not be compiled again by each, as with scripts/run.mjs.
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       // Not development: that one draws pictures for the demo stores.
       NODE_ENV: 'test',
       DATA_DIR: dataDir,
