@@ -179,19 +179,21 @@ const written = ({ name = '', text, values = [] }: pg.QueryConfig) => ({
   values: values.map(prepareValue),
 })
 
-/** What is sent in one turn travels together. */
-export function gathering(client: pg.PoolClient): Send {
+/** What is sent in one turn travels together; `depart` sends off what has been gathered so far. */
+export function gathering(client: pg.PoolClient): { send: Send; depart: () => void } {
   let gathered: Statement[] = []
   const depart = () => {
+    if (gathered.length === 0) return
     const batch = new Batch(gathered)
     gathered = []
     client.query(batch as unknown as pg.Submittable)
   }
-  return (query) =>
+  const send: Send = (query) =>
     new Promise((resolve, reject) => {
       const statement = { ...written(query), resolve, reject }
       if (gathered.push(statement) === 1) process.nextTick(depart)
     })
+  return { send, depart }
 }
 
 /** Sends statements at once, as one transaction, and answers what the last of them says. */

@@ -139,21 +139,21 @@ async function tryTransaction<T>(
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
   const client = await checkOut(pool)
-  const gather = gathering(client)
+  const gathered = gathering(client)
   let open = true
   const send: Send = (query) => {
     if (!open) return Promise.reject(new Error(`the transaction '${name}' is over`))
     noteUse(client)
-    return gather(query)
+    return gathered.send(query)
   }
   try {
     // Travels with the first statements. Should it fail, they are skipped.
-    const opened = Promise.all([BEGIN, ...opening].map(gather))
+    const opened = Promise.all([BEGIN, ...opening].map(gathered.send))
     opened.catch(() => {})
     const result = await work(send)
     open = false
     await opened
-    const { command } = await gather(COMMIT)
+    const { command } = await gathered.send(COMMIT)
     // A statement that failed and was caught leaves nothing to commit, and PostgreSQL only says so
     // in the tag of its answer.
     if (command !== 'COMMIT') throw new Error(`the transaction '${name}' was rolled back`)
@@ -161,6 +161,8 @@ async function tryTransaction<T>(
     return result
   } catch (error) {
     open = false
+    // Whatever was gathered in this turn goes first: behind the rollback it would be nobody's.
+    gathered.depart()
     await giveBack(client)
     throw error
   }
