@@ -4,7 +4,6 @@ import fastify, {
   type FastifyBaseLogger,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   LogController,
 } from 'fastify'
 import type { Logger } from 'pino'
@@ -15,6 +14,7 @@ import { acceptOnlyJson } from './body.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts } from './hosts.ts'
 import { type App, allFailures, keepRouteTable } from './route.ts'
+import { lazySerializers, type SchemaController } from './serializers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
@@ -47,7 +47,7 @@ export interface ServerOptions {
   /** Told of our own failures. */
   onFailure?: ((kind: 'bug' | 'outage') => void) | undefined
   /** How shapes become code. Tests, which build the same app many times, keep what was made. */
-  schemaController?: FastifyServerOptions['schemaController']
+  schemaController?: SchemaController
   /** Told of a code that the route did not declare. Tests make it a failure. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): App {
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
-    ...(options.schemaController && { schemaController: options.schemaController }),
+    schemaController: options.schemaController ?? lazySerializers(),
     // A close waits for what is in flight; idle connections end at once.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
