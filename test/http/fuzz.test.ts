@@ -9,7 +9,7 @@ import { UUID } from '../harness/refusals.ts'
 import { type Callers, type Shot, shotsAt } from '../harness/shots.ts'
 
 /** A run of the whole test suite makes few; a night makes 100,000. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 1_500)
+const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000)
 /** So many at a time. */
 const BATCH = 20
 
