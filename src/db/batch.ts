@@ -140,12 +140,19 @@ class Batch extends Query {
     })
   }
 
-  /** Of the statement under way. Those behind it have been skipped, and not even been parsed. */
+  /**
+   * Of the statement under way. Those behind it have been skipped, and not even been parsed. Where none
+   * is under way, it is the commit that failed, or the connection: then nothing of it was done.
+   */
   handleError(error: Error, connection: Wire): void {
     this.callback?.(error)
-    this.#settle()
     const [failed, ...skipped] = this.statements.slice(this.#answers.length)
-    failed?.reject(error)
+    if (failed === undefined) {
+      for (const { reject } of this.statements) reject(error)
+      return
+    }
+    this.#settle()
+    failed.reject(error)
     for (const { name, reject } of skipped) {
       delete connection.submittedNamedStatements[name]
       reject(new SkippedError())

@@ -83,4 +83,21 @@ describe('statements that are sent together', () => {
     assert.deepEqual(await database.global.one(Value, late), { value: 0 })
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
+
+  test('are not said to be done before they are committed', async (t) => {
+    const place = await openTestDatabase(t)
+    const database = place.open('fd_app', 1)
+    const admin = await place.openAdmin()
+    await admin.query(`insert into stores (tenant_ref, display_name) values ('acme', 'Acme')`)
+    // Refused by a trigger that fires at the commit, which here is the Sync.
+    const unbalanced = database.tenant('acme').run(sql`
+      with journal as (
+        insert into ledger_journals (tenant_ref, id, kind, currency)
+        values ('acme', gen_random_uuid(), 'odd', 'USD') returning tenant_ref, id
+      )
+      insert into ledger_entries (tenant_ref, journal_id, position, account, currency, amount_cents)
+      select tenant_ref, id, 0, 'sales', 'USD', 5 from journal`)
+    await assert.rejects(unbalanced, { code: 'FD003' })
+    assert.deepEqual(database.load, { busy: 0, waiting: 0 })
+  })
 })
