@@ -149,3 +149,23 @@ test('who said so is on record', async () => {
   assert.equal(body.entries[0].entity, `order:${id}`)
   assert.deepEqual(body.entries[0].after, { status: 'refunded', payment_status: 'refunded' })
 })
+
+test('an order of another store, a key, and garbage move nothing, however many try at once', async () => {
+  const { app, shop } = held.current
+  const { id } = await openDisputed()
+  await app.store('globex')
+  const url = (tenant: string) => `/v1/stores/${tenant}/orders/${id}/dispute`
+  const tries = [
+    ...Array.from({ length: 17 }, () => app.operator.post(url('globex'), { outcome: 'lost' })),
+    ...Array.from({ length: 17 }, () => shop.merchant.post(url('acme'), { outcome: 'lost' })),
+    ...[null, [], '', 1, { outcome: 'LOST' }, { outcome: 'lost', amount_cents: -1 }].map((body) =>
+      app.operator.post(url('acme'), body),
+    ),
+    ...Array.from({ length: 10 }, () =>
+      app.operator.post(url('acme'), { outcome: 'lost', amount_cents: 1e16 }),
+    ),
+  ]
+  const statuses = (await Promise.all(tries)).map(({ status }) => status)
+  assert.deepEqual([...new Set(statuses)].sort(), [400, 401, 404])
+  assert.deepEqual(await told(id), ['on_hold', 'disputed', 'dispute'])
+})
