@@ -419,8 +419,7 @@ create table customers (
   constraint customers_email_folded_check CHECK ((length(email_folded) <= 320)),
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
-  constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32)),
-  constraint customers_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
 );
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
@@ -623,8 +622,7 @@ create table fraud_decisions (
   constraint fraud_decisions_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'review'::text, 'rejected'::text]))),
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
-  constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text)),
-  constraint fraud_decisions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
 );
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
@@ -817,8 +815,7 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (tenant_ref, operation, key),
   constraint idempotency_keys_recovery_point_check CHECK ((length(recovery_point) <= 40)),
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
-  constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text]))),
-  constraint idempotency_keys_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+  constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
 );
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
@@ -1155,8 +1152,7 @@ grant select on ledger_seals to fd_operator;
 create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
-  constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id),
-  constraint ledger_unsealed_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
+  constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
 );
 alter table ledger_unsealed owner to fd_owner;
 alter table ledger_unsealed enable row level security;
@@ -1547,7 +1543,6 @@ create table payment_attempts (
   constraint payment_attempts_parent_txn_id_check CHECK (((length(parent_txn_id) >= 1) AND (length(parent_txn_id) <= 100))),
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
-  constraint payment_attempts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
 );
 alter table payment_attempts owner to fd_owner;
@@ -1991,7 +1986,6 @@ create table sim_charges (
   constraint sim_charges_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint sim_charges_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
-  constraint sim_charges_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
   constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
 );
@@ -2019,9 +2013,7 @@ create table sim_journal (
   constraint sim_journal_kind_check CHECK ((kind = ANY (ARRAY['authorize'::text, 'capture'::text, 'void'::text, 'refund'::text]))),
   constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
-  constraint sim_journal_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
-  constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind),
-  constraint sim_journal_tenant_ref_txn_id_fkey FOREIGN KEY (tenant_ref, txn_id) REFERENCES sim_charges(tenant_ref, txn_id)
+  constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind)
 );
 alter table sim_journal owner to fd_owner;
 alter table sim_journal enable row level security;
@@ -2314,8 +2306,7 @@ create table webhook_attempts (
   constraint webhook_attempts_attempt_check CHECK ((attempt > 0)),
   constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
   constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
-  constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt),
-  constraint webhook_attempts_tenant_ref_delivery_id_fkey FOREIGN KEY (tenant_ref, delivery_id) REFERENCES webhook_deliveries(tenant_ref, id)
+  constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt)
 );
 alter table webhook_attempts owner to fd_owner;
 alter table webhook_attempts enable row level security;
@@ -2363,7 +2354,6 @@ alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
 create policy due on webhook_deliveries for select to fd_worker using true;
 create policy operator on webhook_deliveries for select to fd_operator using true;
@@ -2392,7 +2382,6 @@ create table webhook_events (
   constraint webhook_events_check3 CHECK (((erased_at IS NULL) OR ((payload IS NOT NULL) AND (erase_requested_at IS NOT NULL)))),
   constraint webhook_events_pkey PRIMARY KEY (tenant_ref, id),
   constraint webhook_events_sequence_check CHECK ((sequence > 0)),
-  constraint webhook_events_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint webhook_events_tenant_ref_sequence_key UNIQUE (tenant_ref, sequence),
   constraint webhook_events_type_check CHECK ((length(type) <= 100))
 );

@@ -5,12 +5,13 @@ import { report } from './load.ts'
 
 /**
  * The floor of the checkout: bare `node:http` and `pg`. It writes the least that an order is, into
- * tables without policies, in as many durable commits as ours: the key, the order's number, the
- * reservation, the gateway's authorisation and capture, the settlement. It prices, checks and
- * refuses nothing.
+ * tables without policies, in as many commits as ours: the key and the order's number, which need not
+ * wait for the disk, the reservation, the gateway's authorisation and capture, the settlement. It
+ * prices, checks and refuses nothing.
  */
 const [url = ''] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString: url, max: 10 })
+const light = new pg.Pool({ connectionString: url, max: 10, options: '-c synchronous_commit=off' })
 
 await pool.query(`
   create schema if not exists floor;
@@ -35,7 +36,7 @@ async function transact(...statements: Statement[]) {
   }
 }
 
-const alone = ([name, text, values]: Statement) => pool.query({ name, text, values })
+const alone = ([name, text, values]: Statement, from = pool) => from.query({ name, text, values })
 
 async function place(
   tenant: string,
@@ -44,16 +45,22 @@ async function place(
 ) {
   const [id, ref] = [randomUUID(), randomUUID()]
   const item = body.items[0] ?? { variant_id: id, quantity: 1 }
-  await alone([
-    'key',
-    'insert into floor.keys (tenant, key) values ($1, $2) on conflict do nothing',
-    [tenant, key],
-  ])
-  const { rows } = await alone([
-    'number',
-    'insert into floor.counters as c values ($1, 1001) on conflict (tenant) do update set last = c.last + 1 returning last',
-    [tenant],
-  ])
+  await alone(
+    [
+      'key',
+      'insert into floor.keys (tenant, key) values ($1, $2) on conflict do nothing',
+      [tenant, key],
+    ],
+    light,
+  )
+  const { rows } = await alone(
+    [
+      'number',
+      'insert into floor.counters as c values ($1, 1001) on conflict (tenant) do update set last = c.last + 1 returning last',
+      [tenant],
+    ],
+    light,
+  )
   const { last: number } = rows[0] as { last: string }
   await transact(
     [

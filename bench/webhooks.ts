@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +13,14 @@ import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { sql } from '../src/db/sql.ts'
 import * as stores from '../src/modules/stores/service.ts'
+import {
+  addSequence,
+  signedHeaders,
+  signingKey,
+  writeEnvelope,
+} from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
+import { newSecret } from '../src/modules/webhooks/secrets.ts'
 import { emit, subscribe } from '../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
 import { openRuntime, type Runtime } from '../src/runtime.ts'
@@ -22,7 +30,8 @@ import type { Figure } from './figure.ts'
 const SECRET_KEY = 'the secret key of the benchmark database'
 const PLACED = 'commerce.order.placed.v1'
 const STORES = 32
-const EACH = 300
+const EACH = 200
+const ROUNDS = 3
 /** Until code is compiled and plans are made, as in a worker that has been up for a while. */
 const WARM_UP = 100
 /** Two attempts at a time to the endpoint of each store. */
@@ -105,14 +114,21 @@ async function throughput(runtime: Runtime, port: number, admin: pg.Client): Pro
   await deliverAll(runtime, dbs, WARM_UP, admin)
   const { port: floorPort, child } = await openSink()
   await bareLoop(floorPort, STORES * WARM_UP)
-  const floor = await bareLoop(floorPort, STORES * EACH)
+  const pairs: { floor: number; ours: number; ratio: number }[] = []
+  // In turn, so that a noisy minute falls on both. The median of the rounds counts.
+  for (let n = 0; n < ROUNDS; n++) {
+    const floor = await bareLoop(floorPort, STORES * EACH)
+    const ours = await deliverAll(runtime, dbs, EACH, admin)
+    pairs.push({ floor, ours, ratio: ours / floor })
+  }
   child.kill()
-  const ours = await deliverAll(runtime, dbs, EACH, admin)
+  const median = pairs.toSorted((a, b) => a.ratio - b.ratio)[ROUNDS >> 1]
+  if (median === undefined) throw new Error('nothing was measured')
   return {
     name: 'deliveries with their ledger',
-    ours: `${ours.toFixed(0)}/s`,
-    floor: `${floor.toFixed(0)}/s of bare requests over ${CONCURRENCY} kept connections`,
-    ratio: ours / floor,
+    ours: `${median.ours.toFixed(0)}/s`,
+    floor: `${median.floor.toFixed(0)}/s of the same requests, bare, over ${CONCURRENCY} kept connections`,
+    ratio: median.ratio,
     atLeast: 0.5,
   }
 }
@@ -130,9 +146,10 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
   const total = (await countDelivered(runtime)) + dbs.length * each
   const worker = startWorker(runtime)
   const startedAt = performance.now()
-  while ((await countDelivered(runtime)) < total) await pause(20)
+  while (await anyDue(runtime)) await pause(20)
   const seconds = (performance.now() - startedAt) / 1_000
   await worker.stop()
+  if ((await countDelivered(runtime)) !== total) throw new Error('not all were delivered')
   return (dbs.length * each) / seconds
 }
 
@@ -144,17 +161,38 @@ async function countDelivered(runtime: Runtime): Promise<number> {
   return total
 }
 
-/** The same requests with nothing around them, over connections that stay open. */
+/** By the index alone: counting all of them every now and then would be a part of what is measured. */
+async function anyDue(runtime: Runtime): Promise<boolean> {
+  const { due } = await runtime.operatorDatabase.global.one(
+    Type.Object({ due: Type.Boolean() }),
+    sql`select min(next_retry_at) is not null as due from webhook_deliveries`,
+  )
+  return due
+}
+
+/** The same requests with nothing around them, over connections that stay open. Signed once for all. */
 async function bareLoop(port: number, count: number): Promise<number> {
   const agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })
-  const body = Buffer.from(JSON.stringify(ORDER))
+  const [id, timestamp] = [randomUUID(), Math.floor(Date.now() / 1_000)]
+  const body = writeEnvelope(
+    { id, type: PLACED, tenant_ref: 'many-0', created_at: new Date().toISOString() },
+    addSequence(JSON.stringify(ORDER), 1),
+  )
+  const headers = signedHeaders({
+    eventId: id,
+    eventType: PLACED,
+    body,
+    keys: [signingKey(newSecret())],
+    timestamp,
+    attempt: 1,
+  })
   let left = count
   const startedAt = performance.now()
   const work = async () => {
     while (left-- > 0) {
       const answer = await request(`http://127.0.0.1:${port}/`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers,
         body,
         dispatcher: agent,
       })

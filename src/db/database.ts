@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { enterTenant, gathering, sendTogether } from './batch.ts'
+import { enterLightly, enterTenant, gathering, sendTogether } from './batch.ts'
 import { isRetryable, sparesConnection } from './constraints.ts'
 import { checkOut, noteUse, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, sql } from './sql.ts'
@@ -39,6 +39,15 @@ export class TenantDb extends Db {
     super(tenant, (query) => sendAlone(pool, [enterTenant(tenant), query]))
     this.#pool = pool
     this.#onWake = onWake
+  }
+
+  /**
+   * For single writes that mean nothing by themselves, such as a number that is taken for an order:
+   * their commit does not wait for the disk. The log is written in order, so that whatever a later
+   * commit builds upon survives with it; and where none came, nothing was built.
+   */
+  get lightly(): Db {
+    return new Db(this.tenant, (query) => sendAlone(this.#pool, [enterLightly(this.tenant), query]))
   }
 
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -65,19 +65,57 @@ export class Runner {
 const STATEMENTS_MAX = 1_000
 const names = new Map<string, string>()
 
-/** Numbers the gaps, and names the text so that each connection parses it only once. */
+/** The way through a statement's parts so far, and where each next part leads. */
+interface Path {
+  /** What the statement is, where it ends here. */
+  statement?: { name: string; text: string }
+  parts: WeakMap<readonly string[], Path>
+  value?: Path
+}
+
+const startOfPaths: Path = { parts: new WeakMap() }
+
+const pathBehind = (path: Path, part: readonly string[]): Path => {
+  const known = path.parts.get(part)
+  if (known !== undefined) return known
+  const next: Path = { parts: new WeakMap() }
+  path.parts.set(part, next)
+  return next
+}
+
+/**
+ * Numbers the gaps, and names the text so that each connection parses it only once. A template is the
+ * same array of strings at every call, so that its text is put together once, and not at every call.
+ */
 export function prepare(query: Sql): pg.QueryConfig {
   const values: unknown[] = []
-  const write = (part: Sql): string =>
-    part.strings.reduce((text, next, i) => {
-      const value = part.values[i - 1]
-      return text + (value instanceof Sql ? write(value) : `$${values.push(value)}`) + next
-    })
-  const text = write(query)
-  let name = names.get(text)
-  if (name === undefined && names.size < STATEMENTS_MAX) {
-    name = `s${names.size}`
-    names.set(text, name)
+  let path = startOfPaths
+  const walk = ({ strings, values: filled }: Sql): void => {
+    path = pathBehind(path, strings)
+    for (const value of filled) {
+      if (value instanceof Sql) walk(value)
+      else {
+        values.push(value)
+        path = path.value ??= { parts: new WeakMap() }
+      }
+    }
   }
-  return name === undefined ? { text, values } : { name, text, values }
+  walk(query)
+  if (path.statement !== undefined) return { ...path.statement, values }
+  const text = write(query)
+  const name = names.get(text) ?? (names.size < STATEMENTS_MAX ? `s${names.size}` : undefined)
+  if (name === undefined) return { text, values }
+  names.set(text, name)
+  path.statement = { name, text }
+  return { name, text, values }
+}
+
+function write(query: Sql): string {
+  let gaps = 0
+  const writePart = ({ strings, values }: Sql): string =>
+    strings.reduce((text, next, i) => {
+      const value = values[i - 1]
+      return text + (value instanceof Sql ? writePart(value) : `$${++gaps}`) + next
+    })
+  return writePart(query)
 }

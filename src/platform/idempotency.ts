@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { Db } from '../db/database.ts'
+import type { Db, TenantDb } from '../db/database.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
@@ -56,9 +56,9 @@ const Standing = Type.Object({
 })
 
 /** Takes the key, or says what became of it. Commits at once, so nobody waits for a slow winner. */
-export async function claim(db: Db, request: ClaimRequest): Promise<Claim> {
+export async function claim(db: TenantDb, request: ClaimRequest): Promise<Claim> {
   for (;;) {
-    const fresh = await insertClaim(db, request)
+    const fresh = await insertClaim(db.lightly, request)
     if (fresh !== null) return won(request, fresh)
     const standing = await look(db, request)
     // Null: it was given back in between, so that it is free again.

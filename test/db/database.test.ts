@@ -15,4 +15,15 @@ describe('the tenant handle', () => {
       code: 'FD001',
     })
   })
+
+  test('lets a light write commit without waiting for the disk, and that one alone', async (t) => {
+    const database = await openTestDatabase(t)
+    const admin = await database.openAdmin()
+    await admin.query(`alter role fd_app in database ${admin.database} set synchronous_commit = on`)
+    const db = database.open('fd_app', 1).tenant('acme')
+    const Shown = Type.Object({ tenant: Type.String(), waits: Type.String() })
+    const show = sql`select fd_tenant() as tenant, current_setting('synchronous_commit') as waits`
+    assert.deepEqual(await db.lightly.one(Shown, show), { tenant: 'acme', waits: 'off' })
+    assert.deepEqual(await db.one(Shown, show), { tenant: 'acme', waits: 'on' })
+  })
 })

@@ -26,16 +26,23 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
 export const STORELESS_TABLES: Readonly<Record<string, string>> = {
+  charges: 'Their order names the store, and each checkout writes one.',
+  customers: 'Each checkout writes one, in the transaction of its order, which names the store.',
+  fraud_decisions: 'Each checkout writes one, in the transaction that settles its order.',
   gateway_events: 'Their account names the store; each would lock its row.',
+  idempotency_keys: 'Each change of a store writes one, and names the store itself.',
   ledger_entries: 'Their journal names the store; each sale writes several.',
   ledger_unsealed: 'Its journal names the store.',
-  charges: 'Their order names the store, and each checkout writes one.',
   order_items: 'Their order names the store, and each checkout writes several.',
   order_notes: 'Their order names the store.',
   order_timeline: 'Its order names the store, and each change writes one.',
+  payment_attempts: 'Each checkout writes one, in the transaction of its order.',
   refund_items: 'Their refund names the store.',
   refund_tenders: 'Their refund names the store.',
   refunds: 'Their order names the store.',
+  sim_charges: 'The books of a gateway, which knows nothing of stores.',
+  sim_journal: 'The books of a gateway, which knows nothing of stores.',
   webhook_attempts: 'Their delivery names the store; each would lock its row.',
   webhook_deliveries: 'Their event names the store, and each checkout writes some.',
+  webhook_events: 'Each change of a store writes one, in its transaction.',
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash, randomUUID } from 'node:crypto'
 import { after, describe, test } from 'node:test'
-import type { Db } from '../../src/db/database.ts'
+import type { Db, TenantDb } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import { ApiError } from '../../src/errors.ts'
 import { canonicalJson } from '../../src/kernel/canonical-json.ts'
@@ -32,7 +32,7 @@ const request = (key: string, body: unknown = BODY): ClaimRequest => ({
   fingerprint: fingerprint(SECRET, body),
 })
 
-async function win(db: Db, wanted: ClaimRequest): Promise<WonClaim> {
+async function win(db: TenantDb, wanted: ClaimRequest): Promise<WonClaim> {
   const got = await claim(db, wanted)
   if (got.state !== 'won') assert.fail(`the claim is ${got.state}`)
   return got

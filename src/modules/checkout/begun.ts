@@ -1,4 +1,5 @@
 import type { WonClaim } from '../../platform/idempotency.ts'
+import type { WaitingOrder } from '../orders/schema.ts'
 import type { Gateway, Source } from '../payments/service.ts'
 import type { CheckoutRequest, Risk } from './schema.ts'
 
@@ -13,8 +14,7 @@ export interface Placing {
 export interface Begun {
   state: 'begun'
   claim: WonClaim
-  order_id: string
-  order_number: number
+  waiting: WaitingOrder
   risk: Risk
   /** Null: the other tenders cover it. */
   charge: { attempt_id: string; amount_cents: number; currency: string; gateway: Gateway } | null

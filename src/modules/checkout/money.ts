@@ -54,7 +54,7 @@ export async function place(
   const begun = await begin(deps, db, claim, { ...placing, facts, velocity, order_number })
   await deps.at?.('reserved')
   const outcome = await pay(deps, begun, placing.source)
-  return conclude(deps, db, begun.claim, begun.order_id, outcome)
+  return conclude(deps, db, begun.claim, outcome, { waiting: begun.waiting })
 }
 
 /**
@@ -70,10 +70,11 @@ export async function resume(
   const attempts = await listAttempts(db, order.id)
   const attempt = attempts.find(({ kind }) => kind === 'checkout')
   const risk = order.risk as Risk
-  if (attempt === undefined) return conclude(deps, db, claim, order.id, payByTenders(risk))
+  if (attempt === undefined)
+    return conclude(deps, db, claim, payByTenders(risk), { order_id: order.id })
   const gateway = await deps.payments.forStore(db, attempt.gateway)
   const outcome = await recall(deps, gateway, attempt, risk)
-  return conclude(deps, db, claim, order.id, outcome, attempt)
+  return conclude(deps, db, claim, outcome, { order_id: order.id, asked: attempt })
 }
 
 async function measure(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
@@ -152,7 +153,7 @@ async function reserve(
   const charge = due === 0 || source === null ? null : cardCharge(due, currency, gateway)
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
-  const [, held] = await allOf([
+  const [, held, waiting] = await allOf([
     stock,
     idempotency.advance(tx, claim, RESERVED, order_id),
     ...writeOrder(tx, deps, {
@@ -167,7 +168,7 @@ async function reserve(
     }),
     claimCoupon(tx, order_id, request, sale),
   ])
-  return { state: 'begun', claim: held, order_id, order_number, risk, charge, request }
+  return { state: 'begun', claim: held, waiting, risk, charge, request }
 }
 
 /** What is no id is no variant, and refused as such by whoever prices it. */

@@ -29,7 +29,7 @@ export async function pay(
   begun: Begun,
   source: Source | null,
 ): Promise<Outcome> {
-  const { charge, request, risk } = begun
+  const { waiting, charge, request, risk } = begun
   if (charge === null || source === null) return payByTenders(risk)
   const { attempt_id, amount_cents, currency, gateway } = charge
   await deps.at?.('authorize-sent')
@@ -38,8 +38,8 @@ export async function pay(
     amount_cents,
     currency,
     source,
-    order_id: begun.order_id,
-    order_number: begun.order_number,
+    order_id: waiting.order.id,
+    order_number: waiting.order.order_number,
     email: request.email ?? null,
     ip: request.ip ?? null,
     ship_to: request.shipping_address ?? null,

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import type { Score } from '../fraud/service.ts'
-import type { ChargeRow, OrderItem, OrderRow } from '../orders/schema.ts'
+import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
 import type { PricedBy } from './schema.ts'
 
-/** An order with all that was bought and paid. */
-export interface Settled {
-  order: OrderRow
-  items: OrderItem[]
-  charges: ChargeRow[]
-}
-
 /** Beyond this the event would be larger than receivers are asked to take. */
 const ITEMS_MAX = 100
 
 /** What the world is told of a placed order. No card data, and all that a receiver needs to act. */
 export function placedEvent(
-  { order, items, charges }: Settled,
+  { order, items, charges }: WholeOrder,
   started: readonly StartedSubscription[],
 ): NewEvent {
   return {
@@ -83,24 +76,3 @@ export const cardOf = (status: 'captured' | 'authorized', result: GatewayResult 
   vault_id: result?.vault_id ?? null,
   card: result?.card ?? null,
 })
-
-/** A charge as `settleCharges` makes it, without being read again. */
-export function settledCharge(charge: ChargeRow, paid: ReturnType<typeof cardOf>): ChargeRow {
-  if (charge.status !== 'pending' && charge.status !== 'authorized') return charge
-  const captured_cents = paid.status === 'captured' ? charge.amount_cents : 0
-  const isCard = charge.tender === 'card'
-  const status = isCard || paid.status === 'captured' ? paid.status : charge.status
-  if (!isCard) return { ...charge, status, captured_cents }
-  const { card, txn_id, vault_id } = charge
-  return {
-    ...charge,
-    status,
-    captured_cents,
-    txn_id: paid.txn_id ?? txn_id,
-    vault_id: paid.vault_id ?? vault_id,
-    card: {
-      brand: card?.brand ?? paid.card?.brand ?? null,
-      last4: card?.last4 ?? paid.card?.last4 ?? null,
-    },
-  }
-}

@@ -65,7 +65,9 @@ async function begin(
   const charge = (await orders.listCharges(tx, order.id)).find(isAuthorized)
   if (charge === undefined) {
     const paid = { kind: 'covered', verdict: null } as const
-    return settle(tx, deps, order.id, paid, (_, settled) => told(tx, claim, settled.order, by))
+    return settle(tx, deps, { order_id: order.id, waiting: null }, paid, (_, whole) =>
+      told(tx, claim, whole.order, by),
+    )
   }
   const { charge_id, amount_cents, currency, txn_id } = charge
   const plan: ReleasePlan = { id: randomUUID(), kind: 'release', actor: by, charge_id }
@@ -129,11 +131,11 @@ async function conclude(
     return settle(
       tx,
       deps,
-      order.id,
+      { order_id: order.id, waiting: null },
       { ...paid, result: { ...result, txn_id } },
-      async (_, settled) => {
+      async (_, whole) => {
         await orderRows.vacate(tx, order, plan)
-        return told(tx, claim, settled.order, plan.actor)
+        return told(tx, claim, whole.order, plan.actor)
       },
     )
   })

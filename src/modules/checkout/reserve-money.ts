@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { refusing } from '../../db/constraints.ts'
 import type { Tx } from '../../db/database.ts'
 import * as orders from '../orders/money.ts'
+import type { WaitingOrder } from '../orders/schema.ts'
 import * as payments from '../payments/service.ts'
 import type { DiscountTerms } from '../pricing/service.ts'
 import type { Begun, Placing } from './begun.ts'
@@ -23,54 +23,48 @@ interface Writing {
 }
 
 /** All rows of the order, in statements that travel together. */
-export function writeOrder(tx: Tx, { keys }: CheckoutDeps, writing: Writing): Promise<unknown>[] {
-  const { order_id, sale, tenders, charge } = writing
-  const charges = [...tenders]
-  const card =
-    writing.placing.source !== null && 'card' in writing.placing.source
-      ? writing.placing.source.card
-      : null
-  if (charge !== null) {
-    charges.push({
-      charge_id: charge.attempt_id,
-      tender: 'card',
-      amount_cents: charge.amount_cents,
-      currency: charge.currency,
-      gateway: charge.gateway.name,
-      card_brand: card?.brand ?? null,
-      card_last4: card?.last4 ?? null,
-      card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
-    })
-  }
+export function writeOrder(
+  tx: Tx,
+  { keys }: CheckoutDeps,
+  writing: Writing,
+): [Promise<WaitingOrder>, Promise<unknown>] {
+  const { order_id, sale, tenders, charge, placing } = writing
+  const items = sale.priced.lines.map((line) => ({ ...line, id: randomUUID() }))
+  const charges = charge === null ? tenders : [...tenders, cardCharge(charge, placing, keys)]
   return [
-    // The key of an order is for ever, those of requests are forgotten after a month.
-    refusing(orders.insertOrder(tx, newOrder(writing)), { orders_key: 'idempotency_key_reused' }),
-    orders.insertItems(
-      tx,
-      order_id,
-      sale.priced.lines.map((line) => ({ ...line, id: randomUUID() })),
-    ),
-    ...(charges.length === 0 ? [] : [orders.insertCharges(tx, order_id, charges)]),
-    orders.insertTimeline(tx, order_id, {
-      type: 'created',
-      actor: 'shopper',
-      data: { total_cents: sale.priced.total_cents, currency: sale.priced.currency },
-    }),
-    ...(charge === null
-      ? []
-      : [
-          payments.beginAttempt(tx, {
-            id: charge.attempt_id,
-            order_id,
-            kind: 'checkout',
-            gateway: charge.gateway.name,
-            amount_cents: charge.amount_cents,
-            currency: charge.currency,
-            charge_id: charge.attempt_id,
-          }),
-        ]),
+    orders.insertWaiting(tx, newOrder(writing), items, charges),
+    charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge),
   ]
 }
+
+function cardCharge(
+  charge: NonNullable<Begun['charge']>,
+  { source }: Placing,
+  keys: CheckoutDeps['keys'],
+): Tender {
+  const card = source !== null && 'card' in source ? source.card : null
+  return {
+    charge_id: charge.attempt_id,
+    tender: 'card',
+    amount_cents: charge.amount_cents,
+    currency: charge.currency,
+    gateway: charge.gateway.name,
+    card_brand: card?.brand ?? null,
+    card_last4: card?.last4 ?? null,
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+  }
+}
+
+const beginAttempt = (tx: Tx, order_id: string, charge: NonNullable<Begun['charge']>) =>
+  payments.beginAttempt(tx, {
+    id: charge.attempt_id,
+    order_id,
+    kind: 'checkout',
+    gateway: charge.gateway.name,
+    amount_cents: charge.amount_cents,
+    currency: charge.currency,
+    charge_id: charge.attempt_id,
+  })
 
 function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing) {
   const { request } = placing
@@ -88,7 +82,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     id: order_id,
     order_number,
     customer_ref: request.customer_ref,
-    person_id: request.person_id ?? null,
+    person_id: request.person_id?.toLowerCase() ?? null,
     coupon_code: priced.coupon.applied ? (request.coupon_code ?? null) : null,
     subtotal_cents: priced.subtotal_cents,
     discount_cents: priced.discount_cents,
@@ -97,7 +91,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     total_cents: priced.total_cents,
     currency: priced.currency,
     idempotency_key: key,
-    ship_to: request.shipping_address ?? null,
+    ship_to: request.shipping_address ? { line2: null, ...request.shipping_address } : null,
     email: request.email ?? null,
     ip: request.ip ?? null,
     referral_code: readReferral(request.referral_code),

@@ -10,7 +10,7 @@ import * as inventory from '../inventory/money.ts'
 import * as ledger from '../ledger/money.ts'
 import * as coupons from '../marketing/money.ts'
 import * as orderRows from '../orders/money.ts'
-import type { ChargeRow, OrderRow } from '../orders/schema.ts'
+import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
@@ -19,17 +19,11 @@ import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import { giveUp } from './fail-money.ts'
 import type { Outcome } from './pay.ts'
-import {
-  brief,
-  cardOf,
-  decisionOf,
-  placedEvent,
-  requireWaiting,
-  type Settled,
-  settledCharge,
-  startedOf,
-} from './placed.ts'
+import { brief, cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed.ts'
 import type { CheckoutDeps } from './service.ts'
+
+/** The order as its checkout has just written it; or its id, for whoever takes it up later. */
+type Known = { waiting: WaitingOrder } | { order_id: string; asked?: Attempt }
 
 /**
  * Makes an outcome true: the order is placed, held or failed, and the key has its answer, in one
@@ -40,17 +34,27 @@ export async function conclude(
   deps: CheckoutDeps,
   db: TenantDb,
   claim: idempotency.WonClaim,
-  order_id: string,
   outcome: Outcome,
-  asked?: Attempt,
+  known: Known,
 ): Promise<idempotency.Answer> {
-  if (outcome.kind === 'unknown') return leave(deps, db, claim, order_id, outcome.attempt_id, asked)
-  const answer = await db.transaction('checkout: settle', (tx) => {
-    if (outcome.kind === 'captured' || outcome.kind === 'covered') {
-      return settle(tx, deps, order_id, outcome, (body) => idempotency.finish(tx, claim, 201, body))
-    }
-    if (outcome.kind === 'review') return holdBack(tx, deps, claim, order_id, outcome)
-    return giveUp(tx, claim, order_id, outcome)
+  const waiting = 'waiting' in known ? known.waiting : null
+  const order_id = 'waiting' in known ? known.waiting.order.id : known.order_id
+  if (outcome.kind === 'unknown') {
+    const asked = 'asked' in known ? known.asked : undefined
+    return leave(deps, db, claim, order_id, outcome.attempt_id, asked)
+  }
+  const make = (which: Which) =>
+    db.transaction('checkout: settle', (tx) => {
+      if (outcome.kind === 'captured' || outcome.kind === 'covered') {
+        const answer = (body: string) => idempotency.finish(tx, claim, 201, body)
+        return settle(tx, deps, which, outcome, answer)
+      }
+      if (outcome.kind === 'review') return holdBack(tx, deps, claim, order_id, outcome)
+      return giveUp(tx, claim, order_id, outcome)
+    })
+  const answer = await make({ order_id, waiting }).catch((error: unknown) => {
+    if (!(error instanceof orderRows.MovedError)) throw error
+    return make({ order_id, waiting: null })
   })
   if (outcome.kind === 'declined' || outcome.kind === 'rejected') {
     await weighFailure(deps, db, order_id)
@@ -101,6 +105,12 @@ type Unjudged<O> = O extends { verdict: fraud.Score }
   ? Omit<O, 'verdict'> & { verdict: fraud.Score | null }
   : never
 
+/** Which order is settled. One that is not known as it was written is read, under its lock. */
+export interface Which {
+  order_id: string
+  waiting: WaitingOrder | null
+}
+
 /**
  * Places a paid order: stock is sold, what was held is taken, the ledger has it, the world hears of
  * it. `answer` keeps the caller's answer in the same transaction.
@@ -108,53 +118,55 @@ type Unjudged<O> = O extends { verdict: fraud.Score }
 export async function settle<T>(
   tx: Tx,
   deps: CheckoutDeps,
-  order_id: string,
+  { order_id, waiting }: Which,
   paid: Paid,
-  answer: (body: string, settled: Settled) => Promise<T>,
+  answer: (body: string, whole: WholeOrder) => Promise<T>,
 ): Promise<T> {
-  const reading = allOf([
-    orders.lock(tx, order_id),
-    orders.listItems(tx, order_id),
-    orders.listCharges(tx, order_id),
-  ])
-  const stock = besides(sell(tx, order_id))
-  const [locked, items, before] = await reading
-  requireWaiting(locked)
-  const closed = await closeTenders(tx, order_id, before)
+  const before = waiting ?? (await lockWaiting(tx, order_id))
   const at = new Date(deps.clock.now()).toISOString()
   const card = cardOf('captured', paid.kind === 'captured' ? paid.result : null)
-  const charges = before.map((charge) => settledCharge(charge, card))
-  const facts = {
-    payment: 'captured',
-    captured_cents: locked.total_cents,
-    placed_at: at,
-    hold: null,
-  }
-  const order = orders.withFacts(locked, facts, at)
+  const captured_cents = before.order.total_cents
+  const facts = { payment: 'captured', captured_cents, placed_at: at, hold: null }
+  const whole = orderRows.settled(before, facts, card, at)
+  const { order, items, charges } = whole
+  // The order is locked first, then its stock, then what was held: by everybody.
+  const writing = besides(
+    orderRows.writeSettled(tx, order, facts, {
+      card,
+      entry: { type: 'placed', actor: 'system', data: { captured_cents } },
+      version: waiting?.version ?? null,
+    }),
+  )
+  const stock = besides(sell(tx, order_id))
+  const closed = await closeTenders(tx, order_id, charges)
   const started = await subscriptions.start(
     tx,
     originOf(order, charges, at),
-    startedOf(locked, items),
+    startedOf(order, items),
   )
-  const settled = { order, items, charges }
-  const [kept] = await allOf([
-    answer(answerBody(settled, started, 'accepted'), settled),
-    orders.writeFacts(tx, order, facts),
-    orderRows.settleCharges(tx, order_id, card),
+  const [, kept] = await allOf([
+    writing,
+    answer(answerBody(whole, started, 'accepted'), whole),
     ledger.post(tx, saleJournal(order, closed, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
-    orderRows.insertTimeline(tx, order_id, {
-      type: 'placed',
-      actor: 'system',
-      data: { captured_cents: order.captured_cents },
-    }),
-    webhooks.emit(tx, placedEvent(settled, started)),
+    webhooks.emit(tx, placedEvent(whole, started)),
     paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && coupons.confirm(tx, { order_id }),
     customers.touch(tx, deps.keys.customers, seenOf(order)),
     stock,
   ])
   return kept
+}
+
+/** An order that waits, with all that belongs to it: nobody else changes it before this ends. */
+async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
+  const [order, items, charges] = await allOf([
+    orders.lock(tx, order_id),
+    orders.listItems(tx, order_id),
+    orders.listCharges(tx, order_id),
+  ])
+  requireWaiting(order)
+  return { order, items, charges }
 }
 
 /** What came down to its threshold by this sale is told of, once. */
@@ -228,7 +240,7 @@ function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
 }
 
 export const answerBody = (
-  { order, items, charges }: Settled,
+  { order, items, charges }: WholeOrder,
   started: Awaited<ReturnType<typeof subscriptions.start>>,
   decision: 'accepted' | 'review',
 ): string =>
@@ -249,27 +261,24 @@ async function holdBack(
   order_id: string,
   { attempt_id, result, verdict }: Extract<Outcome, { kind: 'review' }>,
 ): Promise<idempotency.Answer> {
-  const [locked, items, before] = await allOf([
-    orders.lock(tx, order_id),
-    orders.listItems(tx, order_id),
-    orders.listCharges(tx, order_id),
-  ])
-  requireWaiting(locked)
+  const before = await lockWaiting(tx, order_id)
   const at = new Date(deps.clock.now()).toISOString()
   const held = { payment: 'authorized', hold: { reason: 'fraud_review', by: 'system', at } }
   const card = cardOf('authorized', result)
-  const charges = before.map((charge) => settledCharge(charge, card))
-  const order = orders.withFacts(locked, held, at)
+  const whole = orderRows.settled(before, held, card, at)
+  const { order } = whole
   const [kept] = await allOf([
-    idempotency.finish(tx, claim, 202, answerBody({ order, items, charges }, [], 'review')),
-    orderRows.settleCharges(tx, order_id, card),
-    orders.writeFacts(tx, order, held),
-    fraud.record(tx, decisionOf(order, verdict)),
-    orderRows.insertTimeline(tx, order_id, {
-      type: 'held',
-      actor: 'system',
-      data: { reason: 'fraud_review', score: verdict.score },
+    idempotency.finish(tx, claim, 202, answerBody(whole, [], 'review')),
+    orderRows.writeSettled(tx, order, held, {
+      card,
+      entry: {
+        type: 'held',
+        actor: 'system',
+        data: { reason: 'fraud_review', score: verdict.score },
+      },
+      version: null,
     }),
+    fraud.record(tx, decisionOf(order, verdict)),
     webhooks.emit(tx, {
       type: 'commerce.order.held.v1',
       order_id,

@@ -13,13 +13,6 @@ export {
   requireFree,
   vacate,
 } from './operations.ts'
-export {
-  endCharges,
-  insertCharges,
-  insertItems,
-  insertOrder,
-  insertTimeline,
-  type NewCharge,
-  settleCharges,
-  takeNumber,
-} from './queries.ts'
+export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'
+export { takeNumber } from './place-queries.ts'
+export { endCharges, insertCharges, insertTimeline, type NewCharge } from './queries.ts'

@@ -159,6 +159,18 @@ export const OrderRow = Type.Object({
 })
 export type OrderRow = Static<typeof OrderRow>
 
+/** An order with all that was bought and paid. */
+export interface WholeOrder {
+  order: OrderRow
+  items: OrderItem[]
+  charges: ChargeRow[]
+}
+
+/** As it was written, and which version of its row that was: while it stands, nothing is to be read. */
+export interface WaitingOrder extends WholeOrder {
+  version: string
+}
+
 export const TimelineEntry = Shared(
   'OrderTimelineEntry',
   Type.Object({ type: Type.String(), actor: Type.String(), at: Timestamp, data: OpenObject }),

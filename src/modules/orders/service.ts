@@ -82,7 +82,14 @@ export function withFacts(order: OrderRow, facts: queries.FactChange, at: string
 
 /** Writes facts down, with an order that `withFacts` has made of them. */
 export const writeFacts = (tx: Tx, after: OrderRow, facts: queries.FactChange) =>
-  queries.writeFacts(tx, after.id, facts, deriveStatus(factsOf(after)), after.updated_at)
+  queries.writeFacts(tx, after.id, writtenFacts(after, facts))
+
+/** The same, for a statement that writes more than that. */
+export const writtenFacts = (after: OrderRow, facts: queries.FactChange) => ({
+  facts,
+  derived: deriveStatus(factsOf(after)),
+  at: after.updated_at,
+})
 
 /**
  * Writes down what has become of an order, and the status that follows from it. Called under the

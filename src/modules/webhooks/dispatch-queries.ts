@@ -65,7 +65,8 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
                                            and held.next_retry_at <= now()
                                          order by held.next_retry_at
                                          limit ${OLDEST}) as oldest)) as room,
-                 case when s.consecutive_failures = 0 then ${LANE_LENGTH}::int else 1 end as length,
+                 case when s.consecutive_failures = 0
+                      then 1 + floor(random() * ${LANE_LENGTH})::int else 1 end as length,
                  random() as turn
             from webhook_subscriptions as s
            where s.tenant_ref = ${tx.tenant}

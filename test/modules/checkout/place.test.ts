@@ -99,6 +99,60 @@ test('a checkout', async (t) => {
     assert.ok(!text.includes('192.0.2.7'), 'the shopper is not told what is known of them')
   })
 
+  await t.test('answers what is read of it afterwards, whatever has paid for it', async () => {
+    const customer_ref = randomUUID()
+    await giveCredit(merchant, customer_ref, 300)
+    const { code } = await issueGiftCard(merchant, 400)
+    const body = cart(thousand, {
+      customer_ref,
+      person_id: randomUUID().toUpperCase(),
+      email: 'Ann@Example.com',
+      shipping_address: TO,
+      tax: TAX,
+      apply_store_credit: true,
+      gift_card_code: code,
+    })
+    const placed = await checkout(app, shop, body)
+    assert.equal(placed.status, 201, placed.text)
+    const { order, items, charges } = placed.body
+    const read = await merchant.get(`/v1/merchant/orders/${order.id}`)
+    const same = Object.fromEntries(Object.keys(order).map((name) => [name, read.body.order[name]]))
+    assert.deepEqual(order, same)
+    assert.deepEqual(items, read.body.items)
+    assert.deepEqual(charges, read.body.charges)
+    assert.deepEqual(
+      charges.map(({ tender }: { tender: string }) => tender),
+      ['store_credit', 'gift_card', 'card'],
+    )
+  })
+
+  await t.test('tells of its order as it is, where somebody changed it meanwhile', async () => {
+    const key = randomUUID()
+    const flag = `update orders set email = 'new@example.com', is_test = true
+                   where tenant_ref = 'acme' and idempotency_key = $1`
+    const reply = await app.place(shop, cart(thousand, { email: 'old@example.com' }), key, {
+      gateway: (real) => ({
+        async capture(what) {
+          const captured = await real.capture(what)
+          await app.superuser.query(flag, [key])
+          return captured
+        },
+      }),
+    })
+    assert.equal(reply.status, 201, reply.body)
+    const { id } = JSON.parse(reply.body).order
+    const { rows } = await app.superuser.query(
+      `select data::jsonb -> 'order' as told from webhook_events
+        where tenant_ref = 'acme' and order_id = $1 and type = 'commerce.order.placed.v1'`,
+      [id],
+    )
+    assert.equal(rows.length, 1)
+    assert.deepEqual([rows[0].told.email, rows[0].told.is_test], ['new@example.com', true])
+    const { body } = await merchant.get(`/v1/merchant/orders/${id}`)
+    assert.deepEqual([body.order.status, body.order.email], ['placed', 'new@example.com'])
+    assert.equal(body.charges[0].status, 'captured')
+  })
+
   await t.test('answers the same key with the same bytes, and only charges once', async () => {
     const key = 'again and again'.replaceAll(' ', '-')
     const first = await checkout(app, shop, cart(thousand, { ip: '192.0.2.1' }), key)

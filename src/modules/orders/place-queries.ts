@@ -1,0 +1,162 @@
+import { Type } from 'typebox'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Timestamp } from '../../kernel/schema.ts'
+import {
+  chargesInserted,
+  factColumns,
+  type NewCharge,
+  type NewEntry,
+  type WrittenFacts,
+} from './queries.ts'
+import type { ShipTo } from './schema.ts'
+
+export interface NewOrder {
+  id: string
+  order_number: number
+  customer_ref: string
+  person_id: string | null
+  coupon_code: string | null
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  currency: string
+  idempotency_key: string
+  ship_to: (ShipTo & { line2: string | null }) | null
+  email: string | null
+  ip: string | null
+  referral_code: string | null
+  source: 'checkout' | 'subscription_renewal' | 'operator'
+  /** What an edit needs to price it again. */
+  pricing: Record<string, unknown>
+  /** What was known against it before it was paid for. */
+  risk: Record<string, unknown>
+}
+
+export interface NewItem {
+  id: string
+  product_id: string
+  variant_id: string
+  product_name: string
+  sku: string
+  label: string | null
+  quantity: number
+  unit_price_cents: number
+  list_price_cents: number
+  line_total_cents: number
+  discount_cents: number
+  tax_cents: number
+  shipping_cents: number
+  is_subscription: boolean
+}
+
+/** Gives the store's next order number, in a commit of its own: nobody waits for an order's end. */
+export const takeNumber = (db: TenantDb) =>
+  db.lightly.one(
+    Type.Object({ last_number: Type.Integer() }),
+    sql`
+    insert into order_counters as c (tenant_ref, last_number)
+    values (${db.tenant}, 1001)
+        on conflict (tenant_ref) do update set last_number = c.last_number + 1
+    returning last_number`,
+  )
+
+/** Which of a row's versions it is: any change of the row makes another. */
+const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
+
+/** A new order waits for its payment. It is written with all that it consists of. */
+export const insertOrder = (
+  tx: Tx,
+  order: NewOrder,
+  {
+    items,
+    charges,
+    entry,
+  }: { items: readonly NewItem[]; charges: readonly NewCharge[]; entry: NewEntry },
+) =>
+  tx.one(
+    Written,
+    sql`
+    with line as (
+      insert into order_items (tenant_ref, id, order_id, product_id, variant_id, product_name, sku,
+                               label, quantity, original_quantity, unit_price_cents,
+                               list_price_cents, line_total_cents, discount_cents, tax_cents,
+                               shipping_cents, is_subscription, position)
+      select ${tx.tenant}, i.id, ${order.id}, i.product_id, i.variant_id, i.product_name, i.sku,
+             i.label, i.quantity, i.quantity, i.unit_price_cents, i.list_price_cents,
+             i.line_total_cents, i.discount_cents, i.tax_cents, i.shipping_cents,
+             i.is_subscription, i.position
+        from jsonb_to_recordset(${JSON.stringify(items.map((item, position) => ({ ...item, position })))})
+             as i (id uuid, product_id uuid, variant_id uuid, product_name text, sku text,
+                   label text, quantity int, unit_price_cents bigint, list_price_cents bigint,
+                   line_total_cents bigint, discount_cents bigint, tax_cents bigint,
+                   shipping_cents bigint, is_subscription boolean, position int)
+    ), charge as (${chargesInserted(tx, order.id, charges)}
+    ), entry as (
+      insert into order_timeline (tenant_ref, order_id, type, actor, data)
+      values (${tx.tenant}, ${order.id}, ${entry.type}, ${entry.actor},
+              ${JSON.stringify(entry.data ?? {})})
+    )
+    insert into orders (tenant_ref, id, order_number, customer_ref, person_id, status,
+                        payment_status, fulfillment_status, coupon_code, subtotal_cents,
+                        discount_cents, shipping_cents, tax_cents, total_cents, currency,
+                        idempotency_key, ship_to, email, ip, referral_code, source, pricing, risk)
+    values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
+            ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
+            ${order.subtotal_cents}, ${order.discount_cents}, ${order.shipping_cents},
+            ${order.tax_cents}, ${order.total_cents}, ${order.currency}, ${order.idempotency_key},
+            ${order.ship_to === null ? null : JSON.stringify(order.ship_to)},
+            ${order.email}, ${order.ip}, ${order.referral_code}, ${order.source},
+            ${JSON.stringify(order.pricing)}, ${JSON.stringify(order.risk)})
+    returning created_at, xmin::text as version`,
+  )
+
+/** What a gateway's answer makes of a card's charge. */
+export interface CardOutcome {
+  status: 'captured' | 'authorized'
+  txn_id: string | null
+  vault_id: string | null
+  card: { brand: string | null; last4: string | null } | null
+}
+
+export interface Settlement extends WrittenFacts {
+  card: CardOutcome
+  entry: NewEntry
+  /** The version that the facts were worked out from, where it was not read under the order's lock. */
+  version: string | null
+}
+
+/**
+ * What the gateway and the tenders made of an order that was waiting, and of its charges. No row: the
+ * order is another version by now, and nothing was written.
+ */
+export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts }: Settlement) =>
+  tx.run(sql`
+    with changed as (
+      update orders
+         set ${factColumns(facts)}
+       where tenant_ref = ${tx.tenant} and id = ${id}
+         and (${version}::xid is null or xmin = ${version}::xid)
+      returning id
+    ), charge as (
+      update charges c
+         set status = case when tender = 'card' then ${card.status}
+                           when ${card.status} = 'captured' then 'captured' else status end,
+             captured_cents = case when ${card.status} = 'captured' then amount_cents else 0 end,
+             txn_id = case when tender = 'card' then coalesce(${card.txn_id}, txn_id) end,
+             vault_id = case when tender = 'card' then coalesce(${card.vault_id}, vault_id) end,
+             card_brand = case when tender = 'card'
+                               then coalesce(card_brand, ${card.card?.brand ?? null}) end,
+             card_last4 = case when tender = 'card'
+                               then coalesce(card_last4, ${card.card?.last4 ?? null}) end,
+             authorized_until = case when tender = 'card' and ${card.status} = 'authorized'
+                                     then now() + interval '7 days' end
+        from changed
+       where c.tenant_ref = ${tx.tenant} and c.order_id = changed.id
+         and c.status in ('pending', 'authorized')
+    )
+    insert into order_timeline (tenant_ref, order_id, type, actor, data)
+    select ${tx.tenant}, id, ${entry.type}, ${entry.actor}, ${JSON.stringify(entry.data ?? {})}::jsonb
+      from changed`)

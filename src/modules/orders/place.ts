@@ -1,0 +1,151 @@
+import { refusing } from '../../db/constraints.ts'
+import type { Tx } from '../../db/database.ts'
+import * as queries from './place-queries.ts'
+import type { FactChange, NewCharge, NewEntry } from './queries.ts'
+import type { ChargeRow, OrderItem, OrderRow, WaitingOrder, WholeOrder } from './schema.ts'
+import { withFacts, writtenFacts } from './service.ts'
+
+/** Writes an order that waits for its payment, and answers it as it would be read. */
+export async function insertWaiting(
+  tx: Tx,
+  order: queries.NewOrder,
+  items: readonly queries.NewItem[],
+  charges: readonly NewCharge[],
+): Promise<WaitingOrder> {
+  const { total_cents, currency } = order
+  const entry = { type: 'created', actor: 'shopper', data: { total_cents, currency } }
+  const { created_at, version } = await refusing(
+    queries.insertOrder(tx, order, { items, charges, entry }),
+    // The key of an order is for ever, those of requests are forgotten after a month.
+    { orders_key: 'idempotency_key_reused' },
+  )
+  return {
+    order: waitingRow(tx.tenant, order, items, created_at),
+    items: items.map((item) => itemRow(order.id, item)),
+    charges: charges.map((charge) => chargeRow(order.id, charge)),
+    version,
+  }
+}
+
+const waitingRow = (
+  tenant_ref: string,
+  order: queries.NewOrder,
+  items: readonly queries.NewItem[],
+  created_at: string,
+): OrderRow => ({
+  ...order,
+  tenant_ref,
+  status: 'pending_payment',
+  payment_status: 'pending',
+  fulfillment_status: 'unfulfilled',
+  hold: null,
+  placed_at: null,
+  cancelled_at: null,
+  created_at,
+  updated_at: created_at,
+  is_test: false,
+  captured_cents: 0,
+  refunded_cents: 0,
+  payment: 'pending',
+  payment_failure: null,
+  processing_at: null,
+  disputed: false,
+  busy: null,
+  operation: null,
+  q_ordered: items.reduce((sum, { quantity }) => sum + quantity, 0),
+  q_cancelled: 0,
+  q_shipped: 0,
+  q_delivered: 0,
+})
+
+const itemRow = (order_id: string, item: queries.NewItem): OrderItem => ({
+  id: item.id,
+  order_id,
+  product_id: item.product_id,
+  variant_id: item.variant_id,
+  product_name: item.product_name,
+  sku: item.sku,
+  quantity: item.quantity,
+  unit_price_cents: item.unit_price_cents,
+  line_total_cents: item.line_total_cents,
+  label: item.label,
+  discount_cents: item.discount_cents,
+  tax_cents: item.tax_cents,
+  shipping_cents: item.shipping_cents,
+  is_subscription: item.is_subscription,
+  refunded_quantity: 0,
+  shipped_quantity: 0,
+})
+
+const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({
+  charge_id: charge.charge_id,
+  order_id,
+  tender: charge.tender,
+  amount_cents: charge.amount_cents,
+  captured_cents: 0,
+  refunded_cents: 0,
+  currency: charge.currency,
+  status: 'pending',
+  card:
+    charge.tender === 'card'
+      ? { brand: charge.card_brand ?? null, last4: charge.card_last4 ?? null }
+      : null,
+  gift_card_last4: charge.gift_card_last4 ?? null,
+  gateway: charge.gateway ?? null,
+  txn_id: null,
+  vault_id: null,
+  gift_card_id: charge.gift_card_id ?? null,
+  card_fingerprint: charge.card_fingerprint ?? null,
+})
+
+/** Somebody has changed the order since it was written. What is known of it is to be read again. */
+export class MovedError extends Error {
+  constructor() {
+    super('the order has been changed since it was written')
+  }
+}
+
+/** What the gateway said makes of an order that waits, of its status and of its charges. */
+export function settled(
+  { order, items, charges }: WholeOrder,
+  facts: FactChange,
+  card: queries.CardOutcome,
+  at: string,
+): WholeOrder {
+  return {
+    order: withFacts(order, facts, at),
+    items,
+    charges: charges.map((charge) => settledCharge(charge, card)),
+  }
+}
+
+function settledCharge(charge: ChargeRow, paid: queries.CardOutcome): ChargeRow {
+  if (charge.status !== 'pending' && charge.status !== 'authorized') return charge
+  const captured_cents = paid.status === 'captured' ? charge.amount_cents : 0
+  const isCard = charge.tender === 'card'
+  const status = isCard || paid.status === 'captured' ? paid.status : charge.status
+  if (!isCard) return { ...charge, status, captured_cents }
+  const { card, txn_id, vault_id } = charge
+  return {
+    ...charge,
+    status,
+    captured_cents,
+    txn_id: paid.txn_id ?? txn_id,
+    vault_id: paid.vault_id ?? vault_id,
+    card: {
+      brand: card?.brand ?? paid.card?.brand ?? null,
+      last4: card?.last4 ?? paid.card?.last4 ?? null,
+    },
+  }
+}
+
+/** Writes that down, in one statement. `version` is null under the order's lock. */
+export async function writeSettled(
+  tx: Tx,
+  order: OrderRow,
+  facts: FactChange,
+  { card, entry, version }: { card: queries.CardOutcome; entry: NewEntry; version: string | null },
+): Promise<void> {
+  const written = { ...writtenFacts(order, facts), card, entry, version }
+  if ((await queries.settleOrder(tx, order.id, written)) === 0) throw new MovedError()
+}

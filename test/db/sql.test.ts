@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { join, prepare, type Sql, sql } from '../../src/db/sql.ts'
+
+suite('a statement', () => {
+  test('numbers its gaps in the order of its text, however deep they stand', () => {
+    const inner = (value: number) => sql`b = ${value} and c = ${'x'}`
+    const { text, values } = prepare(sql`select ${1} where ${inner(2)} limit ${3}`)
+    assert.equal(text, 'select $1 where b = $2 and c = $3 limit $4')
+    assert.deepEqual(values, [1, 2, 'x', 3])
+  })
+
+  test('has one name at every call, with the values of that call', () => {
+    const make = (value: number) => prepare(sql`select a from t where a = ${value} or ${sql`true`}`)
+    const [first, second] = [make(1), make(2)]
+    assert.equal(first.name, second.name)
+    assert.equal(first.text, second.text)
+    assert.deepEqual([first.values, second.values], [[1], [2]])
+  })
+
+  test('is told from another of the same template whose gaps are filled by other parts', () => {
+    const make = (left: Sql | number, right: Sql | number) => prepare(sql`a ${left} b ${right} c`)
+    const part = sql`(${0})`
+    const made = [make(1, 2), make(part, 2), make(1, part), make(part, part), make(sql`()`, part)]
+    assert.deepEqual(
+      made.map(({ text }) => text),
+      ['a $1 b $2 c', 'a ($1) b $2 c', 'a $1 b ($2) c', 'a ($1) b ($2) c', 'a () b ($1) c'],
+    )
+    assert.equal(new Set(made.map(({ name }) => name)).size, made.length)
+    assert.deepEqual(make(part, 7).values, [0, 7])
+  })
+
+  test('may be put together anew at every call', () => {
+    const filters = (count: number) =>
+      Array.from({ length: count }, (_, n) => sql`f${sql``} = ${n}`)
+    const make = (count: number) => prepare(sql`select where ${join(filters(count), ' and ')}`)
+    assert.equal(make(2).text, 'select where f = $1 and f = $2')
+    assert.equal(make(2).name, make(2).name)
+    assert.notEqual(make(3).name, make(2).name)
+  })
+})
