@@ -79,13 +79,13 @@ export function openConnection(
       return fresh && !stream.destroyed && url.origin === origin && addresses.includes(address)
     },
     async ask(call) {
-      const { signal } = call.deadline
-      if (signal.aborted) throw OVER
-      signal.addEventListener('abort', close, { once: true })
+      const { deadline } = call
+      if (deadline.passed) throw OVER
+      deadline.onPassed = close
       try {
         return await exchange(client, call)
       } finally {
-        signal.removeEventListener('abort', close)
+        deadline.onPassed = null
       }
     },
     close,

@@ -16,7 +16,7 @@ import {
   type SafeRequest,
   type SafeResponse,
 } from './safe-exchange.ts'
-import { type Deadline, dial, listAddresses, secure } from './safe-socket.ts'
+import { Deadline, dial, listAddresses, secure } from './safe-socket.ts'
 
 export interface SafeFetchOptions {
   /** `host:port` pairs for development, where http and private addresses are allowed. */
@@ -83,7 +83,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 
   return {
     async check(url) {
-      await bounded(timeoutMs, (deadline) => guard.vet(url, deadline))
+      await bounded(timeoutMs, async (deadline) => guard.locate(guard.read(url), deadline))
     },
     send: (request) => openLine(true).send(request),
     openLine: async () => openLine(false),
@@ -96,6 +96,14 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 
 type Guard = ReturnType<typeof createGuard>
 
+/** A URL that was read. */
+interface Place {
+  raw: string
+  url: URL
+  /** Named for development, wherever it leads. */
+  exempt: boolean
+}
+
 /** Says where a call may go, and connects to nowhere else. */
 function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetchOptions) {
   const mistaken = ownAddresses.find((address) => isIP(address) === 0)
@@ -105,14 +113,19 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
     ca === undefined ? {} : { ca: [...tls.getCACertificates(), ...[ca].flat()] },
   )
   return {
-    async vet(raw: string, deadline: Deadline) {
+    /** Throws unless the URL may be called as it is written. */
+    read(raw: string): Place {
       const url = checkUrl(raw, { testTargets, ownAddresses })
-      const exempt = isTestTarget(url, testTargets)
+      return { raw, url, exempt: isTestTarget(url, testTargets) }
+    },
+
+    /** Where that leads now. Throws unless all of it may be called. */
+    async locate({ url, exempt }: Place, deadline: Deadline): Promise<string[]> {
       const addresses = await listAddresses(hostOf(url), resolver?.servers, deadline)
       if (!exempt && !addresses.every((address) => isPublicAddress(address, ownAddresses))) {
         throw new UnsafeUrlError('address')
       }
-      return { url, addresses }
+      return addresses
     },
 
     async connect(url: URL, addresses: readonly string[], deadline: Deadline) {
@@ -131,6 +144,7 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
 /** `last`: every call is the last on its connection. */
 function createLine(guard: Guard, last: boolean) {
   let open: Connection | null = null
+  let place: Place | null = null
 
   function close(): void {
     open?.close()
@@ -146,14 +160,17 @@ function createLine(guard: Guard, last: boolean) {
   /** A connection goes on being used while the name still answers with the address it leads to. */
   async function attempt(request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
     const startedAt = performance.now()
-    const { url, addresses } = await guard.vet(request.url, deadline)
+    // The same URL time after time: it is read once, and looked up for every call.
+    if (place?.raw !== request.url) place = guard.read(request.url)
+    const { url } = place
+    const addresses = await guard.locate(place, deadline)
     const call = { url, request, deadline, startedAt, last }
     if (!open?.leadsTo(url, addresses)) return askAnew(call, addresses)
     try {
       return await open.ask(call)
     } catch (error) {
       // Servers hang up between two calls, and may do so just as the second one leaves.
-      if (deadline.signal.aborted || kindOf(error) !== 'connect') throw error
+      if (deadline.passed || kindOf(error) !== 'connect') throw error
       return askAnew(call, addresses)
     }
   }
@@ -173,16 +190,15 @@ function createLine(guard: Guard, last: boolean) {
 }
 
 async function withDeadline<T>(ms: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(), ms)
+  const deadline = new Deadline(ms)
   try {
-    return await work({ signal: controller.signal, endsAt: performance.now() + ms })
+    return await work(deadline)
   } catch (error) {
     if (error instanceof UnsafeUrlError) throw error
-    if (controller.signal.aborted) throw new SafeFetchError('timeout', error)
+    if (deadline.passed) throw new SafeFetchError('timeout', error)
     throw error instanceof SafeFetchError ? error : new SafeFetchError(kindOf(error), error)
   } finally {
-    clearTimeout(timer)
+    deadline.clear()
   }
 }
 

@@ -7,10 +7,41 @@ import { hostOf, isSameAddress, SafeFetchError, UnsafeUrlError } from './safe-ad
 const MAX_DIALS = 4
 
 /** One limit over everything a call does, from name lookup to headers. */
-export interface Deadline {
-  signal: AbortSignal
+export class Deadline {
   /** On the clock of `performance.now()`. */
-  endsAt: number
+  readonly endsAt: number
+  readonly #timer: NodeJS.Timeout
+  #controller: AbortController | null = null
+  #passed = false
+  /** What it ends, of that which takes no signal. */
+  onPassed: (() => void) | null = null
+
+  constructor(ms: number) {
+    this.endsAt = performance.now() + ms
+    this.#timer = setTimeout(() => this.#pass(), ms)
+  }
+
+  get passed(): boolean {
+    return this.#passed
+  }
+
+  /** Made for whoever asks: a call over an open connection needs none. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#passed) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  #pass(): void {
+    this.#passed = true
+    this.onPassed?.()
+    this.#controller?.abort()
+  }
+
+  /** It was met. */
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
 }
 
 /**
@@ -22,7 +53,7 @@ export interface Deadline {
 export async function listAddresses(
   host: string,
   servers: readonly string[] | undefined,
-  { signal }: Deadline,
+  deadline: Deadline,
 ): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
   // Only a test target comes here by this name, and DNS does not know it.
@@ -30,6 +61,7 @@ export async function listAddresses(
 
   const resolver = new Resolver({ timeout: 2_000, maxTimeout: 2_000, tries: 2 })
   if (servers !== undefined) resolver.setServers(servers)
+  const { signal } = deadline
   const cancel = () => resolver.cancel()
   signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -56,7 +88,7 @@ export async function dial(
   const candidates = addresses.slice(0, MAX_DIALS)
   let failure: unknown
   for (const [index, address] of candidates.entries()) {
-    if (deadline.signal.aborted) break
+    if (deadline.passed) break
     // A silent address may use its share of the time and not that of the addresses after it.
     const shareMs = (deadline.endsAt - performance.now()) / (candidates.length - index)
     try {

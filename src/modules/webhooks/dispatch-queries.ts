@@ -23,8 +23,8 @@ const leased = sql`lease_until = now() + make_interval(secs => ${LEASE_SECONDS})
 
 const claimed = sql`
   q.tenant_ref, q.id, q.lease_token, q.subscription_id, q.event_id, q.event_type, q.endpoint_url,
-  q.attempt_count, q.ladder_from, e.payload, s.active, s.consecutive_failures > 0 as troubled,
-  s.deleted_at is not null as deleted, s.secret_sealed,
+  q.attempt_count, q.ladder_from, convert_from(e.payload, 'UTF8') as payload, s.active,
+  s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted, s.secret_sealed,
   case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
 
 /** What is on its way stands among the oldest that are due: so far is looked for it. */
@@ -32,6 +32,9 @@ const OLDEST = 100
 
 /** So many at most are sent one after another and then written down together. */
 export const LANE_LENGTH = 32
+
+/** And so many bytes, not counting the last: what waits in all lanes has room in memory. */
+export const LANE_BYTES = 262_144
 
 export interface ClaimOptions {
   /** Lanes: what is sent at the same time. */
@@ -44,8 +47,9 @@ export interface ClaimOptions {
 
 /**
  * Takes due deliveries of one store, some of each endpoint: one for each lane where the last attempt
- * failed, a row of them where all is well. Claims of one store follow one another,
- * so that two workers never count the same room.
+ * failed, a row of them where all is well. Of any length at first, so that lanes that begin together do
+ * not all come to be written down together. Claims of one store follow one another, so that two workers
+ * never count the same room.
  */
 export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOptions) =>
   db.transaction('webhooks: claim', async (tx) => {
@@ -72,9 +76,10 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
            where s.tenant_ref = ${tx.tenant}
              and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
         ), waiting as (
-          select first.id, turn, room, row_number() over (partition by endpoints.id) as place
+          select first.id, bytes, turn, room,
+                 row_number() over (partition by endpoints.id) as place
             from endpoints,
-                 lateral (select d.id
+                 lateral (select d.id, octet_length(e.payload) as bytes
                             from webhook_deliveries as d
                             join webhook_events as e
                               on e.tenant_ref = d.tenant_ref and e.id = d.event_id
@@ -85,14 +90,18 @@ export const claimDue = (db: TenantDb, { limit, perEndpoint, calmOnly }: ClaimOp
                            order by d.next_retry_at
                            limit endpoints.room * endpoints.length
                              for update of d skip locked) as first
-        ), due as (
-          select id, dense_rank() over (order by turn, place % room) as lane
+        ), laned as (
+          select id, bytes, place, dense_rank() over (order by turn, place % room) as lane
             from waiting
+        ), due as (
+          select id, lane, sum(bytes) over (partition by lane order by place) - bytes as before
+            from laned
         )
         update webhook_deliveries as q
            set ${leased}
           from due, webhook_events as e, webhook_subscriptions as s
          where q.tenant_ref = ${tx.tenant} and q.id = due.id and due.lane <= ${limit}
+           and due.before < ${LANE_BYTES}
            and e.tenant_ref = ${tx.tenant} and e.id = q.event_id
            and s.tenant_ref = ${tx.tenant} and s.id = q.subscription_id
         returning ${claimed}, due.lane::int`,
@@ -168,8 +177,8 @@ export const settleDelivered = (
          set consecutive_failures = 0
        where s.tenant_ref = ${db.tenant} and s.id = ${subscriptionId}
          and s.consecutive_failures > 0 and exists (select from settled)
-    ), due as (
-      select d.id
+    ), waiting as (
+      select d.id, d.next_retry_at, octet_length(e.payload) as bytes
         from webhook_deliveries as d
         join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
        where d.tenant_ref = ${db.tenant} and d.subscription_id = ${subscriptionId}
@@ -178,11 +187,13 @@ export const settleDelivered = (
        order by d.next_retry_at
        limit ${take}
          for update of d skip locked
+    ), due as (
+      select id, sum(bytes) over (order by next_retry_at, id) - bytes as before from waiting
     )
     update webhook_deliveries as q
        set ${leased}
       from due, webhook_events as e, webhook_subscriptions as s
-     where q.tenant_ref = ${db.tenant} and q.id = due.id
+     where q.tenant_ref = ${db.tenant} and q.id = due.id and due.before < ${LANE_BYTES}
        and e.tenant_ref = ${db.tenant} and e.id = q.event_id
        and s.tenant_ref = ${db.tenant} and s.id = q.subscription_id
     returning ${claimed}`,

@@ -225,7 +225,7 @@ function send(
       url: due.endpoint_url,
       event_id: due.event_id,
       event_type: due.event_type,
-      payload: due.payload,
+      payload: Buffer.from(due.payload),
       keys,
       attempt: due.attempt_count + 1,
     },

@@ -138,7 +138,7 @@ export const DueDelivery = Type.Object({
   endpoint_url: Type.String(),
   attempt_count: Type.Integer({ minimum: 0 }),
   ladder_from: Type.Integer({ minimum: 0 }),
-  payload: Type.Unsafe<Buffer>({}),
+  payload: Type.String({ description: 'The bytes of the envelope, which are UTF-8.' }),
   troubled: Type.Boolean({ description: 'The endpoint failed the last time.' }),
   active: Type.Boolean(),
   deleted: Type.Boolean(),
