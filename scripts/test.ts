@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startTestServer } from '../test/harness/database.ts'
+import { makePlace } from '../test/harness/place.ts'
+import { groupTests, writeGroups } from './test-groups.ts'
 
 /**
  * The whole truth about the tree: format, lint, types, import and house rules, the generated files,
@@ -26,6 +30,8 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
 const CONCURRENCY = 4
 
 const TEST_TIMEOUT_MS = 120_000
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
@@ -63,22 +69,28 @@ function listTests(paths: readonly string[]): string[] {
   )
 }
 
-/** One server for the whole run, so that no test file has to start its own. */
+/** One server and one folder for the whole run, so that no test has to start or to leave its own. */
 async function test(paths: readonly string[]): Promise<boolean> {
   const files = listTests(paths)
   if (files.length === 0) throw new Error('no test file matches')
-  const server = await startTestServer()
+  const place = await makePlace(ROOT)
+  const server = await startTestServer(join(place, 'server'))
   const args = [
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-reporter=spec',
-    ...files,
+    ...writeGroups(groupTests(files, ROOT), ROOT, join(place, 'groups')),
   ]
+  const env = { ...process.env, TMPDIR: place, TEST_SERVER: server.url }
+  const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env })
+  // Whoever ends the run ends the tests; what they leave behind is still cleared away.
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   const code = await new Promise<number>((resolve) => {
-    spawn(node, args, { cwd: ROOT, stdio: 'inherit' }).on('close', (code) => resolve(code ?? 1))
+    child.on('close', (code) => resolve(code ?? 1))
   })
   await server.stop()
+  await rm(place, { recursive: true, force: true })
   return code === 0
 }
 
