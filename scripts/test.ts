@@ -17,8 +17,8 @@ const BIN = `${ROOT}node_modules/`
 const node = process.execPath
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
   ['types', node, `${BIN}typescript7/bin/tsc`, '--noEmit'],
+  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
   ['imports', node, 'scripts/imports.ts'],
   ['house rules', node, 'scripts/house-rules.ts'],
   ['openapi.json', node, 'scripts/openapi.ts', '--check'],
@@ -49,14 +49,18 @@ function run(command: string, args: readonly string[]): Promise<{ code: number; 
 
 async function check(): Promise<boolean> {
   let passed = true
-  for (const [name, command, ...args] of CHECKS) {
-    const started = performance.now()
-    const { code, output } = await run(command, args)
-    const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-    process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
-    if (code !== 0) process.stdout.write(`${output}\n`)
-    passed &&= code === 0
+  const waiting = CHECKS.values()
+  const lane = async () => {
+    for (const [name, command, ...args] of waiting) {
+      const started = performance.now()
+      const { code, output } = await run(command, args)
+      const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+      process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
+      if (code !== 0) process.stdout.write(`${output}\n`)
+      passed &&= code === 0
+    }
   }
+  await Promise.all([lane(), lane()])
   return passed
 }
 
