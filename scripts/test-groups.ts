@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 /** More would leave the last process running alone. */
@@ -31,7 +31,6 @@ export function groupTests(files: readonly string[], root: string): string[][] {
 
 /** Makes of each group one file that the test runner can start. */
 export function writeGroups(groups: readonly string[][], root: string, dir: string): string[] {
-  rmSync(dir, { recursive: true, force: true })
   mkdirSync(dir, { recursive: true })
   return groups.map((group, index) => {
     // The runner goes by the names.

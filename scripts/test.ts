@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -84,7 +84,7 @@ async function test(paths: readonly string[]): Promise<boolean> {
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-reporter=spec',
-    ...writeGroups(groupTests(files, ROOT), ROOT, join(place, 'groups')),
+    ...writeGroups(groupTests(files, ROOT), ROOT, join(place, `groups-${process.pid}`)),
   ]
   const env = { ...process.env, TMPDIR: place, TEST_SERVER: server.url }
   const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env })
@@ -94,7 +94,9 @@ async function test(paths: readonly string[]): Promise<boolean> {
     child.on('close', (code) => resolve(code ?? 1))
   })
   await server.stop()
-  await rm(place, { recursive: true, force: true })
+  // Another run of the same tree may still use the server, and will clear away after both.
+  const isUsed = existsSync(join(place, 'server', 'postgres', 'postmaster.pid'))
+  if (!isUsed) await rm(place, { recursive: true, force: true, maxRetries: 5 })
   return code === 0
 }
 
