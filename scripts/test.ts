@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startTestServer } from '../test/harness/database.ts'
+import { makePlace } from '../test/harness/place.ts'
+import { groupTests, writeGroups } from './test-groups.ts'
 
 /**
  * The whole truth about the tree: format, lint, types, import and house rules, the generated files,
@@ -13,8 +17,8 @@ const BIN = `${ROOT}node_modules/`
 const node = process.execPath
 
 const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
   ['types', node, `${BIN}typescript7/bin/tsc`, '--noEmit'],
+  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
   ['imports', node, 'scripts/imports.ts'],
   ['house rules', node, 'scripts/house-rules.ts'],
   ['openapi.json', node, 'scripts/openapi.ts', '--check'],
@@ -26,6 +30,8 @@ const CHECKS: readonly (readonly [name: string, command: string, ...args: string
 const CONCURRENCY = 4
 
 const TEST_TIMEOUT_MS = 120_000
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {
@@ -43,14 +49,18 @@ function run(command: string, args: readonly string[]): Promise<{ code: number; 
 
 async function check(): Promise<boolean> {
   let passed = true
-  for (const [name, command, ...args] of CHECKS) {
-    const started = performance.now()
-    const { code, output } = await run(command, args)
-    const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-    process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
-    if (code !== 0) process.stdout.write(`${output}\n`)
-    passed &&= code === 0
+  const waiting = CHECKS.values()
+  const lane = async () => {
+    for (const [name, command, ...args] of waiting) {
+      const started = performance.now()
+      const { code, output } = await run(command, args)
+      const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+      process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
+      if (code !== 0) process.stdout.write(`${output}\n`)
+      passed &&= code === 0
+    }
   }
+  await Promise.all([lane(), lane()])
   return passed
 }
 
@@ -63,22 +73,30 @@ function listTests(paths: readonly string[]): string[] {
   )
 }
 
-/** One server for the whole run, so that no test file has to start its own. */
+/** One server and one folder for the whole run, so that no test has to start or to leave its own. */
 async function test(paths: readonly string[]): Promise<boolean> {
   const files = listTests(paths)
   if (files.length === 0) throw new Error('no test file matches')
-  const server = await startTestServer()
+  const place = await makePlace(ROOT)
+  const server = await startTestServer(join(place, 'server'))
   const args = [
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-reporter=spec',
-    ...files,
+    ...writeGroups(groupTests(files, ROOT), ROOT, join(place, `groups-${process.pid}`)),
   ]
+  const env = { ...process.env, TMPDIR: place, TEST_SERVER: server.url }
+  const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env })
+  // Whoever ends the run ends the tests; what they leave behind is still cleared away.
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   const code = await new Promise<number>((resolve) => {
-    spawn(node, args, { cwd: ROOT, stdio: 'inherit' }).on('close', (code) => resolve(code ?? 1))
+    child.on('close', (code) => resolve(code ?? 1))
   })
   await server.stop()
+  // Another run of the same tree may still use the server, and will clear away after both.
+  const isUsed = existsSync(join(place, 'server', 'postgres', 'postmaster.pid'))
+  if (!isUsed) await rm(place, { recursive: true, force: true, maxRetries: 5 })
   return code === 0
 }
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { openEmptyDatabase, TEST_SECRET_KEY } from './harness/database.ts'
+import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
 import { until } from './harness/eventually.ts'
 import { startProcess, type TestProcess } from './harness/process.ts'
@@ -28,6 +28,12 @@ async function freePort(t: TestContext) {
 /** On the server of all tests. Roles are the server's, so their passwords must stay as they are. */
 const onTestServer = async (t: TestContext) => ({
   DATABASE_URL: await openEmptyDatabase(t),
+  SECRET_KEY: TEST_SECRET_KEY,
+})
+
+/** The same with all migrations applied, for a start that is not about them. */
+const onMigrated = async (t: TestContext) => ({
+  DATABASE_URL: (await openTestDatabase(t)).url,
   SECRET_KEY: TEST_SECRET_KEY,
 })
 
@@ -222,7 +228,7 @@ describe('the database of DATABASE_URL', () => {
 
 describe('a process that serves', () => {
   test('finishes what is in flight when it is told to stop', async (t) => {
-    const env = await onTestServer(t)
+    const env = await onMigrated(t)
     const serving = await startProcess(t, { env })
     const { url } = await serving.ready()
     const { key } = readWelcome(serving.output())
@@ -259,7 +265,7 @@ describe('a process that serves', () => {
   test('shows its metrics on their own port alone', async (t) => {
     const { port, free } = await freePort(t)
     await free()
-    const env = { ...(await onTestServer(t)), METRICS_PORT: String(port), LOG_LEVEL: 'info' }
+    const env = { ...(await onMigrated(t)), METRICS_PORT: String(port), LOG_LEVEL: 'info' }
     const serving = await startProcess(t, { env })
     const { url } = await serving.ready()
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
@@ -271,7 +277,7 @@ describe('a process that serves', () => {
   })
 
   test('says only what its level lets through', async (t) => {
-    const env = { ...(await onTestServer(t)), LOG_LEVEL: 'silent' }
+    const env = { ...(await onMigrated(t)), LOG_LEVEL: 'silent' }
     const serving = await startProcess(t, { env, role: 'api' })
     const { url } = await serving.ready()
     await fetch(`${url}/healthz`)
@@ -291,7 +297,7 @@ describe('a process that serves', () => {
     ],
   ] as const) {
     test(`ends with 1 at ${what}, and says why in one line`, async (t) => {
-      const env = await onTestServer(t)
+      const env = await onMigrated(t)
       const serving = await startProcess(t, { env, role: 'api', before: fault })
       await serving.ready()
       serving.kill('SIGUSR2')

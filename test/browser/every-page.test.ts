@@ -180,7 +180,7 @@ describe('a page', () => {
     await large.click()
     assert.ok(((await large.boundingBox())?.width ?? 0) > 2 * before)
     await page.keyboard.press('Escape')
-    assert.equal(await large.count(), 0)
+    await large.waitFor({ state: 'detached' })
     const focused = await page.evaluate('document.activeElement.className')
     assert.equal(focused, 'zoomable')
   })

@@ -16,7 +16,7 @@ import { SYSTEM } from '../../src/platform/audit.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
-import { KEPT_SERIALIZERS } from './serializers.ts'
+import { KEPT_CODE } from './kept-code.ts'
 
 export const OPERATOR_TOKEN = 'the operator token of every test app'
 export const STOREFRONT_TOKEN = 'the storefront token of every test app'
@@ -89,7 +89,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
   const runtime = await openTestRuntime(t, database, options)
   const undeclared: string[] = []
   const app = await buildApp(runtime, {
-    ...(options.extend === undefined && { schemaController: KEPT_SERIALIZERS }),
+    ...(options.extend === undefined && { schemaController: KEPT_CODE }),
     onUndeclared: (route, code) => undeclared.push(`${route} answered ${code}`),
   })
   await options.extend?.(app, runtime)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { Value } from 'typebox/value'
 import { Database } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
@@ -26,8 +26,14 @@ const FAST = {
 }
 
 /** One server for all test processes: each joins the one that runs, the last one stops it. */
-export const startTestServer = () =>
-  startEmbedded({ dataDir: DATA_DIR, password: 'a password for tests only', settings: FAST })
+export const startTestServer = (dataDir = DATA_DIR) =>
+  startEmbedded({ dataDir, password: 'a password for tests only', settings: FAST })
+
+/** The server of the run that this process is a part of, or else one that it has to leave again. */
+async function joinTestServer(): Promise<Pick<Embedded, 'url' | 'stop'>> {
+  const url = process.env.TEST_SERVER
+  return url === undefined ? startTestServer() : { url, stop: async () => {} }
+}
 
 export interface TestDatabase {
   url: string
@@ -40,7 +46,7 @@ export interface TestDatabase {
 
 /** A database of the test's own, cloned from a migrated template. */
 export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
-  const server = await startTestServer()
+  const server = await joinTestServer()
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
@@ -77,7 +83,7 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
 
 /** A database without anything in it, for tests of the migration itself. */
 export async function openEmptyDatabase(t: TestContext): Promise<string> {
-  const server = await startTestServer()
+  const server = await joinTestServer()
   const name = `t_${randomBytes(8).toString('hex')}`
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
@@ -90,10 +96,15 @@ export async function openEmptyDatabase(t: TestContext): Promise<string> {
   return withDatabase(server.url, name)
 }
 
+let templateName: Promise<string> | undefined
+
 /** The template is named for its migrations, so that changed files make a new one. */
 async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
-  const sums = (await readMigrations()).map(({ checksum }) => checksum).join()
-  const name = `template_${createHash('sha256').update(sums).digest('hex').slice(0, 16)}`
+  templateName ??= readMigrations().then((migrations) => {
+    const sums = migrations.map(({ checksum }) => checksum).join()
+    return `template_${createHash('sha256').update(sums).digest('hex').slice(0, 16)}`
+  })
+  const name = await templateName
   const exists = async () =>
     (await admin.query('select from pg_database where datname = $1', [name])).rowCount === 1
   if (await exists()) return name

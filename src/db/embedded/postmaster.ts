@@ -32,7 +32,13 @@ export async function readPidFile(cluster: string): Promise<Postmaster | null> {
 /** Ends open transactions and stops that server, if it is the one of that cluster. */
 export async function stopPostmaster({ pid }: Postmaster, cluster: string): Promise<void> {
   if (!(await serves(pid, cluster))) return
-  process.kill(pid, 'SIGINT')
+  try {
+    process.kill(pid, 'SIGINT')
+  } catch (error) {
+    // It was stopping already, and has ended since we looked.
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
+    throw error
+  }
   const deadline = Date.now() + STOP_SECONDS * 1_000
   while (Date.now() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
 }

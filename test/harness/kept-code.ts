@@ -1,0 +1,47 @@
+import { createRequire } from 'node:module'
+import {
+  lazySerializers,
+  type SchemaController,
+  type Serialize,
+} from '../../src/http/serializers.ts'
+
+type Factory = NonNullable<SchemaController['compilersFactory']>
+type BuildValidator = NonNullable<Factory['buildValidator']>
+type MakeValidator = (route: { schema: unknown }) => unknown
+
+/** Fastify's own, which is no dependency of ours. */
+const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
+const selectValidator: () => (...of: unknown[]) => MakeValidator =
+  ofFastify('@fastify/ajv-compiler')
+
+const serializers = new Map<string, Serialize>()
+const validators = new Map<string, unknown>()
+
+/** One for all apps, which itself tells them apart by their shared shapes and options. */
+const selectMaker = selectValidator()
+
+const buildValidator = (...of: unknown[]): MakeValidator => {
+  const make = selectMaker(...of)
+  return (route) => {
+    const key = JSON.stringify(route.schema)
+    const known = validators.get(key) ?? make(route)
+    validators.set(key, known)
+    return known
+  }
+}
+
+/**
+ * A test process builds the same app many times: the code that was made of a shape for the first
+ * serves the others. Not for an app with routes of a test's own.
+ */
+export const KEPT_CODE: SchemaController = {
+  compilersFactory: {
+    ...lazySerializers((route, make) => {
+      const key = JSON.stringify(route.schema)
+      const known = serializers.get(key) ?? make(route)
+      serializers.set(key, known)
+      return known
+    }).compilersFactory,
+    buildValidator: buildValidator as BuildValidator,
+  },
+}
