@@ -33,7 +33,7 @@ const STORES = 32
 const EACH = 200
 const ROUNDS = 3
 /** Until code is compiled and plans are made, as in a worker that has been up for a while. */
-const WARM_UP = 100
+const WARM_UP = 300
 /** Two attempts at a time to the endpoint of each store. */
 const CONCURRENCY = STORES * 2
 
@@ -71,7 +71,6 @@ export async function webhooks(dataDir: string): Promise<Figure[]> {
       config: readConfig({
         NODE_ENV: 'test',
         WEBHOOK_TEST_TARGETS: targets,
-        DATABASE_POOL_MAX: '32',
       }),
       secrets: { OPERATOR_TOKEN: 'x', STOREFRONT_TOKEN: 'x', SECRET_KEY },
       logger: pino({ level: 'warn' }),

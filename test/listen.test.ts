@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ConfigError } from '../src/config.ts'
 import { listen, readListenOptions } from '../src/listen.ts'
-import { signatureV1 } from '../src/modules/webhooks/envelope.ts'
+import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
 import { openWebhooksApp } from './modules/webhooks/setup.ts'
@@ -43,7 +43,7 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
   const [got] = app.receiver.received
   assert.ok(got !== undefined)
   const timestamp = Number(got.headers['x-webhook-timestamp'])
-  const signature = signatureV1(secret, timestamp, got.body)
+  const signature = signatureV1(signingKey(secret), timestamp, got.body)
   assert.equal(got.headers['x-webhook-signature-v1'], `t=${timestamp},v1=${signature}`)
   const { rows } = await app.admin.query('select payload from webhook_events where sequence = 2')
   assert.deepEqual(got.body, rows[0].payload)

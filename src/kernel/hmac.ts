@@ -1,11 +1,60 @@
-import { createHmac, createSecretKey, type Hmac, type KeyObject } from 'node:crypto'
+import { hash } from 'node:crypto'
 
-const known = new WeakMap<Buffer, KeyObject>()
+/** Of SHA-256, in bytes. */
+const BLOCK = 64
+const DIGEST = 32
 
-/** An HMAC-SHA-256 under a key of ours. Node takes six times as long over the bytes of a key as over
- * a key that it has taken in, so each is taken in once. */
-export function hmac(key: Buffer): Hmac {
-  const taken = known.get(key) ?? createSecretKey(key)
-  known.set(key, taken)
-  return createHmac('sha256', taken)
+/** Longer messages get memory of their own. */
+const SCRATCH_BYTES = 65_536
+const scratch = Buffer.alloc(SCRATCH_BYTES)
+
+/** A key as it stands before the message, and before the hash of that. */
+interface Pads {
+  inner: Buffer
+  outer: Buffer
+}
+
+const known = new WeakMap<Buffer, Pads>()
+
+function padsOf(key: Buffer): Pads {
+  const made = known.get(key)
+  if (made !== undefined) return made
+  const block = Buffer.alloc(BLOCK)
+  const short = key.length > BLOCK ? hash('sha256', key, 'buffer') : key
+  short.copy(block)
+  const pads = { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) }
+  known.set(key, pads as Pads)
+  return pads as Pads
+}
+
+export type Message = readonly (string | Buffer)[]
+
+/**
+ * HMAC-SHA-256 of a message in parts, under a key that stays as it is.
+ *
+ * By its definition (RFC 2104), as two hashes: node's own spends most of its time on setting up, and
+ * takes three times as long over a message of ours.
+ */
+export function hmac(key: Buffer, message: Message, encoding: 'hex' | 'base64'): string {
+  return hash('sha256', outerText(key, message), encoding)
+}
+
+/** The same as bytes. */
+export const hmacBytes = (key: Buffer, message: Message): Buffer =>
+  Buffer.from(hmac(key, message, 'hex'), 'hex')
+
+function outerText(key: Buffer, message: Message): Buffer {
+  const { inner, outer } = padsOf(key)
+  const length = message.reduce((sum, part) => sum + Buffer.byteLength(part), BLOCK)
+  const text = length > SCRATCH_BYTES ? Buffer.alloc(length) : scratch
+  let end = inner.copy(text)
+  for (const part of message) {
+    end += typeof part === 'string' ? text.write(part, end) : part.copy(text, end)
+  }
+  const digest = hash('sha256', text.subarray(0, end), 'binary')
+  // Some messages are card numbers, which live for one call.
+  text.fill(0, 0, end)
+  const start = outer.copy(scratch)
+  scratch.write(digest, start, 'latin1')
+  return scratch.subarray(0, BLOCK + DIGEST)
 }

@@ -6,7 +6,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { hmac } from './hmac.ts'
+import { hmacBytes } from './hmac.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -74,8 +74,7 @@ const MAC_BYTES = 32
 
 /** A token that carries its payload in the open, and proves that we made it. */
 export function sign(key: Buffer, payload: Buffer): string {
-  const mac = hmac(key).update(payload).digest()
-  return Buffer.concat([payload, mac]).toString('base64url')
+  return Buffer.concat([payload, hmacBytes(key, [payload])]).toString('base64url')
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
-import { hmac } from '../kernel/hmac.ts'
+import { hmacBytes } from '../kernel/hmac.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -67,7 +67,7 @@ function panKey(secret: Buffer): Buffer {
   return key
 }
 
-const digest = (key: Buffer, text: string): Buffer => hmac(key).update(text).digest()
+const digest = (key: Buffer, text: string): Buffer => hmacBytes(key, [text])
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

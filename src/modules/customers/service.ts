@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { foldEmail } from '../../kernel/email.ts'
-import { hmac } from '../../kernel/hmac.ts'
+import { hmacBytes } from '../../kernel/hmac.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as queries from './queries.ts'
 import type { Customer, Seen } from './schema.ts'
@@ -11,7 +11,7 @@ import type { Customer, Seen } from './schema.ts'
  * erasure of everything else. The caller hands the key over: `runtime.key('customers')`.
  */
 function hashRef(key: Buffer, tenant: string, customer_ref: string): Buffer {
-  return hmac(key).update(`${tenant}\0${customer_ref}`).digest()
+  return hmacBytes(key, [`${tenant}\0${customer_ref}`])
 }
 
 /** As much of the hash as makes two of one store never the same. */

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { hmacBytes } from '../../kernel/hmac.ts'
 import { digestEquals } from '../../kernel/tokens.ts'
 import type { Scheme } from './schema.ts'
 
@@ -35,7 +35,7 @@ const textOf = (headers: Headers, name: string): string => {
 }
 
 const macOf = (key: string | Buffer, head: string, raw: Buffer): Buffer =>
-  createHmac('sha256', key).update(`${head}.`).update(raw).digest()
+  hmacBytes(typeof key === 'string' ? Buffer.from(key) : key, [`${head}.`, raw])
 
 function isRecent(seconds: string, now: number): boolean {
   return SECONDS.test(seconds) && Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS

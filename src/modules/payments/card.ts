@@ -101,7 +101,7 @@ function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year
     last4: number.slice(-4),
     bin: number.slice(0, BIN_LENGTH),
     ...expiry,
-    fingerprint: (key: Buffer) => hmac(key).update(number).digest('hex'),
+    fingerprint: (key: Buffer) => hmac(key, [number], 'hex'),
   }
   const card: Card = Object.defineProperties(
     {},

@@ -31,9 +31,10 @@ const VECTORS = [
 ]
 
 test('signatures are those of the published vectors', () => {
+  const key = signingKey(SECRET)
   for (const { body, v1, bare } of VECTORS) {
-    assert.equal(signatureV1(SECRET, TIMESTAMP, Buffer.from(body)), v1)
-    assert.equal(bareSignature(SECRET, Buffer.from(body)), bare)
+    assert.equal(signatureV1(key, TIMESTAMP, Buffer.from(body)), v1)
+    assert.equal(bareSignature(key, Buffer.from(body)), bare)
   }
 })
 

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { hmac, hmacBytes } from '../../src/kernel/hmac.ts'
+
+const theirs = (key: Buffer, parts: readonly (string | Buffer)[]) => {
+  const made = createHmac('sha256', key)
+  for (const part of parts) made.update(part)
+  return made.digest()
+}
+
+const part = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+)
+
+test('is what node makes of any key and message', () => {
+  const key = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))
+  fc.assert(
+    fc.property(key, fc.array(part, { maxLength: 5 }), (secret, message) => {
+      const expected = theirs(secret, message)
+      assert.equal(hmac(secret, message, 'hex'), expected.toString('hex'))
+      assert.equal(hmac(secret, message, 'base64'), expected.toString('base64'))
+      assert.deepEqual(hmacBytes(secret, message), expected)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('is so for messages around the length of its memory, and for one after a longer one', () => {
+  const key = Buffer.from('a key')
+  for (const length of [65_471, 65_472, 65_473, 65_536, 200_000, 3]) {
+    const message = ['é', Buffer.alloc(length, 'x'), '😀']
+    assert.equal(hmac(key, message, 'hex'), theirs(key, message).toString('hex'), String(length))
+  }
+})
+
+test('takes the test vectors of RFC 4231', () => {
+  const cases: [Buffer, string, string][] = [
+    [
+      Buffer.alloc(20, 0x0b),
+      'Hi There',
+      'b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7',
+    ],
+    [
+      Buffer.from('Jefe'),
+      'what do ya want for nothing?',
+      '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    ],
+    [
+      Buffer.alloc(131, 0xaa),
+      'Test Using Larger Than Block-Size Key - Hash Key First',
+      '60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54',
+    ],
+  ]
+  for (const [key, text, expected] of cases) assert.equal(hmac(key, [text], 'hex'), expected)
+})
