@@ -19,6 +19,8 @@ const TEMPLATE_LOCK = 8_812_003_451
 
 /** A test database may lose its last second in a power cut; it may not lose ours. */
 const FAST = {
+  // With a database for every test it would be looking at them all the time.
+  autovacuum_naptime: '1min',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',

@@ -36,6 +36,8 @@ const SETTINGS = {
   shared_buffers: '128MB',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
+  // A table that was empty a moment ago is planned for as if it still were, until it is looked at.
+  autovacuum_naptime: '10s',
   timezone: 'UTC',
   log_timezone: 'UTC',
   // Errors of statements quote the values they failed on; those must not pile up in a file.
