@@ -41,6 +41,10 @@ export class PlatformError extends Error {
   }
 }
 
+/** There is no such store, or none that the public may see. */
+export const isClosed = (error: unknown): boolean =>
+  error instanceof PlatformError && error.code === 'unknown_tenant'
+
 const READ_MS = 5_000
 /** A checkout waits for a gateway, and for another request with the same key. */
 const ASK_MS = 30_000

@@ -8,7 +8,7 @@ import { refundOrder } from './order-refunds.ts'
 import * as orders from './orders.ts'
 import { notAvailable, notOurs, outOfOrder, previewOver, type Unsent } from './pages/notices.ts'
 import { pay, updateCheckout } from './pay.ts'
-import { openPlatform, type Platform, PlatformError } from './platform.ts'
+import { isClosed, openPlatform, type Platform, PlatformError } from './platform.ts'
 import * as reads from './reads.ts'
 import { openShop, type Shop } from './shop.ts'
 import type { Site } from './site.ts'
@@ -80,11 +80,21 @@ async function serve(deps: Deps, request: IncomingMessage, response: ServerRespo
 function fail(deps: Deps, request: IncomingMessage, response: ServerResponse, error: unknown) {
   const isOutage = error instanceof PlatformError
   const fields = { err: error, method: request.method, outage: isOutage }
-  deps.log.error(fields, 'a page could not be shown')
+  if (!isClosed(error)) deps.log.error(fields, 'a page could not be shown')
   // A page that was begun cannot be taken back: the browser must see that it is not whole.
   if (response.headersSent) return void response.destroy()
-  void send(request, response, outage(deps, error, visitorWords(request), null), deps.common)
+  const answer = isClosed(error)
+    ? closed(deps, request)
+    : outage(deps, error, visitorWords(request), null)
+  void send(request, response, answer, deps.common)
 }
+
+/** Also of a store that was closed a moment ago, and whose site is still remembered. */
+const closed = ({ files }: Deps, request: IncomingMessage): Answer => ({
+  status: 404,
+  body: notAvailable(files.of(null), visitorWords(request)),
+  headers: { 'cache-control': 'no-store' },
+})
 
 /** For pages that belong to no store. */
 const visitorWords = ({ headers }: IncomingMessage): Words => wordsFor(headers['accept-language'])
@@ -157,12 +167,7 @@ async function findSite(
     return { status: 404, body, headers, cookies: [cookies.clear('preview')] }
   }
   const site = shop.peekSite(host) ?? (await shop.findSite(host))
-  if (site !== null) return { site, cookies: [] }
-  return {
-    status: 404,
-    body: notAvailable(files.of(null), visitorWords(request)),
-    headers: { 'cache-control': 'no-store' },
-  }
+  return site === null ? closed(deps, request) : { site, cookies: [] }
 }
 
 /** Never one store's draft at the address of another: whoever reads the address must not be misled. */
@@ -188,7 +193,7 @@ async function route(deps: Deps, request: IncomingMessage, url: URL, site: Site)
   try {
     return await write(visit, form)
   } catch (error) {
-    if (!(error instanceof PlatformError)) throw error
+    if (!(error instanceof PlatformError) || isClosed(error)) throw error
     deps.log.error({ err: error, path: url.pathname }, 'a form could not be taken')
     return outage(deps, error, words, unsentOf(url.pathname, form))
   }

@@ -1,5 +1,5 @@
 import { createCache } from './cache.ts'
-import { type Platform, PlatformError } from './platform.ts'
+import { isClosed, type Platform, PlatformError } from './platform.ts'
 import { readSite, type Site } from './site.ts'
 import type {
   Collection,
@@ -131,12 +131,16 @@ export function openShop({ platform, zone }: ShopOptions): Shop {
         .collections,
     findProduct: async (site, slug) =>
       (
-        await orNull(
+        await orNullIn(
+          site,
           read<{ product: Product }>(catalog(site, `products/${encodeURIComponent(slug)}`)),
         )
       )?.product ?? null,
     findCollection: (site, slug) =>
-      orNull(read<CollectionDetail>(catalog(site, `collections/${encodeURIComponent(slug)}`))),
+      orNullIn(
+        site,
+        read<CollectionDetail>(catalog(site, `collections/${encodeURIComponent(slug)}`)),
+      ),
     search: (site, query) => read<Found>(catalog(site, `search?${query}`)),
     ...openTill(platform),
   }
@@ -161,14 +165,15 @@ function openTill(platform: Platform) {
     place: (site: Site, body: Record<string, unknown>, idempotencyKey: string) =>
       platform.ask<Placed>('POST', `${base(site)}/checkout`, { body, idempotencyKey }),
     findOrder: (site: Site, id: string, customerRef: string) =>
-      orNull(
+      orNullIn(
+        site,
         platform.ask<OrderDetail>(
           'GET',
           `${orderPath(site, id)}?customer_ref=${encodeURIComponent(customerRef)}`,
         ),
       ),
     findAttempt: (site: Site, key: string) =>
-      orNull(platform.ask<Attempt>('GET', `${base(site)}/idempotency/checkout/${key}`)),
+      orNullIn(site, platform.ask<Attempt>('GET', `${base(site)}/idempotency/checkout/${key}`)),
     cancel: (site: Site, id: string, idempotencyKey: string) =>
       platform.ask('POST', `${orderPath(site, id)}/cancel`, {
         body: { reason: 'customer', actor: 'shopper' },
@@ -180,7 +185,8 @@ function openTill(platform: Platform) {
       platform.ask('POST', `${orderPath(site, id)}/refund`, { body, idempotencyKey }),
     findGiftCard: async (site: Site, code: string) =>
       (
-        await orNull(
+        await orNullIn(
+          site,
           platform.ask<{ gift_card: GiftCard }>('POST', `${base(site)}/gift-cards/balance`, {
             body: { code },
           }),
@@ -200,7 +206,20 @@ async function orNull<T>(asking: Promise<T>): Promise<T | null> {
   try {
     return await asking
   } catch (error) {
-    if (error instanceof PlatformError && [400, 404].includes(error.status)) return null
+    if (isMissing(error)) return null
     throw error
   }
 }
+
+/** The same of something in a store. That the store itself is gone is no such answer. */
+async function orNullIn<T>({ preview }: Site, asking: Promise<T>): Promise<T | null> {
+  try {
+    return await asking
+  } catch (error) {
+    if (isMissing(error) && (preview !== null || !isClosed(error))) return null
+    throw error
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof PlatformError && [400, 404].includes(error.status)

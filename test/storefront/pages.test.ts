@@ -57,6 +57,20 @@ describe('the way to a store', () => {
     for (const page of pages) assert.deepEqual(page, pages[0])
   })
 
+  test('ends there at once when a store is closed, also while its site is remembered', async () => {
+    const { tenant } = await publish({ brand: { name: 'Closing' } })
+    const visitor = at(`${tenant}.localhost`)
+    const status = `/v1/stores/${tenant}/status`
+    const unknown = await at('nobody.localhost').get('/')
+    await until('it is open', async () => (await visitor.get('/')).status === 200)
+    assert.equal((await shop.operator.put(status, { status: 'suspended' })).status, 200)
+    for (const path of ['/collections/never-asked-for', '/search?q=candle', '/products/none']) {
+      const page = await visitor.get(path)
+      assert.deepEqual([page.status, page.text], [404, unknown.text], path)
+      assert.equal(page.headers['cache-control'], 'no-store')
+    }
+  })
+
   test('may be a domain of its own', async () => {
     const { tenant, owner } = await publish({ brand: { name: 'Own' } })
     const { body } = await owner.post('/v1/merchant/domains', { hostname: 'own.example' })
