@@ -53,14 +53,19 @@ export async function run(
     try {
       return reply(await work(outcome), false)
     } catch (error) {
+      const kept = isLost(error, outcome)
+        ? 'lost'
+        : await giveUp(db, outcome, error, options.passing ?? [])
       // Somebody else has the work now, and will have the answer.
-      if (error instanceof LeaseLostError && error.token === outcome.token) continue
-      const kept = await giveUp(db, outcome, error, options.passing ?? [])
+      if (kept === 'lost') continue
       if (kept === null) throw error
       return reply(kept, false)
     }
   }
 }
+
+const isLost = (error: unknown, { token }: WonClaim): boolean =>
+  error instanceof LeaseLostError && error.token === token
 
 const reply = ({ status, body }: Answer, replayed: boolean): Reply => ({
   status,
@@ -100,7 +105,7 @@ async function giveUp(
   held: WonClaim,
   error: unknown,
   passing: readonly ErrorCode[],
-): Promise<Answer | null> {
+): Promise<Answer | 'lost' | null> {
   const refusal = error instanceof ApiError ? error : null
   // Both leave the work to somebody, at a time of their own choosing.
   if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
@@ -109,8 +114,8 @@ async function giveUp(
     const kept = final ? await refuseUnbegun(db, held, refusal) : null
     if (kept === null && !(await giveBack(db, held))) await renew(db, held, 0)
     return kept
-  } catch {
-    // Answered already, or the database is away: then the lease ends by itself.
-    return null
+  } catch (failure) {
+    // Where the database is away, the lease ends by itself.
+    return isLost(failure, held) ? 'lost' : null
   }
 }

@@ -85,6 +85,10 @@ async function capture(
   await deps.at?.('captured')
   if (captured.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (captured.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
+  // Somebody may have taken this up while we were slow, and captured it: then it must not be voided.
+  const lookup = await gateway.lookup({ ref: attempt_id })
+  if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
+  if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
   return { kind: 'declined', attempt_id, result: captured }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { refused } from '../../../src/modules/payments/gateway.ts'
 import { readCard } from '../../../src/modules/payments/service.ts'
 import {
   APPROVED,
@@ -104,6 +105,62 @@ test('a checkout that was left undone', async (t) => {
       })
     }
   }
+
+  for (const how of ['captured', 'authorised']) {
+    await t.test(
+      `answers its slow caller with what the worker made of it, once ${how}`,
+      async () => {
+        const key = randomUUID()
+        const overtake = async () => {
+          await app.abandon()
+          assert.equal(await app.reconcile(), 1)
+        }
+        const reply = await app.place(shop, byCard, key, {
+          gateway: (real) => ({
+            async authorize(what) {
+              const answer = await real.authorize(what)
+              if (how === 'authorised') await overtake()
+              return answer
+            },
+            async capture(what) {
+              const answer = await real.capture(what)
+              if (how === 'captured') await overtake()
+              return answer
+            },
+          }),
+        })
+        const order = await orderOf(app, shop, key)
+        assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
+        assert.equal(JSON.parse(reply.body).order.id, order.id)
+        assert.equal(order.status, 'placed')
+        assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+        await app.assertAddsUp()
+      },
+    )
+  }
+
+  await t.test(
+    'keeps the money that the worker took, where its slow caller is refused it',
+    async () => {
+      const key = randomUUID()
+      const reply = await app.place(shop, byCard, key, {
+        gateway: (real) => ({
+          // As a gateway does that captures once: the second to come is refused.
+          async capture(what) {
+            await app.abandon()
+            assert.equal(await app.reconcile(), 1)
+            await real.capture(what)
+            return refused('invalid_state')
+          },
+        }),
+      })
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
+      const order = await orderOf(app, shop, key)
+      assert.equal(order.status, 'placed')
+      assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+      await app.assertAddsUp()
+    },
+  )
 
   await t.test('is ended by the same key just as well', async () => {
     const key = randomUUID()
