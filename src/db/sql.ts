@@ -75,7 +75,9 @@ interface Path {
 
 const startOfPaths: Path = { parts: new WeakMap() }
 
-const pathBehind = (path: Path, part: readonly string[]): Path => {
+/** Null: what was joined is another array at every call, and leads nowhere. */
+function pathBehind(path: Path | null, part: readonly string[]): Path | null {
+  if (path === null || !('raw' in part)) return null
   const known = path.parts.get(part)
   if (known !== undefined) return known
   const next: Path = { parts: new WeakMap() }
@@ -89,24 +91,24 @@ const pathBehind = (path: Path, part: readonly string[]): Path => {
  */
 export function prepare(query: Sql): pg.QueryConfig {
   const values: unknown[] = []
-  let path = startOfPaths
+  let path: Path | null = startOfPaths
   const walk = ({ strings, values: filled }: Sql): void => {
     path = pathBehind(path, strings)
     for (const value of filled) {
       if (value instanceof Sql) walk(value)
       else {
         values.push(value)
-        path = path.value ??= { parts: new WeakMap() }
+        if (path !== null) path = path.value ??= { parts: new WeakMap() }
       }
     }
   }
   walk(query)
-  if (path.statement !== undefined) return { ...path.statement, values }
+  if (path?.statement !== undefined) return { ...path.statement, values }
   const text = write(query)
   const name = names.get(text) ?? (names.size < STATEMENTS_MAX ? `s${names.size}` : undefined)
   if (name === undefined) return { text, values }
   names.set(text, name)
-  path.statement = { name, text }
+  if (path !== null) path.statement = { name, text }
   return { name, text, values }
 }
 
