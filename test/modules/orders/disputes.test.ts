@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { compareDay } from '../../../src/modules/payments/compare.ts'
 import { fund, shareDesk } from './setup.ts'
 
 const held = shareDesk()
@@ -80,6 +81,10 @@ test('a dispute that is lost counts as a refund that no gateway was asked for', 
   assert.equal(ledger.rows[0].account, 'card_clearing')
   assert.equal(ledger.rows[0].cents, 0)
   assert.ok((await eventsOf(id)).includes('order.refunded'))
+  const { payments, workerDatabase } = held.current.app.runtime
+  const today = new Date().toISOString().slice(0, 10)
+  const differences = await compareDay(payments, workerDatabase.tenant('acme'), today)
+  assert.equal(differences, 0, 'both records of the day still agree')
   const again = await dispute(id, { outcome: 'lost' })
   assert.deepEqual([again.status, again.body.error.code], [409, 'invalid_transition'])
   const refused = await held.current.merchant(id, 'refunds')
