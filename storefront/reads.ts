@@ -21,15 +21,7 @@ export async function show(visit: Visit, page: Page): Promise<Answer> {
 const whole = (visit: Visit, page: Page, named: readonly Collection[]): string =>
   opening(visit, page) + middle(visit, named) + page.main.text + ending(visit)
 
-const NO_COLLECTIONS: readonly Collection[] = []
-
-/** A draft that is previewed has no catalog to show yet. */
-const isPreview = ({ site }: Visit) => site.preview !== null
-
-const navigation = (visit: Visit): Promise<readonly Collection[]> => {
-  const asking = visit.shop.collections(visit.site)
-  return isPreview(visit) ? asking.catch(() => NO_COLLECTIONS) : asking
-}
+const navigation = ({ shop, site }: Visit): Promise<readonly Collection[]> => shop.collections(site)
 
 /** As many as there are usual numbers of things in a cart. */
 const KEPT_MAX = 16
@@ -100,12 +92,7 @@ interface KeptHome {
   last: { named: readonly Collection[]; text: string; at: number } | null
 }
 
-const NO_PRODUCTS: readonly Product[] = []
-
-async function allProducts(visit: Visit): Promise<readonly Product[]> {
-  const asking = visit.shop.products(visit.site)
-  return isPreview(visit) ? asking.catch(() => NO_PRODUCTS) : asking
-}
+const allProducts = ({ shop, site }: Visit): Promise<readonly Product[]> => shop.products(site)
 
 const titled = ({ site }: Visit, title: string) => `${title} · ${site.brand.name}`
 
@@ -182,7 +169,9 @@ export async function collection(visit: Visit, slug: string): Promise<Answer> {
 export async function search(visit: Visit): Promise<Answer> {
   const query = searchQuery(visit.url)
   const found =
-    query === null || isPreview(visit) ? null : await visit.shop.search(visit.site, query)
+    query === null || visit.site.preview !== null
+      ? null
+      : await visit.shop.search(visit.site, query)
   return show(visit, {
     title: titled(visit, visit.site.words.say.search),
     main: searchMain(visit, found),

@@ -124,11 +124,14 @@ export function openShop({ platform, zone }: ShopOptions): Shop {
       // A version never changes, so that its number is as good as a hash.
       return readSite(resolved, `version ${resolved.manifestVersion}`)
     },
-    products: async (site, anew) =>
-      (await read<{ products: readonly Product[] }>(catalog(site, 'products'), anew)).products,
-    collections: async (site) =>
-      (await read<{ collections: readonly Collection[] }>(catalog(site, 'collections')))
-        .collections,
+    products: async (site, anew) => {
+      const asking = read<{ products: readonly Product[] }>(catalog(site, 'products'), anew)
+      return (await orNullIn(site, asking))?.products ?? []
+    },
+    collections: async (site) => {
+      const asking = read<{ collections: readonly Collection[] }>(catalog(site, 'collections'))
+      return (await orNullIn(site, asking))?.collections ?? []
+    },
     findProduct: async (site, slug) =>
       (
         await orNullIn(
@@ -211,7 +214,10 @@ async function orNull<T>(asking: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The same of something in a store. That the store itself is gone is no such answer. */
+/**
+ * The same of something in a store. That the store itself is gone is no such answer, but for a preview:
+ * the draft of a store that was never open has nothing in it yet.
+ */
 async function orNullIn<T>({ preview }: Site, asking: Promise<T>): Promise<T | null> {
   try {
     return await asking

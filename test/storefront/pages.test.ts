@@ -265,6 +265,21 @@ describe('a manifest', () => {
     assert.match((await visitor.get('/')).text, /Made for slow mornings/)
   })
 
+  test('of a store that was never open can be looked at on every page', async () => {
+    await shop.store('fresh-store')
+    const owner = await shop.merchant('fresh-store')
+    const template = { id: 'h', sections: [{ type: 'product_list', props: { heading: 'All' } }] }
+    const manifest = { brand: { name: 'Fresh' }, template }
+    const { version } = (await owner.put('/v1/my/site/draft', { manifest })).body
+    const { token } = (await owner.post('/v1/my/site/preview-token', { version })).body
+    const visitor = at('fresh-store.localhost')
+    for (const path of [`/?preview=${token}`, '/products', '/search?q=tea', '/cart']) {
+      const page = await visitor.get(path)
+      assert.equal(page.status, 200, path)
+      assert.match(page.text, /<title>[^<]*Fresh<[\s\S]+class="ribbon"/, path)
+    }
+  })
+
   test('shows soon after it is published', async () => {
     const { owner, get } = await publish({ seo: { title: 'First' } })
     assert.match((await get('/')).text, /<title>First</)
