@@ -28,6 +28,7 @@ import {
   recallVoid,
   unknownOf,
   type Word,
+  whileHeld,
   wordOf,
 } from './words.ts'
 
@@ -73,7 +74,7 @@ async function conclude(
   isFirst: boolean,
 ): Promise<idempotency.Answer> {
   const order = await get(db, claim.resourceId ?? '')
-  const heard = await hear(deps, db, order, isFirst)
+  const heard = await hear(whileHeld(deps, db, claim), db, order, isFirst)
   if (heard.unknown.length > 0) return leave(deps, db, claim, order, heard.unknown, isFirst)
   await deps.at?.('cancel-answered')
   return db.transaction('orders: cancel', async (tx) => {

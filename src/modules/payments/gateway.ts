@@ -167,6 +167,28 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
 const failureCode = (code: string | null): string =>
   code === null || meaningOf(code).outcome === 'approved' ? '200' : code
 
+/**
+ * The same gateway for whoever may be overtaken at the work: nothing that moves money is sent unless
+ * `still` says, by not throwing, that the work is still theirs. What it remembers anybody may ask.
+ */
+export function guarded(gateway: Gateway, still: () => Promise<void>): Gateway {
+  const guard =
+    <What>(send: (what: What) => Promise<GatewayResult>) =>
+    async (what: What): Promise<GatewayResult> => {
+      await still()
+      return send(what)
+    }
+  return {
+    ...gateway,
+    authorize: guard(gateway.authorize),
+    capture: guard(gateway.capture),
+    sale: guard(gateway.sale),
+    void: guard(gateway.void),
+    refund: guard(gateway.refund),
+    vaultCharge: guard(gateway.vaultCharge),
+  }
+}
+
 /** Takes a whole payment back: voids it, or refunds it where it is settled already. */
 export async function giveBack(
   gateway: Gateway,

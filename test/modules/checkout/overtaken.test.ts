@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { release } from '../../../src/modules/checkout/release-money.ts'
+import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
+import { cancel } from '../../../src/modules/orders/cancel-money.ts'
+import { edit } from '../../../src/modules/orders/edit-money.ts'
+import type { Asked } from '../../../src/modules/orders/operations.ts'
+import { refund } from '../../../src/modules/orders/refund-money.ts'
+import { refused } from '../../../src/modules/payments/gateway.ts'
+import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
+import { openCheckout } from '../../../src/open-checkout.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
+import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { APPROVED, addVariant, cart, checkout, openCheckoutApp, openShop, stock } from './setup.ts'
+
+/** Longer than a claim is leased for. */
+const PAUSE_MS = 61_000
+
+interface Bought {
+  id: string
+  item: string
+}
+
+interface Act {
+  operation: string
+  /** Where a caller may be paused with nothing sent, and with everything heard. */
+  before: readonly string[]
+  after: string
+  /** The calls that move money. */
+  calls: readonly ('refund' | 'void' | 'sale' | 'capture')[]
+  begin(deps: CheckoutDeps, asked: Asked, bought: Bought): Promise<KeptAnswer>
+  /** The same wish by somebody else, under a key of its own. */
+  verb: string
+  body(bought: Bought): object | undefined
+  /** What the store has of the shopper's 2,000 once it is done. */
+  net: number
+}
+
+test('a caller that was overtaken', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app)
+  const { merchant } = shop
+  const db = app.runtime.database.tenant('acme')
+  const counted = await addVariant(merchant, 1_000)
+  await stock(merchant, counted, 10_000)
+  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+
+  const buy = async (more: object = {}): Promise<Bought> => {
+    const items = [{ variant_id: counted, quantity: 2 }]
+    const { body, status, text } = await checkout(app, shop, cart(counted, { items, ...more }))
+    assert.ok(status < 300, text)
+    return { id: body.order.id, item: body.items[0].id }
+  }
+  const ask = ({ id }: Bought, verb: string, body?: object, key: string = randomUUID()) =>
+    merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, { 'idempotency-key': key })
+  const netOf = async ({ id }: Bought): Promise<number> => {
+    const { rows } = await app.superuser.query(
+      `select coalesce(sum(s.captured_cents - s.refunded_cents), 0)::int as net
+         from sim_charges s join payment_attempts a on a.tenant_ref = s.tenant_ref and a.id = s.ref
+        where a.order_id = $1 and s.voided_at is null`,
+      [id],
+    )
+    return rows[0].net
+  }
+
+  /** What knows no reference of ours as a key: it does a second time what it is asked twice. */
+  const forgetful = (real: Gateway): Gateway => {
+    const fresh = async <W extends { ref: string }>(what: W): Promise<W> => {
+      const { found } = await real.lookup({ ref: what.ref })
+      return found === 'yes' ? { ...what, ref: randomUUID() } : what
+    }
+    return {
+      ...real,
+      refund: async (what) => real.refund(await fresh(what)),
+      sale: async (what) => real.sale(await fresh(what)),
+      async capture(what) {
+        const { state } = await real.lookup({ txn_id: what.txn_id })
+        return state === 'authorized' ? real.capture(what) : refused('invalid_state')
+      },
+    }
+  }
+
+  interface Slow {
+    act: Act
+    bought: Bought
+    key: string
+    at?: (point: string) => Promise<void>
+    gateway?: (real: Gateway) => Partial<Gateway>
+  }
+  const begin = ({ act, bought, key, at, gateway }: Slow) => {
+    const deps = openCheckout(app.runtime)
+    const forStore: typeof deps.payments.forStore = async (...of) => {
+      const real = forgetful(await deps.payments.forStore(...of))
+      return { ...real, ...gateway?.(real) }
+    }
+    const slow = { ...deps, ...(at && { at }), payments: { ...deps.payments, forStore } }
+    const claim = { operation: act.operation, key, fingerprint: Buffer.alloc(32) }
+    return run(db, claim, (held) => act.begin(slow, { actor: SYSTEM, claim: held }, bought))
+  }
+  const overtake = async () => {
+    app.clock.advance(PAUSE_MS)
+    await app.abandon()
+    assert.equal(await app.reconcile(), 1)
+  }
+
+  const editTo = (quantity: number): Pick<Act, 'operation' | 'begin' | 'verb' | 'body'> => ({
+    operation: 'edit',
+    begin: (deps, asked, { id, item }) =>
+      edit(deps, db, asked, id, {
+        body: { edits: [{ order_item_id: item, quantity }] },
+        funds: { by: 'card', source: { card: readCard(APPROVED) } },
+        note: null,
+      }),
+    verb: 'edit',
+    body: ({ item }) => ({ edits: [{ order_item_id: item, quantity }] }),
+  })
+  const refundOf = (amount_cents: number): Pick<Act, 'operation' | 'begin' | 'verb' | 'body'> => ({
+    operation: 'refund',
+    begin: (deps, asked, { id }) =>
+      refund(deps, db, asked, id, { by: 'merchant', body: { amount_cents } }),
+    verb: 'refunds',
+    body: () => ({ amount_cents }),
+  })
+  const GIVES_BACK = { before: ['refund-promised', 'refund-sent'], after: 'refund-answered' }
+  const ACTS: Record<string, Act> = {
+    'a refund of a part': { ...refundOf(300), ...GIVES_BACK, calls: ['refund'], net: 1_700 },
+    'a refund of everything': { ...refundOf(2_000), ...GIVES_BACK, calls: ['void'], net: 0 },
+    'a cancellation': {
+      operation: 'cancel',
+      before: ['cancel-begun', 'refund-sent'],
+      after: 'cancel-answered',
+      calls: ['void'],
+      begin: (deps, asked, { id }) =>
+        cancel(deps, db, asked, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
+      verb: 'cancel',
+      body: () => ({ reason: 'staff' }),
+      net: 0,
+    },
+    'an edit that charges': {
+      ...editTo(3),
+      before: ['edit-begun', 'edit-sent'],
+      after: 'edit-answered',
+      calls: ['sale'],
+      net: 3_000,
+    },
+    'an edit that gives back': {
+      ...editTo(1),
+      before: ['edit-begun', 'refund-sent'],
+      after: 'edit-answered',
+      calls: ['refund'],
+      net: 1_000,
+    },
+  }
+  t.beforeEach(async () => {
+    app.clock.reset()
+    app.alerts.length = 0
+    // Of what was given up before nobody needs to hear any more.
+    await app.superuser.query('update payment_attempts set next_check_at = null')
+  })
+
+  for (const [what, act] of Object.entries(ACTS)) {
+    for (const point of act.before) {
+      await t.test(`moves no money any more: ${what}, paused at ${point}`, async () => {
+        const bought = await buy()
+        const key = randomUUID()
+        let isPaused = false
+        const reply = await begin({
+          act,
+          bought,
+          key,
+          async at(reached) {
+            if (reached !== point || isPaused) return
+            isPaused = true
+            await overtake()
+          },
+        })
+        assert.ok(isPaused)
+        assert.ok([402, 409].includes(reply.status), reply.body)
+        assert.match(reply.body, /refund_failed|payment_declined/)
+        assert.equal(reply.headers['idempotent-replayed'], 'true')
+        assert.equal(await netOf(bought), 2_000)
+        await app.assertAddsUp()
+      })
+
+      if (act.operation === 'edit' && act.net > 2_000) continue
+      await t.test(
+        `leaves alone what was asked for anew: ${what}, paused at ${point}`,
+        async () => {
+          const bought = await buy()
+          let isPaused = false
+          await begin({
+            act,
+            bought,
+            key: randomUUID(),
+            async at(reached) {
+              if (reached !== point || isPaused) return
+              isPaused = true
+              await overtake()
+              const again = await ask(bought, act.verb, act.body(bought))
+              assert.ok(again.status < 300, again.text)
+            },
+          })
+          assert.equal(await netOf(bought), act.net)
+          await app.assertAddsUp()
+        },
+      )
+    }
+
+    await t.test(`is answered what was made of ${what}, once that was done`, async () => {
+      const bought = await buy()
+      let isPaused = false
+      const reply = await begin({
+        act,
+        bought,
+        key: randomUUID(),
+        async at(reached) {
+          if (reached !== act.after || isPaused) return
+          isPaused = true
+          await overtake()
+        },
+      })
+      assert.ok(reply.status < 300, reply.body)
+      assert.equal(reply.headers['idempotent-replayed'], 'true')
+      assert.equal(await netOf(bought), act.net)
+      assert.deepEqual(app.alerts, [])
+      await app.assertAddsUp()
+    })
+
+    await t.test(`and whose ${act.calls[0]} arrived too late is found out: ${what}`, async () => {
+      const bought = await buy()
+      let isPaused = false
+      const pausing =
+        <W, R>(call: (what: W) => Promise<R>) =>
+        async (wanted: W) => {
+          if (!isPaused) {
+            isPaused = true
+            await overtake()
+          }
+          return call(wanted)
+        }
+      const reply = await begin({
+        act,
+        bought,
+        key: randomUUID(),
+        gateway: (real) => ({
+          refund: pausing(real.refund),
+          void: pausing(real.void),
+          sale: pausing(real.sale),
+        }),
+      })
+      assert.ok([402, 409].includes(reply.status), reply.body)
+      await app.watchLate()
+      assert.deepEqual(
+        app.alerts.map(({ order_id }) => order_id),
+        [bought.id],
+      )
+      await app.assertAddsUp()
+    })
+  }
+})
