@@ -158,7 +158,9 @@ test('a caller that was overtaken', async (t) => {
     app.clock.reset()
     app.alerts.length = 0
     // Of what was given up before nobody needs to hear any more.
-    await app.superuser.query('update payment_attempts set next_check_at = null')
+    await app.superuser.query(
+      `update payment_attempts set next_check_at = null where state = 'not_found'`,
+    )
   })
 
   for (const [what, act] of Object.entries(ACTS)) {
@@ -260,4 +262,221 @@ test('a caller that was overtaken', async (t) => {
       await app.assertAddsUp()
     })
   }
+
+  const RELEASE: Act = {
+    operation: 'release',
+    before: ['release-begun'],
+    after: 'release-answered',
+    calls: ['capture'],
+    begin: (deps, asked, { id }) => release(deps, db, asked, id),
+    verb: 'release',
+    body: () => undefined,
+    net: 2_000,
+  }
+  const held = () => buy({ email: 'odd@example.com' })
+  const settle = ({ id }: Bought) =>
+    app.superuser.query(
+      `update sim_charges s set captured_at = now() - interval '2 days' from payment_attempts a
+        where a.tenant_ref = s.tenant_ref and a.id = s.ref and a.order_id = $1`,
+      [id],
+    )
+  /** The worker is refused what the caller was about to take: the order stays held. */
+  const overtakeInVain = async () => {
+    app.clock.advance(PAUSE_MS)
+    await app.abandon()
+    const gateway = () => ({ capture: async () => refused('processing_error') })
+    assert.equal(await app.reconcile({ gateway }), 1)
+  }
+
+  await t.test('takes nothing for an order that stays held', async () => {
+    const bought = await held()
+    const at = async (point: string) => {
+      if (point === 'release-begun') await overtakeInVain()
+    }
+    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
+    assert.equal(await netOf(bought), 0)
+    await app.assertAddsUp()
+    assert.equal((await ask(bought, 'release')).status, 200)
+    assert.equal(await netOf(bought), 2_000)
+  })
+
+  for (const point of ['release-begun', 'release-answered']) {
+    await t.test(`is answered that the order was released, paused at ${point}`, async () => {
+      const bought = await held()
+      const at = async (reached: string) => {
+        if (reached === point) await overtake()
+      }
+      const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [200, 'true'])
+      assert.equal(await netOf(bought), 2_000)
+      await app.assertAddsUp()
+    })
+  }
+
+  const takeTooLate = async () => {
+    const bought = await held()
+    const gateway = (real: Gateway): Partial<Gateway> => ({
+      async capture(what) {
+        await overtakeInVain()
+        return real.capture(what)
+      },
+    })
+    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), gateway })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
+    assert.equal(await netOf(bought), 2_000, 'taken for an order that is held')
+    return bought
+  }
+
+  await t.test('and took too late what was held has paid for the next release', async () => {
+    const bought = await takeTooLate()
+    const answer = await ask(bought, 'release')
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.order.status, 'placed')
+    await app.assertAddsUp()
+  })
+
+  for (const how of ['captured', 'settled']) {
+    await t.test(
+      `and took too late what was held gives it back by a cancellation, ${how}`,
+      async () => {
+        const bought = await takeTooLate()
+        if (how === 'settled') await settle(bought)
+        const answer = await ask(bought, 'cancel', { reason: 'fraud' })
+        assert.equal(answer.status, 200, answer.text)
+        assert.equal(await netOf(bought), 0)
+        await app.assertAddsUp()
+      },
+    )
+  }
+
+  const orderOf = async (key: string) => {
+    const { rows } = await app.superuser.query(
+      'select id, status from orders where idempotency_key = $1',
+      [key],
+    )
+    return rows[0] as { id: string; status: string }
+  }
+  const journalOf = async ({ id }: { id: string }) => {
+    const { rows } = await app.superuser.query(
+      `select j.kind from sim_journal j join payment_attempts a on a.id = j.ref
+        where a.order_id = $1 order by j.created_at`,
+      [id],
+    )
+    return rows.map(({ kind }) => kind)
+  }
+
+  for (const point of ['reserved', 'authorize-sent']) {
+    await t.test(`charges nothing for an order that has failed, paused at ${point}`, async () => {
+      const key = randomUUID()
+      const at = async (reached: string) => {
+        if (reached === point) await overtake()
+      }
+      const reply = await app.place(shop, cart(counted), key, { at })
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
+      const order = await orderOf(key)
+      assert.equal(order.status, 'payment_failed')
+      assert.deepEqual(await journalOf(order), [])
+      await app.assertAddsUp()
+    })
+  }
+
+  await t.test('captures nothing that was authorised too late, and that is found out', async () => {
+    const key = randomUUID()
+    const reply = await app.place(shop, cart(counted), key, {
+      gateway: (real) => ({
+        async authorize(what) {
+          await overtake()
+          return real.authorize(what)
+        },
+      }),
+    })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
+    const order = await orderOf(key)
+    await app.watchLate()
+    assert.deepEqual(await journalOf(order), ['authorize', 'void'])
+    assert.equal(app.alerts[0]?.order_id, order.id)
+    await app.assertAddsUp()
+  })
+
+  await t.test('voids nothing that stands as paid, whatever it thinks of the card', async () => {
+    const key = randomUUID()
+    const reply = await app.place(shop, cart(counted), key, {
+      gateway: (real) => ({
+        async authorize(what) {
+          const answer = await real.authorize(what)
+          await overtake()
+          return { ...answer, avs: 'N', cvv: 'N', fraud_signal: true }
+        },
+      }),
+    })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
+    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize', 'capture'])
+    await app.assertAddsUp()
+  })
+
+  /** The card of a held order vouches for it no more. */
+  const expire = async ({ id }: Bought) => {
+    await app.superuser.query(
+      `update charges set authorized_until = now() where order_id = $1 and status = 'authorized'`,
+      [id],
+    )
+    return app.expire()
+  }
+  const CANCEL = ACTS['a cancellation'] as Act
+
+  for (const point of ['cancel-begun', 'cancel-answered']) {
+    await t.test(`by the expiry of what it cancels is answered, paused at ${point}`, async () => {
+      const bought = await held()
+      const key = randomUUID()
+      const at = async (reached: string) => {
+        if (reached === point) await expire(bought)
+      }
+      const reply = await begin({ act: CANCEL, bought, key, at })
+      assert.equal(reply.status, 200, reply.body)
+      assert.equal(JSON.parse(reply.body).order.status, 'cancelled')
+      const { rows } = await app.superuser.query(
+        'select state from idempotency_keys where key = $1',
+        [key],
+      )
+      assert.equal(rows[0].state, 'answered')
+      await app.assertAddsUp()
+    })
+  }
+
+  await t.test('lets the expiry of an order wait that is being released', async () => {
+    const bought = await held()
+    const at = async (reached: string) => {
+      if (reached === 'release-begun') assert.equal(await expire(bought), 0)
+    }
+    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+    assert.equal(reply.status, 200, reply.body)
+    await app.assertAddsUp()
+  })
+
+  await t.test('as a worker by a worker is no reason to call anybody', async () => {
+    const key = randomUUID()
+    await app.crash(shop, cart(counted), 'authorized', key)
+    await app.abandon()
+    let isFirst = true
+    const first = app.reconcile({
+      gateway: (real) => ({
+        async lookup(what) {
+          const found = await real.lookup(what)
+          if (isFirst) {
+            isFirst = false
+            await overtake()
+            const { id } = await orderOf(key)
+            const cancelled = await ask({ id, item: '' }, 'cancel', { reason: 'staff' })
+            assert.equal(cancelled.status, 200, cancelled.text)
+          }
+          return found
+        },
+      }),
+    })
+    assert.equal(await first, 1)
+    assert.deepEqual(app.alerts, [])
+    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize', 'capture', 'void'])
+    await app.assertAddsUp()
+  })
 })

@@ -180,6 +180,8 @@ export type OddGateway = (real: Gateway) => Partial<Gateway>
 export interface Odd {
   velocityLimit?: number
   gateway?: OddGateway
+  /** Called at each named step. */
+  at?: (point: string) => void | Promise<void>
 }
 
 class Crash extends Error {}
