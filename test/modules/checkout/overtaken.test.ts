@@ -7,13 +7,24 @@ import { cancel } from '../../../src/modules/orders/cancel-money.ts'
 import { edit } from '../../../src/modules/orders/edit-money.ts'
 import type { Asked } from '../../../src/modules/orders/operations.ts'
 import { refund } from '../../../src/modules/orders/refund-money.ts'
-import { refused } from '../../../src/modules/payments/gateway.ts'
+import { refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
+import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
-import { APPROVED, addVariant, cart, checkout, openCheckoutApp, openShop, stock } from './setup.ts'
+import {
+  APPROVED,
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  giveCredit,
+  openCheckoutApp,
+  openShop,
+  stock,
+} from './setup.ts'
 
 /** Longer than a claim is leased for. */
 const PAUSE_MS = 61_000
@@ -43,6 +54,7 @@ test('a caller that was overtaken', async (t) => {
   const shop = await openShop(app)
   const { merchant } = shop
   const db = app.runtime.database.tenant('acme')
+  await enable(merchant, 'store_credit')
   const counted = await addVariant(merchant, 1_000)
   await stock(merchant, counted, 10_000)
   const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
@@ -231,6 +243,30 @@ test('a caller that was overtaken', async (t) => {
       await app.assertAddsUp()
     })
 
+    await t.test(`is answered what was made of ${what}, of which it heard nothing`, async () => {
+      const bought = await buy()
+      const unheard =
+        <W>(call: (wanted: W) => Promise<GatewayResult>) =>
+        async (wanted: W) => {
+          await call(wanted)
+          await overtake()
+          return unknownResult()
+        }
+      const reply = await begin({
+        act,
+        bought,
+        key: randomUUID(),
+        gateway: (real) => ({
+          refund: unheard(real.refund),
+          void: unheard(real.void),
+          sale: unheard(real.sale),
+        }),
+      })
+      assert.ok(reply.status < 300, reply.body)
+      assert.equal(await netOf(bought), act.net)
+      await app.assertAddsUp()
+    })
+
     await t.test(`and whose ${act.calls[0]} arrived too late is found out: ${what}`, async () => {
       const bought = await buy()
       let isPaused = false
@@ -399,9 +435,9 @@ test('a caller that was overtaken', async (t) => {
     await app.assertAddsUp()
   })
 
-  await t.test('voids nothing that stands as paid, whatever it thinks of the card', async () => {
+  await t.test('voids nothing that stands, whatever it thinks of the card', async () => {
     const key = randomUUID()
-    const reply = await app.place(shop, cart(counted), key, {
+    const reply = await app.place(shop, cart(counted, { email: 'odd@example.com' }), key, {
       gateway: (real) => ({
         async authorize(what) {
           const answer = await real.authorize(what)
@@ -410,8 +446,19 @@ test('a caller that was overtaken', async (t) => {
         },
       }),
     })
+    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [202, 'true'])
+    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize'])
+    await app.assertAddsUp()
+  })
+
+  await t.test('is answered that other tenders have paid', async () => {
+    await giveCredit(merchant, 'rich', 5_000)
+    const body = cart(counted, { customer_ref: 'rich', apply_store_credit: true, card: null })
+    const at = async (reached: string) => {
+      if (reached === 'reserved') await overtake()
+    }
+    const reply = await app.place(shop, body, randomUUID(), { at })
     assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
-    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize', 'capture'])
     await app.assertAddsUp()
   })
 
@@ -458,25 +505,76 @@ test('a caller that was overtaken', async (t) => {
     const key = randomUUID()
     await app.crash(shop, cart(counted), 'authorized', key)
     await app.abandon()
-    let isFirst = true
-    const first = app.reconcile({
+    const slow = app.reconcile({
       gateway: (real) => ({
-        async lookup(what) {
-          const found = await real.lookup(what)
-          if (isFirst) {
-            isFirst = false
-            await overtake()
-            const { id } = await orderOf(key)
-            const cancelled = await ask({ id, item: '' }, 'cancel', { reason: 'staff' })
-            assert.equal(cancelled.status, 200, cancelled.text)
-          }
-          return found
+        async capture(what) {
+          const answer = await real.capture(what)
+          await overtake()
+          return answer
         },
       }),
     })
-    assert.equal(await first, 1)
+    assert.equal(await slow, 1)
     assert.deepEqual(app.alerts, [])
-    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize', 'capture', 'void'])
+    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize', 'capture'])
+    await app.assertAddsUp()
+  })
+
+  await t.test('as the watch of late approvals still tells what was given back', async () => {
+    const key = randomUUID()
+    await app.place(shop, cart(counted), key, {
+      gateway: (real) => ({
+        async authorize(what) {
+          await overtake()
+          return real.authorize(what)
+        },
+      }),
+    })
+    const order = await orderOf(key)
+    const slow = app.watchLate({
+      gateway: (real) => ({
+        async void(what) {
+          const answer = await real.void(what)
+          await app.superuser.query(
+            'update payment_attempts set lease_until = now() where lease_until is not null',
+          )
+          await app.watchLate()
+          return answer
+        },
+      }),
+    })
+    await slow
+    assert.deepEqual(
+      app.alerts.map(({ order_id }) => order_id),
+      [order.id],
+    )
+    const { body } = await merchant.get(`/v1/merchant/orders/${order.id}`)
+    assert.equal(body.timeline.at(-1).type, 'late_approval_returned')
+    assert.deepEqual(await journalOf(order), ['authorize', 'void'])
+    await app.assertAddsUp()
+  })
+
+  await t.test('leaves alone what somebody else has under way with the order', async () => {
+    const act = ACTS['an edit that charges'] as Act
+    const bought = await buy()
+    const other = Promise.withResolvers<void>()
+    const end = Promise.withResolvers<void>()
+    let second: ReturnType<typeof begin> | undefined
+    const at = async (reached: string) => {
+      if (reached !== 'edit-begun' || second !== undefined) return
+      await overtake()
+      const under = (point: string) => {
+        if (point !== 'edit-sent') return Promise.resolve()
+        other.resolve()
+        return end.promise
+      }
+      second = begin({ act, bought, key: randomUUID(), at: under })
+      await other.promise
+    }
+    const first = await begin({ act, bought, key: randomUUID(), at })
+    end.resolve()
+    assert.deepEqual([first.status, (await second)?.status], [402, 200])
+    assert.equal(await netOf(bought), 3_000)
     await app.assertAddsUp()
   })
 })
