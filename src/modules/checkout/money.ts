@@ -60,7 +60,10 @@ export async function place(
   return conclude(deps, db, begun.claim, outcome, { waiting: begun.waiting })
 }
 
-/** For so long nobody takes a claim over, and no statement is spent on asking whether it is ours. */
+/**
+ * For so long nobody takes a claim over, and no statement is spent on asking whether it is ours. What
+ * a machine sends whose clock stood still with it is left to the watch of late approvals.
+ */
 const SURE_MS = (idempotency.CLAIM_LEASE_SECONDS * 1_000) / 2
 
 /**

@@ -52,6 +52,7 @@ export interface DayRecord {
 /**
  * A payment gateway. Every call resolves within its deadline and none rejects: what cannot be known
  * is `unknown` (or `unreachable`), and then only a lookup may tell. No call is repeated by itself.
+ * Only one that is `guarded` rejects, and then nothing was sent.
  */
 export interface Gateway {
   readonly name: GatewayName

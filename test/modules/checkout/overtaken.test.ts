@@ -402,6 +402,31 @@ test('a caller that was overtaken', async (t) => {
     return rows.map(({ kind }) => kind)
   }
 
+  for (const [point, by] of [
+    ['claimed', 'the worker'],
+    ['claimed', 'the same key'],
+    ['priced', 'the worker'],
+  ] as const) {
+    await t.test(`by ${by} before it had begun has one order, paused at ${point}`, async () => {
+      const key = randomUUID()
+      const body = cart(counted)
+      let isPaused = false
+      const at = async (reached: string) => {
+        if (reached !== point || isPaused) return
+        isPaused = true
+        if (by === 'the worker') return overtake()
+        await app.abandon()
+        assert.equal((await checkout(app, shop, body, key)).status, 201)
+      }
+      const reply = await app.place(shop, body, key, { at })
+      assert.equal(reply.status, 201, reply.body)
+      const order = await orderOf(key)
+      assert.equal(JSON.parse(reply.body).order.id, order.id)
+      assert.deepEqual(await journalOf(order), ['authorize', 'capture'])
+      await app.assertAddsUp()
+    })
+  }
+
   for (const point of ['reserved', 'authorize-sent']) {
     await t.test(`charges nothing for an order that has failed, paused at ${point}`, async () => {
       const key = randomUUID()
