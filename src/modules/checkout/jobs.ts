@@ -52,10 +52,11 @@ async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim):
   } catch (error) {
     // Somebody else has it, or the gateway still does not say and the claim waits for the next time.
     if (error instanceof LeaseLostError || isLeft(error)) return
+    const renewed = await idempotency.renew(db, claim, TROUBLED_SECONDS).catch((lost) => lost)
+    if (renewed instanceof LeaseLostError) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
     deps.onAlert(about, 'what was left undone could not be ended')
-    await idempotency.renew(db, claim, TROUBLED_SECONDS).catch(() => {})
   }
 }
 

@@ -10,6 +10,9 @@ type Late = Awaited<ReturnType<typeof payments.lateQueue.claim>>[number]
 /** What a gateway holds or has taken. */
 const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
 
+/** What it took and has given back: by a worker that did not come to say so. */
+const RETURNED: readonly Lookup['state'][] = ['voided', 'refunded']
+
 /**
  * Asks once more about an attempt that was given up because its gateway had never heard of it. What
  * it turns out to have charged is given back: the order has failed, and is not brought back to life.
@@ -23,20 +26,17 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
   const { id: attempt_id, order_id, amount_cents, currency, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   const { txn_id } = lookup
-  if (lookup.found === 'no' || txn_id === null || !STANDS.includes(lookup.state))
+  const isReturned = RETURNED.includes(lookup.state)
+  if (lookup.found === 'no' || txn_id === null || !(isReturned || STANDS.includes(lookup.state)))
     return payments.watchOn(db, late)
-  const back = await payments.giveBack(gateway, {
-    ref: attempt_id,
-    txn_id,
-    amount_cents: lookup.amount_cents,
-    currency,
-  })
-  if (back.outcome !== 'approved') {
+  const what = { ref: attempt_id, txn_id, amount_cents: lookup.amount_cents, currency }
+  const back = isReturned ? null : await payments.giveBack(gateway, what)
+  if (back !== null && back.outcome !== 'approved') {
     deps.onAlert({ ...about, reason: back.reason }, 'a late approval could not be given back yet')
     return payments.deferCheck(db, late)
   }
   await db.transaction('checkout: late approval', async (tx) => {
-    await payments.markVoided(tx, attempt_id, back)
+    await payments.markVoided(tx, attempt_id, back ?? payments.resultOfLookup(lookup))
     await payments.endCheck(tx, late)
     await orderRows.insertTimeline(tx, order_id, {
       type: 'late_approval_returned',

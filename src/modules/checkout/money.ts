@@ -47,15 +47,24 @@ export async function place(
   claim: idempotency.WonClaim,
   placing: Placing,
 ): Promise<idempotency.Answer> {
+  const since = deps.clock.now()
   await deps.at?.('claimed')
   const facts = factsOf(deps, placing)
   const velocity = await measure(deps, db, facts)
   const order_number = (await orders.takeNumber(db)).last_number
   const begun = await begin(deps, db, claim, { ...placing, facts, velocity, order_number })
   await deps.at?.('reserved')
-  const outcome = await pay(deps, begun, placing.source)
+  const outcome = await pay(deps, begun, placing.source, async () => {
+    if (deps.clock.now() - since > SURE_MS) await idempotency.renew(db, begun.claim)
+  })
   return conclude(deps, db, begun.claim, outcome, { waiting: begun.waiting })
 }
+
+/**
+ * For so long nobody takes a claim over, and no statement is spent on asking whether it is ours. What
+ * a machine sends whose clock stood still with it is left to the watch of late approvals.
+ */
+const SURE_MS = (idempotency.CLAIM_LEASE_SECONDS * 1_000) / 2
 
 /**
  * Takes up what somebody began and did not end: the same caller with the same key, or the worker.
@@ -72,7 +81,8 @@ export async function resume(
   const risk = order.risk as Risk
   if (attempt === undefined)
     return conclude(deps, db, claim, payByTenders(risk), { order_id: order.id })
-  const gateway = await deps.payments.forStore(db, attempt.gateway)
+  const { payments } = orders.whileHeld(deps, db, claim)
+  const gateway = await payments.forStore(db, attempt.gateway)
   const outcome = await recall(deps, gateway, attempt, risk)
   return conclude(deps, db, claim, outcome, { order_id: order.id, asked: attempt })
 }

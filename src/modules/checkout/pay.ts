@@ -1,6 +1,6 @@
 import * as fraud from '../fraud/service.ts'
 import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
-import { type Gateway, resultOfLookup, type Source } from '../payments/service.ts'
+import { type Gateway, guarded, resultOfLookup, type Source } from '../payments/service.ts'
 import type { Begun } from './begun.ts'
 import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -23,15 +23,20 @@ export type Outcome =
   | { kind: 'lost'; attempt_id: string }
   | { kind: 'unknown'; attempt_id: string }
 
-/** Asks the gateway for the money. Nothing of ours changes here. */
+/**
+ * Asks the gateway for the money. Nothing of ours changes here; and nothing is sent, neither to take
+ * nor to void it, once `still` throws because somebody else has taken the order up.
+ */
 export async function pay(
   deps: CheckoutDeps,
   begun: Begun,
   source: Source | null,
+  still: () => Promise<void>,
 ): Promise<Outcome> {
   const { waiting, charge, request, risk } = begun
   if (charge === null || source === null) return payByTenders(risk)
-  const { attempt_id, amount_cents, currency, gateway } = charge
+  const { attempt_id, amount_cents, currency } = charge
+  const gateway = guarded(charge.gateway, still)
   await deps.at?.('authorize-sent')
   const result = await gateway.authorize({
     ref: attempt_id,

@@ -7,7 +7,7 @@ import { inProgress } from '../../platform/idempotency-run.ts'
 import * as orderRows from '../orders/money.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import type { Attempt, GatewayResult } from '../payments/schema.ts'
+import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import { declineOf } from './fail-money.ts'
@@ -121,7 +121,8 @@ async function conclude(
   const charges = await orders.listCharges(db, order.id)
   const charge = charges.find(({ charge_id }) => charge_id === plan?.charge_id)
   if (plan === null || charge === undefined) throw new Error('nothing is being released')
-  const result = await (isFirst ? take : recall)(deps, db, plan, charge)
+  const sure = orderRows.whileHeld(deps, db, claim)
+  const result = await (isFirst ? take : recall)(sure, db, plan, charge)
   if (result.outcome === 'unknown') return leave(deps, db, claim, { order, plan, isFirst })
   await deps.at?.('release-answered')
   return db.transaction('checkout: end a release', async (tx) => {
@@ -141,13 +142,23 @@ async function conclude(
   })
 }
 
-async function take(deps: CheckoutDeps, db: Db, plan: ReleasePlan, charge: ChargeRow) {
-  const { txn_id, amount_cents } = charge
+/** What cannot be taken may have been: a moment ago, or by a release that was given up. */
+async function take(
+  deps: CheckoutDeps,
+  db: Db,
+  plan: ReleasePlan,
+  charge: ChargeRow,
+): Promise<GatewayResult> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
-  return gateway.capture({ ref: plan.id, txn_id: txn_id ?? '', amount_cents })
+  const { amount_cents } = charge
+  const txn_id = charge.txn_id ?? ''
+  const result = await gateway.capture({ ref: plan.id, txn_id, amount_cents })
+  if (result.outcome === 'approved' || result.outcome === 'unknown') return result
+  const found = await gateway.lookup({ txn_id })
+  return isNotTaken(found) ? result : payments.resultOfLookup(found)
 }
 
-/** What was not taken is taken now. What cannot be taken may have been, a moment ago. */
+/** What was not taken is taken now. */
 async function recall(
   deps: CheckoutDeps,
   db: Db,
@@ -155,14 +166,12 @@ async function recall(
   charge: ChargeRow,
 ): Promise<GatewayResult> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
-  const look = () => gateway.lookup({ txn_id: charge.txn_id ?? '' })
-  const before = await look()
-  if (before.state !== 'authorized') return payments.resultOfLookup(before)
-  const result = await take(deps, db, plan, charge)
-  if (result.outcome === 'approved' || result.outcome === 'unknown') return result
-  const after = await look()
-  return after.state === 'authorized' ? result : payments.resultOfLookup(after)
+  const found = await gateway.lookup({ txn_id: charge.txn_id ?? '' })
+  return isNotTaken(found) ? take(deps, db, plan, charge) : payments.resultOfLookup(found)
 }
+
+/** Taken and given back again is not taken. */
+const isNotTaken = ({ state }: Lookup) => state === 'authorized' || state === 'refunded'
 
 async function stayHeld(
   tx: Tx,

@@ -28,6 +28,7 @@ import {
   recallVoid,
   unknownOf,
   type Word,
+  whileHeld,
   wordOf,
 } from './words.ts'
 
@@ -73,7 +74,7 @@ async function conclude(
   isFirst: boolean,
 ): Promise<idempotency.Answer> {
   const order = await get(db, claim.resourceId ?? '')
-  const heard = await hear(deps, db, order, isFirst)
+  const heard = await hear(whileHeld(deps, db, claim), db, order, isFirst)
   if (heard.unknown.length > 0) return leave(deps, db, claim, order, heard.unknown, isFirst)
   await deps.at?.('cancel-answered')
   return db.transaction('orders: cancel', async (tx) => {
@@ -84,8 +85,9 @@ async function conclude(
 }
 
 /**
- * Cancels an order without a key, for whoever rejects a held one or finds its authorisation expired.
- * Harmless to repeat: what was begun is ended. Null: a gateway did not say; again in ten seconds.
+ * Cancels an order without a key, for whoever finds its authorisation expired. Harmless to repeat:
+ * what was begun by it is ended. Null: a gateway did not say, or somebody is at the order under a key
+ * of theirs, and ends that themselves; again in ten seconds.
  */
 export async function cancelHeld(
   deps: OrderDeps,
@@ -93,20 +95,29 @@ export async function cancelHeld(
   wanted: { order_id: string; reason: CancelReason; actor: string },
 ): Promise<OrderRow | null> {
   const { order_id, reason, actor } = wanted
-  const found = await db.transaction('orders: begin to cancel', async (tx) => {
+  const isFirst = await db.transaction('orders: begin to cancel', async (tx) => {
     const order = await lock(tx, order_id)
-    if (order.cancelled_at !== null || planOf(order, 'cancel') !== null)
-      return { order, isFirst: false }
+    const plan = planOf<CancelPlan>(order, 'cancel')
+    const isBegun = plan?.actor === actor && plan.reason === reason
+    if (order.cancelled_at !== null || isBegun) return false
+    if (order.busy) return null
     await begin(tx, order, { reason, note: null, restock: true, as: 'cancel' }, actor)
-    return { order, isFirst: true }
+    return true
   })
-  if (found.order.cancelled_at !== null) return found.order
-  const heard = await hear(deps, db, await get(db, order_id), found.isFirst)
+  if (isFirst === null) return null
+  const order = await get(db, order_id)
+  if (order.cancelled_at !== null) return order
+  const heard = await hear(deps, db, order, isFirst)
   if (heard.unknown.length > 0) {
     for (const id of heard.unknown) await payments.markUnknown(db, id)
     return null
   }
-  const ended = await db.transaction('orders: cancel', (tx) => end(tx, deps, order_id, heard))
+  const ended = await db.transaction('orders: cancel', async (tx) => {
+    const locked = await lock(tx, order_id)
+    // Two workers at once: the other has ended it.
+    if (locked.cancelled_at !== null) return { state: 'cancelled', order: locked } as const
+    return end(tx, deps, order_id, heard)
+  })
   if (ended.state === 'failed') throw failure(ended)
   return ended.order
 }
@@ -173,8 +184,9 @@ async function hear(deps: OrderDeps, db: Db, order: OrderRow, isFirst: boolean):
 }
 
 /**
- * To void twice is to void once, so that it is simply asked for again. A gateway that will not has
- * nothing held any more, or lets go of it by itself within days: the order is cancelled all the same.
+ * To void twice is to void once, so that it is simply asked for again. What turns out to be taken and
+ * settled is refunded: by a release that was given up, or at the gateway's own desk. One that will not
+ * has nothing held any more, or lets go of it by itself within days: the order is cancelled all the same.
  */
 async function voidCharge(
   deps: OrderDeps,
@@ -184,8 +196,21 @@ async function voidCharge(
 ): Promise<Word> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
+  if (result.reason === 'already_settled') return refundOnce(gateway, charge, attempt_id)
   if (result.outcome !== 'unknown') return wordOf(attempt_id, result)
   const attempt = await payments.findAttempt(db, attempt_id)
   const found = attempt === null ? null : await recallVoid(gateway, attempt)
   return found ?? { kind: 'unknown', attempt_id }
+}
+
+/** To refund twice is to refund twice: whoever comes later asks first whether it was done. */
+async function refundOnce(
+  gateway: payments.Gateway,
+  { txn_id, amount_cents, currency }: ChargeRow,
+  attempt_id: string,
+): Promise<Word> {
+  const found = await gateway.lookup({ ref: attempt_id })
+  if (found.found !== 'no') return wordOf(attempt_id, payments.resultOfLookup(found))
+  const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
+  return wordOf(attempt_id, await gateway.refund(what))
 }

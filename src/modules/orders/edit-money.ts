@@ -26,6 +26,7 @@ import {
   recallBack,
   unknownOf,
   type Word,
+  whileHeld,
   wordOf,
 } from './words.ts'
 
@@ -204,7 +205,7 @@ async function conclude(
   source: Source | null | 'left',
 ): Promise<idempotency.Answer> {
   const order = await get(db, claim.resourceId ?? '')
-  const heard = await hear(deps, db, order, source)
+  const heard = await hear(whileHeld(deps, db, claim), db, order, source)
   const words = [...heard.words.values(), ...(heard.charged === null ? [] : [heard.charged])]
   const unknown = unknownOf(words)
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')

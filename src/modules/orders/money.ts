@@ -16,3 +16,4 @@ export {
 export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'
 export { takeNumber } from './place-queries.ts'
 export { endCharges, insertCharges, insertTimeline, type NewCharge } from './queries.ts'
+export { whileHeld } from './words.ts'

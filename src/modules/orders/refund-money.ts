@@ -22,7 +22,7 @@ import * as queries from './refund-queries.ts'
 import type { ChargeRow, OrderItem, OrderRow } from './schema.ts'
 import { factsOf, forMerchant, forShopper, get, lock } from './service.ts'
 import { allowedActions } from './status.ts'
-import { askBack, leave, type OrderDeps, recallBack, unknownOf } from './words.ts'
+import { askBack, leave, type OrderDeps, recallBack, unknownOf, whileHeld } from './words.ts'
 
 /**
  * Gives money back, in three steps: `promise` takes it from the charges, so that however many ask at
@@ -70,7 +70,8 @@ async function conclude(
 ): Promise<idempotency.Answer> {
   const row = await getRefund(db, claim.resourceId)
   const [order, charges] = await Promise.all([get(db, row.order_id), listCharges(db, row.order_id)])
-  const words = await (isFirst ? askBack : recallBack)(deps, db, row, charges)
+  const sure = whileHeld(deps, db, claim)
+  const words = await (isFirst ? askBack : recallBack)(sure, db, row, charges)
   const unknown = unknownOf(words.values())
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, isFirst)
   await deps.at?.('refund-answered')

@@ -25,6 +25,19 @@ export interface OrderDeps {
   at?: (point: string) => void | Promise<void>
 }
 
+/**
+ * For whoever works under a claim. Who was paused for longer than its lease has been overtaken: what
+ * they were about to send was ended by somebody else, and may have been asked for anew since.
+ */
+export const whileHeld = <D extends OrderDeps>(
+  deps: D,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+): D => ({
+  ...deps,
+  payments: payments.whileHeld(deps.payments, () => idempotency.renew(db, claim)),
+})
+
 /** What a gateway has said to one attempt. */
 export type Word =
   | { kind: 'approved' | 'refused'; attempt_id: string; result: GatewayResult }

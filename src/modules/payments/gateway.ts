@@ -52,6 +52,7 @@ export interface DayRecord {
 /**
  * A payment gateway. Every call resolves within its deadline and none rejects: what cannot be known
  * is `unknown` (or `unreachable`), and then only a lookup may tell. No call is repeated by itself.
+ * Only one that is `guarded` rejects, and then nothing was sent.
  */
 export interface Gateway {
   readonly name: GatewayName
@@ -166,6 +167,28 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
 /** A failed charge is never read as an approval, whatever code the record has. */
 const failureCode = (code: string | null): string =>
   code === null || meaningOf(code).outcome === 'approved' ? '200' : code
+
+/**
+ * The same gateway for whoever may be overtaken at the work: nothing that moves money is sent unless
+ * `still` says, by not throwing, that the work is still theirs. What it remembers anybody may ask.
+ */
+export function guarded(gateway: Gateway, still: () => Promise<void>): Gateway {
+  const guard =
+    <What>(send: (what: What) => Promise<GatewayResult>) =>
+    async (what: What): Promise<GatewayResult> => {
+      await still()
+      return send(what)
+    }
+  return {
+    ...gateway,
+    authorize: guard(gateway.authorize),
+    capture: guard(gateway.capture),
+    sale: guard(gateway.sale),
+    void: guard(gateway.void),
+    refund: guard(gateway.refund),
+    vaultCharge: guard(gateway.vaultCharge),
+  }
+}
 
 /** Takes a whole payment back: voids it, or refunds it where it is settled already. */
 export async function giveBack(

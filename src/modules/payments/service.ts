@@ -4,7 +4,7 @@ import type { Page } from '../../kernel/page.ts'
 import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import type { Lease } from '../../platform/leases.ts'
-import type { Gateway } from './gateway.ts'
+import { type Gateway, guarded } from './gateway.ts'
 import * as lateQueries from './late-queries.ts'
 import * as queries from './queries.ts'
 import type {
@@ -23,6 +23,7 @@ export {
   type Charge,
   type Gateway,
   giveBack,
+  guarded,
   resultOfLookup,
   type ShipTo,
   type Source,
@@ -80,6 +81,12 @@ export function openPayments(deps: PaymentDeps): Payments {
     },
   }
 }
+
+/** For work under a lease: every gateway of it asks `still` before it sends anything. */
+export const whileHeld = (payments: Payments, still: () => Promise<void>): Payments => ({
+  ...payments,
+  forStore: async (...of) => guarded(await payments.forStore(...of), still),
+})
 
 const sealContext = (db: Db, gateway: GatewayName) => `payment account ${db.tenant}/${gateway}`
 

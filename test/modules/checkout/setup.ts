@@ -168,7 +168,7 @@ export interface CheckoutApp extends TestApp {
   reconcile(odd?: Odd): Promise<number>
   /** Cancels held orders whose authorisation has run out. */
   expire(odd?: Odd): Promise<number>
-  watchLate(): Promise<number>
+  watchLate(odd?: Odd): Promise<number>
   /** Fails unless all that is left adds up. */
   assertAddsUp(): Promise<void>
 }
@@ -180,6 +180,8 @@ export type OddGateway = (real: Gateway) => Partial<Gateway>
 export interface Odd {
   velocityLimit?: number
   gateway?: OddGateway
+  /** Called at each named step. */
+  at?: (point: string) => void | Promise<void>
 }
 
 class Crash extends Error {}
@@ -277,11 +279,11 @@ export async function openCheckoutApp(
     },
     reconcile: (odd) => jobs.reconcile(oddly(odd)),
     expire: (odd) => jobs.expireAuthorizations(oddly(odd)),
-    async watchLate() {
+    async watchLate(odd) {
       await superuser.query(
         `update payment_attempts set next_check_at = now() where next_check_at is not null`,
       )
-      return jobs.watchLateApprovals(deps)
+      return jobs.watchLateApprovals(oddly(odd))
     },
     assertAddsUp: () => assertOrdersAddUp(superuser),
   }
