@@ -11,6 +11,6 @@ alter table sim_charges drop constraint sim_charges_tenant_ref_fkey;
 alter table sim_journal drop constraint sim_journal_tenant_ref_fkey;
 alter table webhook_events drop constraint webhook_events_tenant_ref_fkey;
 
--- These are written in one statement with the row that they name.
+-- These are written in one statement with the row that they name, or under its lock.
 alter table ledger_unsealed drop constraint ledger_unsealed_tenant_ref_journal_id_fkey;
 alter table sim_journal drop constraint sim_journal_tenant_ref_txn_id_fkey;

@@ -7,7 +7,7 @@ interface PostgresError {
 }
 
 /** Said by the server itself. */
-export const isPostgresError = (error: unknown): error is PostgresError =>
+export const isPostgresError = (error: unknown): error is Error & PostgresError =>
   error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
 
 /** Whether a statement's failure leaves its connection fit for the next one. */

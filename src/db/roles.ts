@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import pg from 'pg'
+import { isPostgresError } from './constraints.ts'
 
 /** Who logs in. None owns a table or passes row level security. */
 export const LOGIN_ROLES = ['fd_app', 'fd_worker', 'fd_operator'] as const
@@ -36,10 +37,30 @@ export class RolesMissingError extends Error {
   }
 }
 
+/** As many databases of one server as may come to be made at the same moment. */
+const TRIES_MAX = 10
+
 /**
  * Makes the roles and extensions where they are missing, and lets the current user act as the owner.
+ * Roles are the whole server's: where another database makes them just now, we look again.
  */
 export async function ensureRoles(client: pg.Client, databaseUrl: string, secretKey: string) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await makeMissing(client, databaseUrl, secretKey)
+    } catch (error) {
+      if (tries === TRIES_MAX || !isOvertaken(error)) throw error
+    }
+  }
+}
+
+/** A role or a membership is there by now, or its row was changed under our hands. */
+const isOvertaken = (error: unknown): boolean =>
+  isPostgresError(error) &&
+  (['23505', '42710', '40P01'].includes(error.code) ||
+    /tuple concurrently (updated|deleted)/.test(error.message))
+
+async function makeMissing(client: pg.Client, databaseUrl: string, secretKey: string) {
   const statements = [
     ...(await roleStatements(client, databaseUrl, secretKey)),
     ...(await membershipStatements(client)),

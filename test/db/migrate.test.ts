@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { openEmptyDatabase, TEST_SECRET_KEY as secretKey } from '../harness/database.ts'
+import { emptyFolder, query, start } from '../harness/embedded.ts'
 import { listTables, openSuperuser } from '../harness/superuser.ts'
 
 /** A copy of the migrations that a test may spoil. */
@@ -43,6 +44,20 @@ describe('migrating', () => {
     assert.deepEqual(await migrate({ url, secretKey }), [])
     assert.deepEqual(await listTables(client), before)
     assert.equal(await countApplied(client), total)
+  })
+
+  test('may begin in several databases of a new server at once, though roles are all of theirs', async (t) => {
+    const { url } = await start(t, await emptyFolder(t))
+    const names = ['one', 'two', 'three', 'four']
+    for (const name of names) await query(url, `create database ${name}`)
+    const total = (await readMigrations()).length
+    const done = await Promise.all(
+      names.map((name) => migrate({ url: new URL(`/${name}`, url).href, secretKey })),
+    )
+    assert.deepEqual(
+      done.map((each) => each.length),
+      names.map(() => total),
+    )
   })
 
   test('refuses a migration that was changed after it was applied', async (t) => {
