@@ -1,13 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, redirect } from './answer.ts'
 import { type Cart, checkoutKey, type Shopper, setCoupon } from './cart.ts'
 import { cardFaults, explain } from './explain.ts'
 import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
+import type { Attempt } from './shop.ts'
 import type { Site } from './site.ts'
 import { checkoutPage, clearCart, keepOrder, type TillVisit, withShopper } from './till.ts'
 import type { Placed } from './types.ts'
 
 /** From a filled-in form to a paid order, or back to the form with one sentence about why not. */
+
+/** How long a form waits for what another tab has sent, and how often it asks. */
+const WAIT_MS = 10_000
+const PAUSE_MS = 100
 
 const FIELDS = [
   'email',
@@ -194,7 +200,7 @@ const nextAttempt = (cart: Cart, code: string): Cart => ({
 /** The key was used with other words: find out what became of it before anything is tried again. */
 async function sentBefore(visit: Named, { error, details, key }: Refused): Promise<Answer> {
   const { words } = visit.site
-  const attempt = await visit.shop.findAttempt(visit.site, key)
+  const attempt = await awaitAttempt(visit, key)
   const isRefused = attempt !== null && (attempt.status ?? 0) >= 400
   if (isRefused) {
     return checkoutPage(
@@ -207,4 +213,14 @@ async function sentBefore(visit: Named, { error, details, key }: Refused): Promi
   const isRunning = error.code === 'idempotency_in_progress'
   const notice = isRunning ? explain(words, error) : words.say.sentAgain
   return checkoutPage(visit, { details, notice })
+}
+
+/** The other tab may still be at it, and only its answer says whether to pay again. */
+async function awaitAttempt({ shop, site }: Named, key: string): Promise<Attempt | null> {
+  const until = performance.now() + WAIT_MS
+  for (;;) {
+    const attempt = await shop.findAttempt(site, key)
+    if (attempt?.state !== 'running' || performance.now() > until) return attempt
+    await sleep(PAUSE_MS)
+  }
 }

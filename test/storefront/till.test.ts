@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { openShopper } from '../harness/shopper.ts'
@@ -112,6 +113,23 @@ describe('a checkout', () => {
     const other = { ...DETAILS, name: 'Grace', ...GOOD, key: second }
     const { headers } = await shopper.post('/checkout', other)
     assert.equal(`${headers.location}?new=1`, placed.headers.location)
+  })
+
+  test('with other words from another tab waits for the order that is being placed', async (t) => {
+    const shopper = await withCart('cedar-candle')
+    const tabs = [await shopper.get('/checkout'), await shopper.get('/checkout')]
+    const database = await shop.database.openAdmin()
+    t.after(() => database.end())
+    await database.query('begin; lock table orders in share row exclusive mode')
+    const [first, second] = tabs.map((tab, n) =>
+      shopper.post('/checkout', { ...DETAILS, name: `Tab ${n}`, ...GOOD, key: tab.field('key') }),
+    )
+    await delay(400)
+    await database.query('rollback')
+    const places = [(await first)?.headers.location, (await second)?.headers.location]
+    const orders = places.map((place) => /^\/orders\/([0-9a-f-]{36})/.exec(String(place))?.[1])
+    assert.equal(orders[0], orders[1])
+    assert.notEqual(orders[0], undefined)
   })
 
   test('whose price has changed shows the new one before it is paid', async () => {
