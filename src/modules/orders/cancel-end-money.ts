@@ -35,12 +35,15 @@ export interface CancelPlan extends Plan, CancelWish {
   voids: { charge_id: string; attempt_id: string }[]
 }
 
+/** What a gateway has said to a void, and what it keeps of an order that it should not have taken. */
+export type VoidWord = Word & { kept_cents?: number }
+
 /** What the gateways have said to a cancellation. */
 export interface Heard {
   refund: RefundRow | null
   charges: ChargeRow[]
   words: Map<string, Word>
-  voids: Word[]
+  voids: VoidWord[]
   unknown: string[]
 }
 
@@ -67,11 +70,7 @@ export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard
   const settled = refund === null ? null : await settle(tx, order, refund, charges, words)
   await vacate(tx, order, plan)
   if (settled?.state === 'failed') return settled
-  for (const word of heard.voids) {
-    if (word.kind === 'approved' || word.kind === 'refused') {
-      await payments.closeAttempt(tx, word.attempt_id, word.result)
-    }
-  }
+  for (const word of heard.voids) await closeVoid(tx, order.id, word)
   await letGo(tx, order)
   const cancelled = await change(tx, settled?.order ?? order, {
     cancelled_at: new Date(deps.clock.now()).toISOString(),
@@ -81,6 +80,15 @@ export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard
   const given = settled === null ? [] : [settled.refund]
   await tell(tx, cancelled, plan, given)
   return { state: 'cancelled', order: cancelled, refunds: given, plan }
+}
+
+async function closeVoid(tx: Tx, order_id: string, word: VoidWord): Promise<void> {
+  const { attempt_id, kept_cents: amount_cents } = word
+  if (word.kind !== 'approved' && word.kind !== 'refused') return
+  await payments.closeAttempt(tx, attempt_id, word.result)
+  if (amount_cents === undefined) return
+  const data = { attempt_id, amount_cents }
+  await insertTimeline(tx, order_id, { type: 'payment_not_returned', actor: 'system', data })
 }
 
 /** What was held and never taken is free again, and so is the coupon. */

@@ -10,6 +10,7 @@ import {
   type Heard,
   repeat,
   requirePlan,
+  type VoidWord,
 } from './cancel-end-money.ts'
 import type { CancelReason } from './change-schema.ts'
 import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
@@ -186,17 +187,25 @@ async function hear(deps: OrderDeps, db: Db, order: OrderRow, isFirst: boolean):
 /**
  * To void twice is to void once, so that it is simply asked for again. What turns out to be taken and
  * settled is refunded: by a release that was given up, or at the gateway's own desk. One that will not
- * has nothing held any more, or lets go of it by itself within days: the order is cancelled all the same.
+ * void has nothing held any more, or lets go of it by itself within days: the order is cancelled all
+ * the same. One that will not refund either keeps money of a cancelled order, and somebody is told.
  */
 async function voidCharge(
   deps: OrderDeps,
   db: Db,
   charge: ChargeRow,
   { attempt_id }: CancelPlan['voids'][number],
-): Promise<Word> {
+): Promise<VoidWord> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
-  if (result.reason === 'already_settled') return refundOnce(gateway, charge, attempt_id)
+  if (result.reason === 'already_settled') {
+    const word = await refundOnce(gateway, charge, attempt_id)
+    if (word.kind !== 'refused') return word
+    const { order_id, charge_id, amount_cents } = charge
+    const about = { tenant: db.tenant, order_id, charge_id, amount_cents }
+    deps.onAlert(about, 'the payment of a cancelled order could be neither voided nor refunded')
+    return { ...word, kept_cents: amount_cents }
+  }
   if (result.outcome !== 'unknown') return wordOf(attempt_id, result)
   const attempt = await payments.findAttempt(db, attempt_id)
   const found = attempt === null ? null : await recallVoid(gateway, attempt)

@@ -52,10 +52,12 @@ export interface NewItem {
   is_subscription: boolean
 }
 
+const Taken = Type.Object({ last_number: Type.Integer() })
+
 /** Gives the store's next order number, in a commit of its own: nobody waits for an order's end. */
 export const takeNumber = (db: TenantDb) =>
   db.lightly.one(
-    Type.Object({ last_number: Type.Integer() }),
+    Taken,
     sql`
     insert into order_counters as c (tenant_ref, last_number)
     values (${db.tenant}, 1001)

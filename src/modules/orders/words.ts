@@ -21,6 +21,8 @@ export interface OrderDeps {
     /** Makes one card recognisable without being readable. */
     fingerprint: Buffer
   }
+  /** Told of what a person must look at. */
+  onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. A test stops there what it wants to see survive. */
   at?: (point: string) => void | Promise<void>
 }

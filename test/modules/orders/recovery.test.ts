@@ -4,6 +4,7 @@ import { before, describe, test } from 'node:test'
 import { cancel, cancelHeld, resumeCancel } from '../../../src/modules/orders/cancel-money.ts'
 import { edit, resumeEdit } from '../../../src/modules/orders/edit-money.ts'
 import type { Asked } from '../../../src/modules/orders/operations.ts'
+import { listCharges } from '../../../src/modules/orders/queries.ts'
 import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
 import type { OrderDeps } from '../../../src/modules/orders/words.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
@@ -50,6 +51,7 @@ describe('an outcome that nobody knows', () => {
   })
 
   const db = () => desk.app.runtime.database.tenant('acme')
+  const alerts: Record<string, unknown>[] = []
 
   /** The app's own gateway, which keeps silent about refunds and voids that it has made, or has not. */
   const depsOf = (silence?: Silence, laterMs = 0): OrderDeps => {
@@ -76,6 +78,7 @@ describe('an outcome that nobody knows', () => {
       limits: desk.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
+      onAlert: (about, message) => alerts.push({ message, ...about }),
     }
   }
 
@@ -162,6 +165,34 @@ describe('an outcome that nobody knows', () => {
     assert.equal(ended?.status, 'cancelled')
     assert.equal((await cancelHeld(depsOf(), db(), held))?.status, 'cancelled')
     assert.equal(await desk.net(order.id), 0)
+  })
+
+  test('of what a gateway has taken and will not give back is told to somebody', async () => {
+    const ban = { kind: 'email', value: 'kept@bad.example', action: 'review', reason: 'a test' }
+    await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order } = await desk.place({ email: ban.value })
+    const deps = depsOf()
+    const refused = { ...UNKNOWN, outcome: 'error' } as const
+    const keeps: typeof deps.payments.forStore = async (...of) => ({
+      ...(await deps.payments.forStore(...of)),
+      void: async () => ({ ...refused, reason: 'already_settled' }),
+      refund: async () => ({ ...refused, reason: 'invalid_state' }),
+    })
+    const wanted = { order_id: order.id, reason: 'fraud', actor: 'system' } as const
+    const keeping = { ...deps, payments: { ...deps.payments, forStore: keeps } }
+    const ended = await cancelHeld(keeping, db(), wanted)
+    assert.equal(ended?.status, 'cancelled')
+    const [told, ...others] = alerts.splice(0)
+    assert.deepEqual(others, [])
+    assert.match(String(told?.message), /neither voided nor refunded/)
+    assert.equal(told?.order_id, order.id)
+    const { timeline } = await desk.read(order.id)
+    const entry = timeline.find(({ type }: { type: string }) => type === 'payment_not_returned')
+    assert.equal(entry.data.amount_cents, order.total_cents)
+    // In truth it has taken nothing, and lets go.
+    const gateway = await deps.payments.forStore(db())
+    const [charge] = await listCharges(db(), order.id)
+    assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
   test('of a cancellation that failed leaves the order as it was', async () => {
