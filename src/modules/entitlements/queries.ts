@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Runner, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Nullable } from '../../kernel/schema.ts'
 import {
   type Decision,
   EntitlementRequest,
@@ -21,10 +22,12 @@ export const putTier = (db: Db, tier: string) =>
     insert into entitlement_tiers (tenant_ref, tier) values (${db.tenant}, ${tier})
     on conflict (tenant_ref) do update set tier = excluded.tier, updated_at = now()`)
 
+const Rules = Type.Object({ tier: Nullable(Type.String()), rulings: Type.Array(Ruling) })
+
 /** All that decides how a store's features stand. */
 export const readRules = (db: Db) =>
   db.one(
-    Type.Object({ tier: Type.Union([Type.String(), Type.Null()]), rulings: Type.Array(Ruling) }),
+    Rules,
     sql`
     select (select tier from entitlement_tiers where tenant_ref = ${db.tenant}) as tier,
            coalesce(

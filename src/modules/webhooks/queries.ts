@@ -116,13 +116,15 @@ export interface NewEvent {
   customer_ref: string | null
 }
 
+const Emitted = Type.Object({ event_id: Id })
+
 /**
  * The event, and a delivery for everyone who wants it. Whoever is paused gets a row as well, so that
  * nothing is lost while nobody listens.
  */
 export const insertEvent = (tx: Tx, event: NewEvent) =>
   tx.one(
-    Type.Object({ event_id: Id }),
+    Emitted,
     sql`
     with event as (
       insert into webhook_events (tenant_ref, type, data, order_id, customer_ref)
