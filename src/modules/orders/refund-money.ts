@@ -173,11 +173,13 @@ async function wantedParts(
   order: OrderRow,
   charges: readonly ChargeRow[],
   left: Parts,
-  { amount_cents, items: wanted, shipping_cents = 0 }: MerchantRefund,
+  { amount_cents, items: wanted, shipping_cents: named }: MerchantRefund,
 ): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
   const most = refundableOf(charges)
+  const shipping_cents = named ?? 0
   if (amount_cents !== undefined && (wanted !== undefined || shipping_cents > 0)) throw ambiguous()
-  if (wanted === undefined && shipping_cents === 0) {
+  // Who names no shipping to be given back, and nothing else, has not asked for all of it.
+  if (amount_cents !== undefined || (wanted === undefined && named === undefined)) {
     const amount = amount_cents ?? most
     if (amount > most) throw exceeds(most)
     return { parts: splitAmount(amount, left), items: [] }

@@ -119,6 +119,18 @@ describe('refunds', () => {
     assert.equal(shipping.body.refundable_cents, 0)
   })
 
+  test('none of the shipping is nothing, and not all that is left', async () => {
+    const { order } = await desk.place()
+    for (const verb of ['refunds/preview', 'refunds']) {
+      const none = await desk.merchant(order.id, verb, { shipping_cents: 0 })
+      assert.equal(none.status, 409, none.text)
+      assert.equal(none.body.error.code, 'not_refundable')
+    }
+    const part = await desk.merchant(order.id, 'refunds', { amount_cents: 5, shipping_cents: 0 })
+    assert.equal(part.body.refund?.amount_cents, 5, part.text)
+    assert.equal(await desk.net(order.id), 1_995)
+  })
+
   test('the tenders get it back in the reverse of how they paid, each no more than it paid', async () => {
     const gift = await fund(desk, 300, 700)
     const { order, charges } = await desk.place({
