@@ -5,7 +5,7 @@ import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { lateQueue } from '../payments/service.ts'
 import { watchLate } from './late-money.ts'
-import { listExpired } from './queries.ts'
+import { listExpired, putOffExpiry } from './queries.ts'
 import { expireHeld, RESUMES } from './resume-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -81,10 +81,21 @@ export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal):
   const expired = await listExpired(deps.database.global, EXPIRED_AT_ONCE)
   const ended = await settleAll(
     expired.map(({ tenant_ref, order_id }) =>
-      expireHeld(deps, deps.database.tenant(tenant_ref), order_id),
+      expireOne(deps, deps.database.tenant(tenant_ref), order_id),
     ),
   )
-  return ended.filter((order) => order !== null).length
+  return ended.filter((isEnded) => isEnded).length
+}
+
+/** What cannot be ended now lets others go first: a gateway that is away holds up no other store. */
+async function expireOne(deps: JobDeps, db: TenantDb, order_id: string): Promise<boolean> {
+  let isEnded = false
+  try {
+    isEnded = (await expireHeld(deps, db, order_id)) !== null
+  } finally {
+    if (!isEnded) await putOffExpiry(db, order_id)
+  }
+  return isEnded
 }
 
 /** All are done, whatever becomes of one; a fault is told by the loop. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { GlobalDb } from '../../db/database.ts'
+import type { Db, GlobalDb } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 
@@ -14,3 +14,10 @@ export const listExpired = (worker: GlobalDb, limit: number) =>
      order by authorized_until
      limit ${limit}`,
   )
+
+/** Asked for again in five minutes, behind those that have not been tried yet. */
+export const putOffExpiry = (db: Db, order_id: string) =>
+  db.run(sql`
+    update charges set authorized_until = now() + interval '5 minutes'
+     where tenant_ref = ${db.tenant} and order_id = ${order_id}
+       and status = 'authorized' and authorized_until <= now()`)

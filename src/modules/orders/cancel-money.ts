@@ -88,7 +88,7 @@ async function conclude(
 /**
  * Cancels an order without a key, for whoever finds its authorisation expired. Harmless to repeat:
  * what was begun by it is ended. Null: a gateway did not say, or somebody is at the order under a key
- * of theirs, and ends that themselves; again in ten seconds.
+ * of theirs, and ends that themselves; again later.
  */
 export async function cancelHeld(
   deps: OrderDeps,

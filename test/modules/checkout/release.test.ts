@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import {
   addVariant,
@@ -11,6 +12,7 @@ import {
   enable,
   giveCredit,
   issueGiftCard,
+  type OddGateway,
   openCheckoutApp,
   openShop,
   stock,
@@ -188,6 +190,39 @@ test('an order that is held', async (t) => {
     assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
     assert.equal(timeline.at(-1).data.reason, 'expired')
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
+  })
+
+  await t.test('expires though the gateway of another store is away', async () => {
+    const away = await openShop(app, 'away')
+    await away.merchant.post('/v1/merchant/fraud/bans', ban)
+    const waiting: string[] = []
+    for (let made = 0; made < 10; made++) {
+      const { body } = await checkout(app, away, cart(away.variants[1_000], { email: ban.value }))
+      waiting.push(body.order.id)
+    }
+    const id = await held({ card: cardOf('5431111111111111') })
+    await app.superuser.query(
+      `update charges set authorized_until = now() - case when order_id = $1 then interval '1 hour'
+                                                          else interval '2 hours' end
+        where order_id = any($2)`,
+      [id, [id, ...waiting]],
+    )
+    const { rows } = await app.superuser.query(
+      `select txn_id from charges where order_id = any($1)`,
+      [waiting],
+    )
+    const theirs = rows.map(({ txn_id }) => txn_id)
+    const gateway: OddGateway = (real) => ({
+      void: async (what) => (theirs.includes(what.txn_id) ? unknownResult() : real.void(what)),
+    })
+    assert.equal(await app.expire({ gateway }), 0)
+    assert.ok((await app.expire({ gateway })) > 0)
+    assert.equal((await read(id)).order.status, 'cancelled')
+    await app.superuser.query(
+      `update charges set authorized_until = now() where order_id = any($1)`,
+      [waiting],
+    )
+    assert.equal(await app.expire(), 10)
   })
 
   await t.test('bans its shopper by what it knows of them', async () => {
