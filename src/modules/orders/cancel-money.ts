@@ -188,7 +188,8 @@ async function hear(deps: OrderDeps, db: Db, order: OrderRow, isFirst: boolean):
  * To void twice is to void once, so that it is simply asked for again. What turns out to be taken and
  * settled is refunded: by a release that was given up, or at the gateway's own desk. One that will not
  * void has nothing held any more, or lets go of it by itself within days: the order is cancelled all
- * the same. One that will not refund either keeps money of a cancelled order, and somebody is told.
+ * the same. One that will not refund either keeps money of a cancelled order, and somebody is told. One
+ * that was not reached has said nothing yet.
  */
 async function voidCharge(
   deps: OrderDeps,
@@ -206,6 +207,7 @@ async function voidCharge(
     deps.onAlert(about, 'the payment of a cancelled order could be neither voided nor refunded')
     return { ...word, kept_cents: amount_cents }
   }
+  if (payments.wasNotSent(result)) return { kind: 'unknown', attempt_id }
   if (result.outcome !== 'unknown') return wordOf(attempt_id, result)
   const attempt = await payments.findAttempt(db, attempt_id)
   const found = attempt === null ? null : await recallVoid(gateway, attempt)
@@ -221,5 +223,6 @@ async function refundOnce(
   const found = await gateway.lookup({ ref: attempt_id })
   if (found.found !== 'no') return wordOf(attempt_id, payments.resultOfLookup(found))
   const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
-  return wordOf(attempt_id, await gateway.refund(what))
+  const result = await gateway.refund(what)
+  return payments.wasNotSent(result) ? { kind: 'unknown', attempt_id } : wordOf(attempt_id, result)
 }

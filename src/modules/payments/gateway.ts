@@ -122,6 +122,10 @@ export const notSent = (): GatewayResult => ({
   retry_class: 'soft',
 })
 
+/** Whether the gateway was never reached, and so has not said no: it may be asked again. */
+export const wasNotSent = ({ outcome, code, retryable }: GatewayResult): boolean =>
+  outcome === 'error' && code === null && retryable
+
 /** The gateway understood and will not: the fault is in what was asked. */
 export const refused = (reason: Reason, facts: Partial<GatewayResult> = {}): GatewayResult => ({
   ...EMPTY,

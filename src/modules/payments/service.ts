@@ -27,6 +27,7 @@ export {
   resultOfLookup,
   type ShipTo,
   type Source,
+  wasNotSent,
 } from './gateway.ts'
 export { hastenChecks } from './hasten-queries.ts'
 export { attemptQueue, findAttempt, lateQueue, listAttempts } from './queries.ts'

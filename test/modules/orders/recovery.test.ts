@@ -7,6 +7,7 @@ import type { Asked } from '../../../src/modules/orders/operations.ts'
 import { listCharges } from '../../../src/modules/orders/queries.ts'
 import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
 import type { OrderDeps } from '../../../src/modules/orders/words.ts'
+import { notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
@@ -193,6 +194,29 @@ describe('an outcome that nobody knows', () => {
     const gateway = await deps.payments.forStore(db())
     const [charge] = await listCharges(db(), order.id)
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
+  })
+
+  test('of what never reached the gateway is no refusal to let go of the money', async () => {
+    const ban = { kind: 'email', value: 'away@bad.example', action: 'review', reason: 'a test' }
+    await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order } = await desk.place({ email: ban.value })
+    const wanted = { order_id: order.id, reason: 'expired', actor: 'system' } as const
+    const cancelBy = (odd: Partial<Gateway>) => {
+      const deps = depsOf()
+      const forStore: typeof deps.payments.forStore = async (...of) => ({
+        ...(await deps.payments.forStore(...of)),
+        ...odd,
+      })
+      return cancelHeld({ ...deps, payments: { ...deps.payments, forStore } }, db(), wanted)
+    }
+    const away = async () => notSent()
+    assert.equal(await cancelBy({ void: away }), null)
+    const settled = async () => refused('already_settled')
+    assert.equal(await cancelBy({ void: settled, refund: away }), null)
+    assert.equal((await desk.read(order.id)).order.status, 'on_hold')
+    assert.deepEqual(alerts, [])
+    assert.equal((await cancelBy({}))?.status, 'cancelled')
+    await desk.check()
   })
 
   test('of a cancellation that failed leaves the order as it was', async () => {
