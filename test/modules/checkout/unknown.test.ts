@@ -198,14 +198,18 @@ test('what a gateway does not answer to', async (t) => {
       const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
       const { id } = held.body.order
       const gateway = silent('void', when)
-      await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
-        id,
-      ])
-      assert.equal(await app.expire({ gateway }), when === 'before' ? 0 : 1)
+      // What could not be ended is due again only later.
+      const expire = async (odd?: Odd) => {
+        const due = `update charges set authorized_until = now() where order_id = $1`
+        await app.superuser.query(due, [id])
+        return app.expire(odd)
+      }
+      assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
       if (when === 'before') {
         assert.equal(await attemptOf(id, 'void'), 'unknown')
-        assert.equal(await app.expire({ gateway }), 0, 'nobody knows yet')
-        assert.equal(await app.expire(), 1)
+        assert.equal(await expire({ gateway }), 0, 'nobody knows yet')
+        assert.equal(await app.expire(), 0, 'others go first')
+        assert.equal(await expire(), 1)
       }
       const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
       assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
