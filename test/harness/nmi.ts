@@ -163,8 +163,9 @@ function transact(
       (each) => each.fields.ccnumber === fields.ccnumber && each.fields.amount === amount,
     )
     if (checkDuplicates && same) return no('Duplicate transaction')
-    const made = add(journal, fields, type === 'auth' ? 'pending' : 'pendingsettlement')
     const part = typeof fault === 'object' && 'authorises' in fault ? fault.authorises : null
+    const approved = part === null ? fields : { ...fields, amount: part }
+    const made = add(journal, approved, type === 'auth' ? 'pending' : 'pendingsettlement')
     const more: Record<string, string> = part === null ? {} : { amount_authorized: part }
     return approve(fields, made.id, more)
   }

@@ -1,6 +1,13 @@
 import * as fraud from '../fraud/service.ts'
 import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
-import { type Gateway, guarded, resultOfLookup, type Source } from '../payments/service.ts'
+import {
+  type Gateway,
+  guarded,
+  isPart,
+  resultOfLookup,
+  returnPart,
+  type Source,
+} from '../payments/service.ts'
 import type { Begun } from './begun.ts'
 import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -93,7 +100,8 @@ async function capture(
   // Somebody may have taken this up while we were slow, and captured it: then it must not be voided.
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
-  if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
+  if (isCaptured(lookup) && !isPart(lookup, amount_cents))
+    return { kind: 'captured', attempt_id, result, verdict }
   if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
   return { kind: 'declined', attempt_id, result: captured }
 }
@@ -119,8 +127,13 @@ export async function recall(
     const age = deps.clock.now() - Date.parse(attempt.created_at)
     return { kind: age < NEVER_AFTER_MS ? 'unknown' : 'lost', attempt_id }
   }
+  const { amount_cents, currency } = attempt
+  if (isPart(lookup, amount_cents)) {
+    const returned = await returnPart(gateway, lookup, { ref: attempt_id, currency })
+    if (returned.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+    return { kind: 'declined', attempt_id, result: returned }
+  }
   const result = resultOfLookup(lookup)
-  const { amount_cents } = attempt
   if (lookup.state === 'authorized')
     return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
   const { avs, cvv, fraud_signal } = result

@@ -155,7 +155,7 @@ async function take(
   const result = await gateway.capture({ ref: plan.id, txn_id, amount_cents })
   if (result.outcome === 'approved' || result.outcome === 'unknown') return result
   const found = await gateway.lookup({ txn_id })
-  return isNotTaken(found) ? result : payments.resultOfLookup(found)
+  return isNotTaken(found, charge) ? result : payments.resultOfLookup(found)
 }
 
 /** What was not taken is taken now. */
@@ -167,11 +167,12 @@ async function recall(
 ): Promise<GatewayResult> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const found = await gateway.lookup({ txn_id: charge.txn_id ?? '' })
-  return isNotTaken(found) ? take(deps, db, plan, charge) : payments.resultOfLookup(found)
+  return isNotTaken(found, charge) ? take(deps, db, plan, charge) : payments.resultOfLookup(found)
 }
 
-/** Taken and given back again is not taken. */
-const isNotTaken = ({ state }: Lookup) => state === 'authorized' || state === 'refunded'
+/** Taken and given back again is not taken; nor is a part, which somebody took at the gateway's own desk. */
+const isNotTaken = (found: Lookup, { amount_cents }: ChargeRow) =>
+  found.state === 'authorized' || found.state === 'refunded' || payments.isPart(found, amount_cents)
 
 async function stayHeld(
   tx: Tx,

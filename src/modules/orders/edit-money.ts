@@ -22,8 +22,8 @@ import {
   askBack,
   leave,
   type OrderDeps,
-  recall,
   recallBack,
+  recallCharge,
   unknownOf,
   type Word,
   whileHeld,
@@ -228,7 +228,7 @@ async function hear(
   const words = refund === null ? new Map<string, Word>() : await ask(deps, db, refund, charges)
   if (charge === null) return { charges, words, charged: null }
   if (source === 'left' || source === null) {
-    return { charges, words, charged: await recall(deps, db, charge.attempt_id) }
+    return { charges, words, charged: await recallCharge(deps, db, charge.attempt_id) }
   }
   return { charges, words, charged: await take(deps, db, order, charge, source) }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import type { Limits } from '../../platform/limits.ts'
-import type { Attempt, GatewayResult } from '../payments/schema.ts'
+import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import type { TaxProvider } from '../pricing/service.ts'
 import type { ChargeRow, OrderRow, RefundRow } from './schema.ts'
@@ -74,15 +74,19 @@ function closedWord(attempt: Attempt): Word | null {
   return { kind: outcome === 'approved' ? 'approved' : 'refused', attempt_id, result }
 }
 
-/**
- * What became of an attempt that somebody else has begun: by our own record, else by the gateway's.
- * It is asked by our reference, and `more` may know another way.
- */
-export async function recall(
+interface Ways {
+  /** Another way to know it than by our reference, which is asked first. */
+  more?: (gateway: payments.Gateway, attempt: Attempt) => Promise<Word | null>
+  /** What the gateway's record means. */
+  read?: (gateway: payments.Gateway, attempt: Attempt, found: Lookup) => Promise<Word>
+}
+
+/** What became of an attempt that somebody else has begun: by our own record, else by the gateway's. */
+async function recall(
   deps: OrderDeps,
   db: Db,
   attempt_id: string,
-  more: (gateway: payments.Gateway, attempt: Attempt) => Promise<Word | null> = async () => null,
+  { more = async () => null, read = readRecord }: Ways,
 ): Promise<Word> {
   const attempt = await payments.findAttempt(db, attempt_id)
   if (attempt === null) throw new Error('the attempt is gone')
@@ -92,11 +96,27 @@ export async function recall(
   const known = await more(gateway, attempt)
   if (known !== null) return known
   const lookup = await gateway.lookup({ ref: attempt_id })
-  if (lookup.found === 'yes') return wordOf(attempt_id, payments.resultOfLookup(lookup))
+  if (lookup.found === 'yes') return read(gateway, attempt, lookup)
   // What is still on its way may arrive yet.
   const isNever = lookup.found === 'no' && isDue(deps, attempt)
   return { kind: isNever ? 'lost' : 'unknown', attempt_id }
 }
+
+const readRecord: NonNullable<Ways['read']> = async (_, { id }, found) =>
+  wordOf(id, payments.resultOfLookup(found))
+
+/** The same of a charge. What was given back is not paid; nor is a part of it, which goes back now. */
+export const recallCharge = (deps: OrderDeps, db: Db, attempt_id: string): Promise<Word> =>
+  recall(deps, db, attempt_id, {
+    async read(gateway, { amount_cents, currency }, found) {
+      if (payments.isPart(found, amount_cents)) {
+        const back = await payments.returnPart(gateway, found, { ref: attempt_id, currency })
+        return wordOf(attempt_id, back)
+      }
+      const state = found.state === 'refunded' ? 'voided' : found.state
+      return wordOf(attempt_id, payments.resultOfLookup({ ...found, state }))
+    },
+  })
 
 /** Asks each card's gateway to give back its share. What was paid whole is voided where it can be. */
 export async function askBack(
@@ -124,8 +144,11 @@ export const recallBack = (
   charges: readonly ChargeRow[],
 ): Promise<Map<string, Word>> =>
   overCards(refund, charges, (charge, { attempt_id, amount_cents }) =>
-    recall(deps, db, attempt_id, (gateway, attempt) =>
-      amount_cents === charge.captured_cents ? recallVoid(gateway, attempt) : Promise.resolve(null),
+    recall(
+      deps,
+      db,
+      attempt_id,
+      amount_cents === charge.captured_cents ? { more: recallVoid } : {},
     ),
   )
 

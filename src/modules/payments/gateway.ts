@@ -168,6 +168,30 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   return resultOf('100', { ...facts, code: lookup.code ?? '100' })
 }
 
+/** What a charge holds or has taken, where the record says so. */
+const standing = ({ state, amount_cents, captured_cents }: Lookup): number => {
+  if (state === 'authorized') return amount_cents
+  return state === 'captured' || state === 'settled' ? captured_cents : 0
+}
+
+/** Whether a charge holds, or has taken, a part of what was asked for: that is no payment. */
+export function isPart(lookup: Lookup, amount_cents: number): boolean {
+  const cents = standing(lookup)
+  return cents > 0 && cents < amount_cents
+}
+
+/** Gives such a part back. Then the card had not enough; and until then nobody can say how it ends. */
+export async function returnPart(
+  gateway: Gateway,
+  lookup: Lookup,
+  { ref, currency }: { ref: string; currency: string },
+): Promise<GatewayResult> {
+  const { txn_id, card } = lookup
+  const what = { ref, txn_id: txn_id ?? '', amount_cents: standing(lookup), currency }
+  const back = await giveBack(gateway, what)
+  return back.outcome === 'approved' ? resultOf('202', { txn_id, card }) : unknownResult()
+}
+
 /** A failed charge is never read as an approval, whatever code the record has. */
 const failureCode = (code: string | null): string =>
   code === null || meaningOf(code).outcome === 'approved' ? '200' : code

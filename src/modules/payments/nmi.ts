@@ -145,9 +145,8 @@ async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered>
   const { outcome, reason, code, txn_id } = answered.result
   if (reason === 'duplicate' && asked.ref !== undefined) {
     const found = await lookup(send, { ref: asked.ref })
-    return plain(
-      found.found === 'no' ? refused('processing_error', { code }) : resultOfLookup(found),
-    )
+    if (found.found === 'no') return plain(refused('processing_error', { code }))
+    return { result: resultOfLookup(found), authorised_cents: found.amount_cents || null }
   }
   // An approval that names no transaction could never be captured or given back.
   const isNameless = outcome === 'approved' && txn_id === null && 'amount' in fields

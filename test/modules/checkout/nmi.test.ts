@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { startNmi } from '../../harness/nmi.ts'
+import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
+
+const KEY = 'a security key of nmi'
+
+test('a part of what NMI was asked for', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  const { merchant } = shop
+  const body = cart(shop.variants[1_000])
+  const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+  const takeUp = async () => {
+    await app.abandon()
+    assert.equal(await app.reconcile(), 1)
+  }
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('pays for no order, though its void went astray', async () => {
+    nmi.failNext({ authorises: '4.00' }, 'reset_before')
+    const key = randomUUID()
+    assert.equal((await checkout(app, shop, body, key)).status, 503)
+    await takeUp()
+    const answer = await checkout(app, shop, body, key)
+    assert.equal(answer.status, 402, answer.text)
+    assert.equal(answer.body.decline.reason, 'insufficient_funds')
+    assert.equal(nmi.journal.at(-1)?.condition, 'canceled')
+  })
+
+  for (const how of ['voided', 'refunded'] as const) {
+    await t.test(`pays for no edit, and is ${how}`, async () => {
+      const { order, items } = (await checkout(app, shop, body)).body
+      const url = `/v1/tenants/acme/orders/${order.id}/edit`
+      const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
+      const key = { 'idempotency-key': randomUUID() }
+      nmi.failNext({ authorises: '4.00' }, 'reset_before')
+      assert.equal((await app.storefront.post(url, edit, key)).status, 503)
+      const sale = nmi.journal.at(-1)
+      if (how === 'refunded') nmi.settle()
+      await takeUp()
+      const answer = await app.storefront.post(url, edit, key)
+      assert.equal(answer.status, 402, answer.text)
+      assert.equal(answer.body.decline.reason, 'insufficient_funds')
+      assert.deepEqual(
+        [sale?.condition, sale?.actions.at(-1)?.type, sale?.actions.at(-1)?.amount],
+        how === 'voided' ? ['canceled', 'void', '0'] : ['complete', 'refund', '4.00'],
+      )
+      const after = await read(order.id)
+      assert.deepEqual([after.order.total_cents, after.charges.length], [1_000, 1])
+    })
+  }
+
+  await t.test('or all of it, once it was given back, pays for no edit', async () => {
+    const { order, items } = (await checkout(app, shop, body)).body
+    const url = `/v1/tenants/acme/orders/${order.id}/edit`
+    const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
+    const key = { 'idempotency-key': randomUUID() }
+    nmi.failNext('reset_after')
+    assert.equal((await app.storefront.post(url, edit, key)).status, 503)
+    const sale = nmi.journal.at(-1)
+    assert.ok(sale)
+    sale.condition = 'complete'
+    sale.actions.push({ ...sale.actions[0], type: 'refund' } as never)
+    await takeUp()
+    assert.equal((await app.storefront.post(url, edit, key)).status, 402)
+    assert.equal((await read(order.id)).order.total_cents, 1_000)
+  })
+
+  await t.test('releases no order, if somebody took it at the gateway’s own desk', async () => {
+    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+    assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const held = await checkout(app, shop, { ...body, email: ban.value })
+    assert.equal(held.status, 202, held.text)
+    const { id } = held.body.order
+    const auth = nmi.journal.at(-1)
+    assert.ok(auth)
+    auth.condition = 'pendingsettlement'
+    auth.actions.push({ ...auth.actions[0], type: 'capture', amount: '4.00' } as never)
+    const ask = (verb: string, wish?: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+    const refused = await ask('release')
+    assert.equal(refused.body.error?.code, 'payment_declined', refused.text)
+    assert.equal((await read(id)).order.status, 'on_hold')
+    assert.equal((await ask('cancel', { reason: 'staff' })).body.order?.status, 'cancelled')
+    assert.equal(auth.condition, 'canceled')
+  })
+})
