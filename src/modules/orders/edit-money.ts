@@ -3,6 +3,7 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as inventory from '../inventory/money.ts'
+import type { GatewayName } from '../payments/schema.ts'
 import type { Source } from '../payments/service.ts'
 import * as payments from '../payments/service.ts'
 import { requireAdmitted, weighFailure } from './admission.ts'
@@ -10,7 +11,7 @@ import { CANCELLING, cancel, resumeCancel } from './cancel-money.ts'
 import type { MerchantEdit, ShopperEdit } from './change-schema.ts'
 import { type EditPlan, end, type Heard, type NewCard, requirePlan } from './edit-end-money.ts'
 import { type Edited, isSame, priceEdit, withQuantities } from './edit-plan.ts'
-import { promise } from './give-back-money.ts'
+import { gatewayOf, promise } from './give-back-money.ts'
 import { type Asked, actorOf, busy, isShopper, occupy, requireFree } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import { less, partsOf, splitOverTenders } from './refund-plan.ts'
@@ -143,10 +144,10 @@ async function begin(
       actor,
     })
   }
-  const source = delta_cents > 0 ? sourceOf(charges, wish, delta_cents) : null
-  if (source !== null) plan.charge = await beginCharge(tx, deps, order, source, delta_cents)
+  const charged = delta_cents > 0 ? chargedOf(charges, wish, delta_cents) : null
+  if (charged !== null) plan.charge = await beginCharge(tx, deps, order, charged, delta_cents)
   await occupy(tx, order, plan)
-  return source
+  return charged?.source ?? null
 }
 
 function requireCharge(charges: readonly ChargeRow[], charge_id: string | null | undefined): void {
@@ -154,19 +155,26 @@ function requireCharge(charges: readonly ChargeRow[], charge_id: string | null |
   throw new ApiError('charge_not_found')
 }
 
+interface Charged {
+  source: Source
+  /** Where the card was kept: no other gateway knows it. A new one goes to the store's own. */
+  gateway?: GatewayName
+}
+
 /** A shopper sends a card. A merchant may charge the one that was kept, and must say so. */
-function sourceOf(
+function chargedOf(
   charges: readonly ChargeRow[],
   { funds, body }: EditWish,
   amount_due_cents: number,
-): Source {
-  if (funds.by === 'card' && funds.source !== null) return funds.source
+): Charged {
+  if (funds.by === 'card' && funds.source !== null) return { source: funds.source }
   const named = body.charge_id?.toLowerCase()
   const kept = charges.find(
     ({ charge_id, vault_id }) => vault_id !== null && (!named || named === charge_id),
   )
   if (funds.by === 'vault' && funds.allowed && kept?.vault_id) {
-    return { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
+    const source = { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
+    return { source, gateway: gatewayOf(kept) }
   }
   throw new ApiError('card_required', { body: { amount_due_cents } })
 }
@@ -175,10 +183,10 @@ async function beginCharge(
   tx: Tx,
   deps: OrderDeps,
   order: OrderRow,
-  source: Source,
+  { source, gateway: keptBy }: Charged,
   amount_cents: number,
 ): Promise<NewCard> {
-  const gateway = (await deps.payments.forStore(tx)).name
+  const gateway = keptBy ?? (await deps.payments.forStore(tx)).name
   const attempt_id = randomUUID()
   const card = 'card' in source ? source.card : null
   await payments.beginAttempt(tx, {

@@ -6,6 +6,20 @@ import { type Desk, fund, keyed, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
 
+/** As if the shopper had let the card of a charge be kept. */
+async function keepCard({ superuser }: Desk, charge_id: string): Promise<void> {
+  const { rows } = await superuser.query(
+    `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
+     values ('acme', gen_random_uuid(), $1, 'f', '100') returning vault_id`,
+    [JSON.stringify({ brand: 'visa', last4: '1111', exp_month: 1, exp_year: 2040 })],
+  )
+  const { vault_id } = rows[0]
+  await superuser.query(`update charges set vault_id = $1 where charge_id = $2`, [
+    vault_id,
+    charge_id,
+  ])
+}
+
 describe('an edit', () => {
   let desk: Desk
   before(() => {
@@ -122,15 +136,7 @@ describe('an edit', () => {
 
   test('lets a merchant charge the card that was kept, and says which', async () => {
     const { order, items, charges } = await desk.place()
-    const { rows } = await desk.superuser.query(
-      `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
-       values ('acme', gen_random_uuid(), $1, 'f', '100') returning vault_id`,
-      [JSON.stringify({ brand: 'visa', last4: '1111', exp_month: 1, exp_year: 2040 })],
-    )
-    await desk.superuser.query(`update charges set vault_id = $1 where charge_id = $2`, [
-      rows[0].vault_id,
-      charges[0].charge_id,
-    ])
+    await keepCard(desk, charges[0].charge_id)
     const unasked = await desk.merchant(order.id, 'edit', edits(items, 3))
     assert.equal(unasked.body.error.code, 'card_required')
     const answer = await desk.merchant(order.id, 'edit', { ...edits(items, 3), charge_card: true })
@@ -261,6 +267,21 @@ describe('an edit', () => {
     const late = await desk.shopper(order.id, 'edit', edits(items, 1))
     assert.equal(late.body.error.code, 'invalid_transition')
   })
+})
+
+test('a card that was kept is charged where it was, though the store pays by another gateway', async (t) => {
+  // Nobody listens there.
+  const env = { NMI_URL: 'http://127.0.0.1:9', NMI_SECURITY_KEY: 'a security key of nmi' }
+  const desk = await openDesk(t, { env })
+  const { order, items, charges } = await desk.place()
+  await keepCard(desk, charges[0].charge_id)
+  const moved = await desk.app.operator.put('/v1/stores/acme/payments', { gateway: 'nmi' })
+  assert.equal(moved.status, 200, moved.text)
+  const three = [{ order_item_id: items[0].id, quantity: 3 }]
+  const answer = await desk.merchant(order.id, 'edit', { edits: three, charge_card: true })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal(await desk.net(order.id), 3_000)
+  await desk.check()
 })
 
 test('cards are tried out by edits no faster than by checkouts', async (t) => {
