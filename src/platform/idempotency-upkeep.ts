@@ -14,14 +14,21 @@ const TENANTS_MAX = 1_000
 
 const TenantOnly = Type.Object({ tenant_ref: Type.String() })
 
-/** Tenants with work that somebody began and left, the longest abandoned first. */
-export async function listStale(worker: GlobalDb, limit = TENANTS_MAX): Promise<string[]> {
+/**
+ * Tenants with work of these kinds that somebody began and left, the longest abandoned first. Other
+ * work has nobody but its caller to take it up, and would stand before it for ever.
+ */
+export async function listStale(
+  worker: GlobalDb,
+  operations: readonly string[],
+  limit = TENANTS_MAX,
+): Promise<string[]> {
   const rows = await worker.many(
     TenantOnly,
     sql`
     select tenant_ref
       from idempotency_keys
-     where state = 'running' and lease_until <= now()
+     where state = 'running' and lease_until <= now() and operation = any(${operations})
      group by tenant_ref
      order by min(lease_until)
      limit ${limit}`,

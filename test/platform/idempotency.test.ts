@@ -199,7 +199,9 @@ describe('a lease that ran out', () => {
     const { worker } = platform
     const mine = [db.tenant, other.tenant]
     const stale = async () =>
-      (await listStale(worker.global)).filter((each) => mine.includes(each)).toSorted()
+      (await listStale(worker.global, ['checkout']))
+        .filter((each) => mine.includes(each))
+        .toSorted()
     const order = randomUUID()
     for (const key of ['k1', 'k2', 'k3']) {
       await advance(db, await win(db, request(key)), 'charged', order)
@@ -224,6 +226,16 @@ describe('a lease that ran out', () => {
     }
     assert.deepEqual(await stale(), [other.tenant])
   })
+})
+
+test('work that only its caller takes up keeps nobody from the reconciler', async () => {
+  const { db, other } = await open()
+  const { worker } = platform
+  await win(db, { ...request('k'), operation: 'gift_card_adjust' })
+  await win(other, { ...request('k'), operation: 'a kind of its own' })
+  await expire(db, 'k')
+  await expire(other, 'k')
+  assert.deepEqual(await listStale(worker.global, ['a kind of its own'], 1), [other.tenant])
 })
 
 describe('giving a key back', () => {

@@ -16,6 +16,8 @@ const CLAIMS_OF_TENANT = 10
 /** What failed for a reason of our own is tried again after this, and somebody is told. */
 const TROUBLED_SECONDS = 60
 
+const OPERATIONS = Object.keys(RESUMES)
+
 /** As fd_worker, with what the checkout itself works with. */
 export interface JobDeps extends CheckoutDeps {
   database: Database
@@ -26,7 +28,7 @@ export interface JobDeps extends CheckoutDeps {
  * that was not known. Answers how much was taken up.
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
-  const tenants = await listStale(deps.database.global)
+  const tenants = await listStale(deps.database.global, OPERATIONS)
   let taken = 0
   const next = async (): Promise<void> => {
     for (let tenant = tenants.shift(); tenant !== undefined; tenant = tenants.shift()) {
@@ -39,8 +41,7 @@ export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<nu
 }
 
 async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
-  const operations = Object.keys(RESUMES)
-  const claims = await takeStale(db, { operations, limit: CLAIMS_OF_TENANT })
+  const claims = await takeStale(db, { operations: OPERATIONS, limit: CLAIMS_OF_TENANT })
   await Promise.all(claims.map((claim) => takeUp(deps, db, claim)))
   return claims.length
 }

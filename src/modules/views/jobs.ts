@@ -68,7 +68,7 @@ export async function resumeErasures(
   signal?: AbortSignal,
 ): Promise<number> {
   let resumed = 0
-  for (const tenant of await listStale(database.global)) {
+  for (const tenant of await listStale(database.global, [ERASE])) {
     if (signal?.aborted) return resumed
     const db = database.tenant(tenant)
     const taken = await takeStale(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
