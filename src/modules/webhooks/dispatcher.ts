@@ -2,10 +2,11 @@ import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
-import type { SafeFetch, SafeLine } from '../../platform/safe-fetch.ts'
+import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
-import { deliverLane, type Lane, splitLanes } from './lane.ts'
+import { deliverLane, type Lane, type LaneOptions, splitLanes } from './lane.ts'
 import { giveBack } from './lane-queries.ts'
+import { createKeyring } from './secrets.ts'
 
 /**
  * Attempts under way at the same time. Most of the time of one is spent waiting, so there can be
@@ -95,10 +96,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Answers with the endpoint's next ones, while it takes them and nobody else needs the slot. */
-  async function tryLane(lane: Lane, line: SafeLine): Promise<Lane | null> {
-    const mayGoOn = () => !draining && underWay.size < slots
+  async function tryLane(lane: Lane, laneOptions: LaneOptions): Promise<Lane | null> {
     try {
-      return await deliverLane({ ...options, line, mayGoOn }, lane)
+      return await deliverLane(laneOptions, lane)
     } catch (error) {
       // Whoever took it over writes what comes of it.
       if (error instanceof LeaseLostError) return null
@@ -112,14 +112,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function run(first: Lane): Promise<void> {
-    const {
-      tenant_ref,
-      due: [{ troubled: failed }],
-    } = first
+    const { tenant_ref, subscription_id, due } = first
+    const failed = due[0].troubled
     count(tenant_ref, 1)
     if (failed) troubled++
     const line = await options.fetch.openLine()
-    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane, line)
+    const keysOf = createKeyring(options.key, tenant_ref, subscription_id)
+    const mayGoOn = () => !draining && underWay.size < slots
+    const laneOptions = { ...options, line, keysOf, mayGoOn }
+    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane, laneOptions)
     line.close()
     if (failed) troubled--
     count(tenant_ref, -1)

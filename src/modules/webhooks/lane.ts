@@ -9,7 +9,7 @@ import { LANE_LENGTH } from './dispatch-queries.ts'
 import type { SigningKey } from './envelope.ts'
 import * as queries from './lane-queries.ts'
 import type { DueDelivery, LaneLease } from './schema.ts'
-import { openKeys } from './secrets.ts'
+import type { createKeyring } from './secrets.ts'
 import { emit } from './service.ts'
 
 /** Deliveries to one endpoint, sent one after another. */
@@ -43,13 +43,12 @@ const PAUSE_AFTER = 10
 
 export interface LaneOptions {
   database: Database
-  /** Opens the signing secrets. */
-  key: Buffer
   /** The waits between attempts, in seconds. */
   ladder: readonly number[]
   clock?: Clock
   /** Other than the contract's, for drills. */
   timeoutMs?: number
+  keysOf: ReturnType<typeof createKeyring>
   /** What the lane is sent over: one connection, as far as the endpoint keeps it open. */
   line: SafeLine
   mayGoOn(): boolean
@@ -61,10 +60,10 @@ export interface LaneOptions {
  * again.
  */
 export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lane | null> {
-  const { tenant_ref, subscription_id, due } = lane
+  const { tenant_ref, due } = lane
   const [endpoint] = due
   const db = options.database.tenant(tenant_ref)
-  const keys = openKeys(options.key, endpoint, tenant_ref, subscription_id)
+  const keys = options.keysOf(endpoint)
   const since = performance.now()
   let arrived: queries.Delivered[] = []
   let writtenAt = since
