@@ -51,11 +51,12 @@ export class TenantDb extends Db {
   }
 
   /**
-   * For single statements that need another before them in their transaction, such as a lock: the second
-   * sees all that was committed until the first was done.
+   * For single statements that need others before them in their transaction, such as a lock: each sees
+   * all that was committed until the one before it was done. They travel together, so that the lock is
+   * held for no turn of ours.
    */
-  behind(first: Sql): Db {
-    const opening = [enterTenant(this.tenant), prepare(first)]
+  behind(...first: Sql[]): Db {
+    const opening = [enterTenant(this.tenant), ...first.map(prepare)]
     return new Db(this.tenant, (query) => sendAlone(this.#pool, [...opening, query]))
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { defineTurns, LEASE_SECONDS } from '../../platform/leases.ts'
 import { DueDelivery, LaneLease } from './schema.ts'
@@ -47,32 +47,26 @@ export interface ClaimOptions {
  * Claims of one store follow one another, and exclude the taking of `settleAndTake`: whoever takes sees
  * what everybody has. What a worker held that was not heard of any more is anybody's from here on.
  */
-export const claimDue = (db: TenantDb, options: ClaimOptions) =>
-  db.transaction('webhooks: claim', async (tx) => {
-    const token = randomUUID()
-    const [, , , rows] = await Promise.all([
-      tx.run(sql`select pg_advisory_xact_lock(${lockOf(tx.tenant)})`),
-      tx.run(sql`
-        delete from webhook_lanes where tenant_ref = ${tx.tenant} and lease_until <= now()`),
-      openLanes(tx, token, options),
-      listOpened(tx, token),
-    ])
-    return rows
-  })
+export function claimDue(db: TenantDb, options: ClaimOptions) {
+  const token = randomUUID()
+  const lock = sql`select pg_advisory_xact_lock(${lockOf(db.tenant)})`
+  const endLapsed = sql`
+    delete from webhook_lanes where tenant_ref = ${db.tenant} and lease_until <= now()`
+  return listOpened(db.behind(lock, endLapsed, openLanes(db, token, options)), token)
+}
 
-const openLanes = (tx: Tx, token: string, { limit, perEndpoint, calmOnly }: ClaimOptions) =>
-  tx.run(sql`
+const openLanes = (db: Db, token: string, { limit, perEndpoint, calmOnly }: ClaimOptions) => sql`
     with endpoints as materialized (
       select s.id,
              greatest(0, ${perEndpoint}::int
                          - (select count(*)
                               from webhook_lanes as l
-                             where l.tenant_ref = ${tx.tenant} and l.subscription_id = s.id)) as room,
+                             where l.tenant_ref = ${db.tenant} and l.subscription_id = s.id)) as room,
              case when s.consecutive_failures = 0
                   then 1 + floor(random() * ${LANE_LENGTH})::int else 1 end as length,
              random() as turn
         from webhook_subscriptions as s
-       where s.tenant_ref = ${tx.tenant}
+       where s.tenant_ref = ${db.tenant}
          and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
     ), waiting as (
       select endpoints.id as subscription_id, first.id, bytes, turn, room,
@@ -82,11 +76,11 @@ const openLanes = (tx: Tx, token: string, { limit, perEndpoint, calmOnly }: Clai
                         from webhook_deliveries as d
                         join webhook_events as e
                           on e.tenant_ref = d.tenant_ref and e.id = d.event_id
-                       where d.tenant_ref = ${tx.tenant} and d.subscription_id = endpoints.id
+                       where d.tenant_ref = ${db.tenant} and d.subscription_id = endpoints.id
                          and d.next_retry_at <= now() and e.payload is not null
                          and d.id not in (select unnest(l.deliveries)
                                             from webhook_lanes as l
-                                           where l.tenant_ref = ${tx.tenant})
+                                           where l.tenant_ref = ${db.tenant})
                        order by d.next_retry_at
                        limit endpoints.room * endpoints.length) as first
     ), laned as (
@@ -98,13 +92,13 @@ const openLanes = (tx: Tx, token: string, { limit, perEndpoint, calmOnly }: Clai
     )
     insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id,
                                deliveries)
-    select ${tx.tenant}, ${token}, lane, ${leaseEnd}, subscription_id, array_agg(id order by place)
+    select ${db.tenant}, ${token}, lane, ${leaseEnd}, subscription_id, array_agg(id order by place)
       from measured
      where lane <= ${limit} and before < ${LANE_BYTES}
-     group by lane, subscription_id`)
+     group by lane, subscription_id`
 
-const listOpened = (tx: Tx, token: string) =>
-  tx.many(
+const listOpened = (db: Db, token: string) =>
+  db.many(
     Claimed,
     sql`
     select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type, d.endpoint_url,
@@ -112,10 +106,10 @@ const listOpened = (tx: Tx, token: string) =>
            ${endpointFacts}
       from webhook_lanes as l
      cross join unnest(l.deliveries) with ordinality as due (id, place)
-      join webhook_deliveries as d on d.tenant_ref = ${tx.tenant} and d.id = due.id
-      join webhook_events as e on e.tenant_ref = ${tx.tenant} and e.id = d.event_id
+      join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = due.id
+      join webhook_events as e on e.tenant_ref = ${db.tenant} and e.id = d.event_id
       left join webhook_subscriptions as s
-        on due.place = 1 and s.tenant_ref = ${tx.tenant} and s.id = l.subscription_id
-     where l.tenant_ref = ${tx.tenant} and l.lease_token = ${token}
+        on due.place = 1 and s.tenant_ref = ${db.tenant} and s.id = l.subscription_id
+     where l.tenant_ref = ${db.tenant} and l.lease_token = ${token}
      order by l.lane, due.place`,
   )
