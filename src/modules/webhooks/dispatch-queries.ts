@@ -22,7 +22,7 @@ export const endpointFacts = sql`
   s.secret_sealed, case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
 
 /** So many at most are sent one after another and then written down together. */
-export const LANE_LENGTH = 32
+export const LANE_LENGTH = 64
 
 /** And so many bytes, not counting the last: what waits in all lanes has room in memory. */
 export const LANE_BYTES = 262_144
