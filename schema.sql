@@ -2330,8 +2330,6 @@ create table webhook_deliveries (
   attempt_count integer not null default 0,
   ladder_from integer not null default 0,
   next_retry_at timestamp with time zone default now(),
-  lease_until timestamp with time zone,
-  lease_token uuid,
   last_status_code integer,
   last_attempt_error text,
   created_at timestamp with time zone not null default now(),
@@ -2341,7 +2339,6 @@ create table webhook_deliveries (
   constraint webhook_deliveries_check1 CHECK (((status = 'pending'::text) = (next_retry_at IS NOT NULL))),
   constraint webhook_deliveries_check2 CHECK (((status = 'delivered'::text) = (delivered_at IS NOT NULL))),
   constraint webhook_deliveries_check3 CHECK (((status = 'dead_lettered'::text) = (dead_lettered_at IS NOT NULL))),
-  constraint webhook_deliveries_check4 CHECK (((lease_token IS NULL) OR (status = 'pending'::text))),
   constraint webhook_deliveries_ladder_from_check CHECK ((ladder_from >= 0)),
   constraint webhook_deliveries_last_attempt_error_check CHECK ((length(last_attempt_error) <= 500)),
   constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
@@ -2416,6 +2413,26 @@ create policy tenant on webhook_feeds for all to fd_app, fd_worker using (tenant
 grant insert, select, update on webhook_feeds to fd_worker;
 grant select on webhook_feeds to fd_app;
 grant select on webhook_feeds to fd_operator;
+
+create table webhook_lanes (
+  tenant_ref text not null,
+  lease_token uuid not null,
+  lane integer not null,
+  lease_until timestamp with time zone not null,
+  subscription_id uuid not null,
+  deliveries uuid[] not null,
+  constraint webhook_lanes_pkey PRIMARY KEY (tenant_ref, lease_token, lane)
+) with (fillfactor=50);
+alter table webhook_lanes owner to fd_owner;
+alter table webhook_lanes enable row level security;
+alter table webhook_lanes force row level security;
+create policy due on webhook_lanes for select to fd_worker using true;
+create policy operator on webhook_lanes for select to fd_operator using true;
+create policy owner on webhook_lanes for all to fd_owner using true with check true;
+create policy tenant on webhook_lanes for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on webhook_lanes to fd_worker;
+grant select on webhook_lanes to fd_app;
+grant select on webhook_lanes to fd_operator;
 
 create table webhook_subscriptions (
   tenant_ref text not null,

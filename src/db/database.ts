@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { enterLightly, enterTenant, gathering, sendTogether } from './batch.ts'
 import { isRetryable, sparesConnection } from './constraints.ts'
 import { checkOut, noteUse, openPool, type PoolOptions } from './pool.ts'
-import { prepare, type Result, Runner, type Send, sql } from './sql.ts'
+import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
 
 /** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
 export class Db extends Runner {
@@ -48,6 +48,16 @@ export class TenantDb extends Db {
    */
   get lightly(): Db {
     return new Db(this.tenant, (query) => sendAlone(this.#pool, [enterLightly(this.tenant), query]))
+  }
+
+  /**
+   * For single statements that need others before them in their transaction, such as a lock: each sees
+   * all that was committed until the one before it was done. They travel together, so that the lock is
+   * held for no turn of ours.
+   */
+  behind(...first: Sql[]): Db {
+    const opening = [enterTenant(this.tenant), ...first.map(prepare)]
+    return new Db(this.tenant, (query) => sendAlone(this.#pool, [...opening, query]))
   }
 
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {

@@ -53,19 +53,30 @@ export interface TakeOptions {
   leaseSeconds?: number
 }
 
-export interface Queue<Row> {
+/** For a table of due rows whose leases are kept in another way than the queue's. */
+export interface TurnsOptions {
+  table: Sql
+  due: Sql
+  /** Whether nobody holds a row. */
+  free: Sql
+}
+
+export interface Turns {
   /** Tenants with due rows that nobody holds, the longest waiting first. Takes no lock. */
   listTenants(worker: GlobalDb, limit: number): Promise<string[]>
-  /** Takes up to `limit` due rows of one tenant. Two callers never get the same row. */
-  claim(db: TenantDb, limit: number, leaseSeconds?: number): Promise<(Row & Lease)[]>
-  /** Takes up to `slots` rows, each tenant in its turn, however many rows another one has. */
-  takeFair(database: Database, options: TakeOptions): Promise<(Row & Lease)[]>
-  /** The same with a claim of the caller's own, for rows that must be chosen with more care. */
-  takeFairBy<T extends Lease>(
+  /** Takes up to `slots` by a claim of the caller's own, each tenant in its turn. */
+  takeFairBy<T extends { tenant_ref: string }>(
     database: Database,
     options: TakeOptions,
     claim: (db: TenantDb, limit: number) => Promise<T[]>,
   ): Promise<T[]>
+}
+
+export interface Queue<Row> extends Turns {
+  /** Takes up to `limit` due rows of one tenant. Two callers never get the same row. */
+  claim(db: TenantDb, limit: number, leaseSeconds?: number): Promise<(Row & Lease)[]>
+  /** Takes up to `slots` rows, each tenant in its turn, however many rows another one has. */
+  takeFair(database: Database, options: TakeOptions): Promise<(Row & Lease)[]>
   /** Answers whether the lease is still held. */
   renew(db: Db, lease: Lease, leaseSeconds?: number): Promise<boolean>
   /** Lets a row go untouched, so that it is due at once. */
@@ -85,32 +96,35 @@ export interface Queue<Row> {
 export function defineQueue<P extends TProperties>(
   options: QueueOptions<P>,
 ): Queue<Static<TObject<P>>> {
-  const queue = { ...leaseVerbs(options), ...claimVerbs(options) }
-  // Who was served when, in this process: the tenant that waited longest for a turn is next.
-  const turns = new Map<string, number>()
-  const takeFairBy = async <T extends Lease>(
-    database: Database,
-    take: TakeOptions,
-    claim: (db: TenantDb, limit: number) => Promise<T[]>,
-  ) => {
-    const tenants = await queue.listTenants(database.global, TENANTS_MAX)
-    const inTurn = orderByTurn(tenants, turns)
-    const claimOf = (tenant: string, limit: number) => claim(database.tenant(tenant), limit)
-    return takeRounds(inTurn, take, claimOf, turns)
-  }
+  const { table, due = sql`next_attempt_at`, only = sql`true` } = options
+  const free = sql`(lease_until is null or lease_until <= now()) and ${only}`
+  const turns = defineTurns({ table, due, free })
+  const claim = claimVerb(options, due, free)
   return {
-    ...queue,
-    takeFairBy,
+    ...leaseVerbs(options),
+    ...turns,
+    claim,
     takeFair: (database, take) =>
-      takeFairBy(database, take, (db, limit) => queue.claim(db, limit, take.leaseSeconds)),
+      turns.takeFairBy(database, take, (db, limit) => claim(db, limit, take.leaseSeconds)),
   }
 }
 
-function claimVerbs<P extends TProperties>(options: QueueOptions<P>) {
-  const { table, columns, shape, due = sql`next_attempt_at`, only = sql`true` } = options
-  const free = sql`(lease_until is null or lease_until <= now()) and ${only}`
-  const Row = Type.Object({ ...shape.properties, ...Lease.properties })
+/** Tenants take turns in this process, whatever it is that they wait for. */
+export function defineTurns(options: TurnsOptions): Turns {
+  const listTenants = tenantLister(options)
+  // Who was served when: the tenant that waited longest for a turn is next.
+  const turns = new Map<string, number>()
+  return {
+    listTenants,
+    async takeFairBy(database, take, claim) {
+      const inTurn = orderByTurn(await listTenants(database.global, TENANTS_MAX), turns)
+      const claimOf = (tenant: string, limit: number) => claim(database.tenant(tenant), limit)
+      return takeRounds(inTurn, take, claimOf, turns)
+    },
+  }
+}
 
+function tenantLister({ table, due, free }: TurnsOptions) {
   const listOldest = (worker: GlobalDb) =>
     worker.many(
       TenantOnly,
@@ -147,35 +161,37 @@ function claimVerbs<P extends TProperties>(options: QueueOptions<P>) {
        limit ${limit}`,
     )
 
-  return {
-    async listTenants(worker: GlobalDb, limit: number): Promise<string[]> {
-      const oldest = await listOldest(worker)
-      // A full sample may be one tenant's backlog, with the others out of sight behind it.
-      const rows = oldest.length < SAMPLE_ROWS ? oldest : await listBySkipping(worker, limit)
-      return [...new Set(rows.map((row) => row.tenant_ref))].slice(0, limit)
-    },
+  return async (worker: GlobalDb, limit: number): Promise<string[]> => {
+    const oldest = await listOldest(worker)
+    // A full sample may be one tenant's backlog, with the others out of sight behind it.
+    const rows = oldest.length < SAMPLE_ROWS ? oldest : await listBySkipping(worker, limit)
+    return [...new Set(rows.map((row) => row.tenant_ref))].slice(0, limit)
+  }
+}
 
-    async claim(db: TenantDb, limit: number, leaseSeconds = LEASE_SECONDS) {
-      const rows = await db.many(
-        Row,
-        sql`
-        with due as (
-          select id as due_id
-            from ${table}
-           where tenant_ref = ${db.tenant} and ${due} <= now() and ${free}
-           order by ${due}
-           limit ${limit}
-             for update skip locked
-        )
-        update ${table} as q
-           set lease_until = now() + make_interval(secs => ${leaseSeconds}),
-               lease_token = gen_random_uuid()
-          from due
-         where q.tenant_ref = ${db.tenant} and q.id = due.due_id
-        returning tenant_ref, id, lease_token, ${columns}`,
+function claimVerb<P extends TProperties>(options: QueueOptions<P>, due: Sql, free: Sql) {
+  const { table, columns, shape } = options
+  const Row = Type.Object({ ...shape.properties, ...Lease.properties })
+  return async (db: TenantDb, limit: number, leaseSeconds = LEASE_SECONDS) => {
+    const rows = await db.many(
+      Row,
+      sql`
+      with due as (
+        select id as due_id
+          from ${table}
+         where tenant_ref = ${db.tenant} and ${due} <= now() and ${free}
+         order by ${due}
+         limit ${limit}
+           for update skip locked
       )
-      return rows as (Static<TObject<P>> & Lease)[]
-    },
+      update ${table} as q
+         set lease_until = now() + make_interval(secs => ${leaseSeconds}),
+             lease_token = gen_random_uuid()
+        from due
+       where q.tenant_ref = ${db.tenant} and q.id = due.due_id
+      returning tenant_ref, id, lease_token, ${columns}`,
+    )
+    return rows as (Static<TObject<P>> & Lease)[]
   }
 }
 
@@ -237,7 +253,7 @@ function orderByTurn(tenants: string[], turns: Map<string, number>): string[] {
   return tenants.toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0))
 }
 
-async function takeRounds<Row extends Lease>(
+async function takeRounds<Row extends { tenant_ref: string }>(
   tenants: string[],
   { slots, perTenant = slots, busy }: TakeOptions,
   claim: (tenant: string, limit: number) => Promise<Row[]>,

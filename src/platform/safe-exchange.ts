@@ -9,6 +9,8 @@ const BODY_BYTES = 64 * 1_024
 /** How long an answer that has already counted may go on sending its body. */
 const BODY_MS = 1_000
 
+const NOTHING = Buffer.alloc(0)
+
 const HEADER_BYTES = 16 * 1_024
 
 /** No connection is used for longer, so that a certificate or a route that was changed is noticed. */
@@ -35,7 +37,7 @@ export interface SafeResponse {
 
 /** One request that is due an answer. */
 export interface Call {
-  url: URL
+  path: string
   request: SafeRequest
   deadline: Deadline
   startedAt: number
@@ -46,7 +48,7 @@ export interface Call {
 /** A connection to an address that was checked, for one request after another. */
 export interface Connection {
   /** Whether it leads to where the URL may be called now, and is still open. */
-  leadsTo(url: URL, addresses: readonly string[]): boolean
+  leadsTo(origin: string, addresses: readonly string[]): boolean
   ask(call: Call): Promise<SafeResponse>
   close(): void
 }
@@ -74,19 +76,16 @@ export function openConnection(
     socket.destroy()
   }
   return {
-    leadsTo(url, addresses) {
+    leadsTo(wanted, addresses) {
       const fresh = performance.now() - openedAt < OPEN_MS
-      return fresh && !stream.destroyed && url.origin === origin && addresses.includes(address)
+      return fresh && !stream.destroyed && wanted === origin && addresses.includes(address)
     },
-    async ask(call) {
+    ask(call) {
       const { deadline } = call
-      if (deadline.passed) throw OVER
+      if (deadline.passed) return Promise.reject(OVER)
+      // Nothing follows on the same deadline: it is cleared once the answer is there.
       deadline.onPassed = close
-      try {
-        return await exchange(client, call)
-      } finally {
-        deadline.onPassed = null
-      }
+      return exchange(client, call)
     },
     close,
   }
@@ -106,7 +105,7 @@ function handOver(stream: Socket): buildConnector.connector {
 }
 
 /** Once the head of an answer is there it counts, so nothing that follows it is a failure. */
-function exchange(client: Client, { url, request, startedAt, last }: Call): Promise<SafeResponse> {
+function exchange(client: Client, { path, request, startedAt, last }: Call): Promise<SafeResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -115,10 +114,11 @@ function exchange(client: Client, { url, request, startedAt, last }: Call): Prom
     const end = (complete: boolean, error?: Error) => {
       clearTimeout(timer)
       if (head === null) return reject(error ?? new SafeFetchError('protocol'))
-      resolve({ ...head, body: Buffer.concat(chunks).subarray(0, BODY_BYTES), complete })
+      const body = bytes === 0 ? NOTHING : Buffer.concat(chunks).subarray(0, BODY_BYTES)
+      const { status, headers: given, latencyMs } = head
+      resolve({ status, headers: given, latencyMs, body, complete })
     }
     const { method, headers, body = null } = request
-    const path = url.pathname + url.search
     client.dispatch(
       { path, method, headers, body, reset: last },
       {

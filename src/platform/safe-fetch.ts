@@ -58,17 +58,22 @@ export interface SafeFetch {
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const { timeoutMs = 10_000 } = options
   const guard = createGuard(options)
-  const underWay = new Set<Promise<unknown>>()
+  const over = Promise.withResolvers<void>()
+  let underWay = 0
   let closed = false
 
   async function bounded<T>(ms: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
     if (closed) throw new Error('safe-fetch: called after close')
-    const running = withDeadline(ms, work)
-    underWay.add(running)
+    const deadline = new Deadline(ms)
+    underWay++
     try {
-      return await running
+      return await work(deadline)
+    } catch (error) {
+      throw named(error, deadline)
     } finally {
-      underWay.delete(running)
+      deadline.clear()
+      underWay--
+      if (closed && underWay === 0) over.resolve()
     }
   }
 
@@ -89,7 +94,7 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
     openLine: async () => openLine(false),
     async close() {
       closed = true
-      await Promise.allSettled(underWay)
+      if (underWay > 0) await over.promise
     },
   }
 }
@@ -100,8 +105,12 @@ type Guard = ReturnType<typeof createGuard>
 interface Place {
   raw: string
   url: URL
+  origin: string
+  path: string
   /** Named for development, wherever it leads. */
   exempt: boolean
+  /** Where it leads if its host is an address: to itself, and that was checked when it was read. */
+  literal: readonly string[] | null
 }
 
 /** Says where a call may go, and connects to nowhere else. */
@@ -116,7 +125,15 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
     /** Throws unless the URL may be called as it is written. */
     read(raw: string): Place {
       const url = checkUrl(raw, { testTargets, ownAddresses })
-      return { raw, url, exempt: isTestTarget(url, testTargets) }
+      const host = hostOf(url)
+      return {
+        raw,
+        url,
+        origin: url.origin,
+        path: url.pathname + url.search,
+        exempt: isTestTarget(url, testTargets),
+        literal: isIP(host) === 0 ? null : [host],
+      }
     },
 
     /** Where that leads now. Throws unless all of it may be called. */
@@ -151,33 +168,32 @@ function createLine(guard: Guard, last: boolean) {
     open = null
   }
 
-  async function askAnew(call: Call, addresses: readonly string[]): Promise<SafeResponse> {
+  async function askAnew(url: URL, call: Call, addresses: readonly string[]) {
     close()
-    open = await guard.connect(call.url, addresses, call.deadline)
+    open = await guard.connect(url, addresses, call.deadline)
     return open.ask(call)
   }
 
   /** A connection goes on being used while the name still answers with the address it leads to. */
-  async function attempt(request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
-    const startedAt = performance.now()
-    // The same URL time after time: it is read once, and looked up for every call.
-    if (place?.raw !== request.url) place = guard.read(request.url)
-    const { url } = place
-    const addresses = await guard.locate(place, deadline)
-    const call = { url, request, deadline, startedAt, last }
-    if (!open?.leadsTo(url, addresses)) return askAnew(call, addresses)
+  async function ask({ url, origin }: Place, call: Call, addresses: readonly string[]) {
+    if (!open?.leadsTo(origin, addresses)) return askAnew(url, call, addresses)
     try {
       return await open.ask(call)
     } catch (error) {
       // Servers hang up between two calls, and may do so just as the second one leaves.
-      if (deadline.passed || kindOf(error) !== 'connect') throw error
-      return askAnew(call, addresses)
+      if (call.deadline.passed || kindOf(error) !== 'connect') throw error
+      return askAnew(url, call, addresses)
     }
   }
 
   async function send(request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
     try {
-      const answer = await attempt(request, deadline)
+      const startedAt = performance.now()
+      // The same URL time after time: it is read once, and looked up for every call.
+      if (place?.raw !== request.url) place = guard.read(request.url)
+      const addresses = place.literal ?? (await guard.locate(place, deadline))
+      const call = { path: place.path, request, deadline, startedAt, last }
+      const answer = await ask(place, call, addresses)
       if (last || !answer.complete) close()
       return answer
     } catch (error) {
@@ -189,17 +205,11 @@ function createLine(guard: Guard, last: boolean) {
   return { send, close }
 }
 
-async function withDeadline<T>(ms: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
-  const deadline = new Deadline(ms)
-  try {
-    return await work(deadline)
-  } catch (error) {
-    if (error instanceof UnsafeUrlError) throw error
-    if (deadline.passed) throw new SafeFetchError('timeout', error)
-    throw error instanceof SafeFetchError ? error : new SafeFetchError(kindOf(error), error)
-  } finally {
-    deadline.clear()
-  }
+/** What went wrong, in the words of this module. */
+function named(error: unknown, deadline: Deadline): SafeFetchError {
+  if (error instanceof UnsafeUrlError) return error
+  if (deadline.passed) return new SafeFetchError('timeout', error)
+  return error instanceof SafeFetchError ? error : new SafeFetchError(kindOf(error), error)
 }
 
 function kindOf(error: unknown): FailureKind {

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { sql } from '../../src/db/sql.ts'
 import { openTestDatabase } from '../harness/database.ts'
+import { until } from '../harness/eventually.ts'
 
 const Tenant = Type.Object({ tenant: Type.String() })
 
@@ -25,5 +26,24 @@ describe('the tenant handle', () => {
     const show = sql`select fd_tenant() as tenant, current_setting('synchronous_commit') as waits`
     assert.deepEqual(await db.lightly.one(Shown, show), { tenant: 'acme', waits: 'off' })
     assert.deepEqual(await db.one(Shown, show), { tenant: 'acme', waits: 'on' })
+  })
+
+  test('runs a statement behind a lock, on what was committed while it waited', async (t) => {
+    const database = await openTestDatabase(t)
+    const admin = await database.openAdmin()
+    const db = database.open('fd_worker', 1).tenant('acme')
+    const Feeds = Type.Object({ total: Type.Integer() })
+    await admin.query('begin')
+    await admin.query('select pg_advisory_xact_lock(7)')
+    const counting = db
+      .behind(sql`select pg_advisory_xact_lock(7)`)
+      .one(Feeds, sql`select count(*) as total from webhook_feeds`)
+    const Waiting = `select from pg_locks where locktype = 'advisory' and not granted
+                        and database = (select oid from pg_database where datname = current_database())`
+    await until('it waits', async () => (await admin.query(Waiting)).rowCount === 1)
+    await admin.query(`insert into stores (tenant_ref, display_name) values ('acme', 'Acme')`)
+    await admin.query(`insert into webhook_feeds (tenant_ref) values ('acme')`)
+    await admin.query('commit')
+    assert.deepEqual(await counting, { total: 1 })
   })
 })

@@ -45,4 +45,5 @@ export const STORELESS_TABLES: Readonly<Record<string, string>> = {
   webhook_attempts: 'Their delivery names the store; each would lock its row.',
   webhook_deliveries: 'Their event names the store, and each checkout writes some.',
   webhook_events: 'Each change of a store writes one, in its transaction.',
+  webhook_lanes: 'What is being sent at this moment; its deliveries name the store.',
 }

@@ -4,8 +4,8 @@ import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
-import * as dispatch from './dispatch-queries.ts'
 import * as queries from './queries.ts'
+import * as redriving from './redrive-queries.ts'
 import type { Redrive } from './schema.ts'
 import { getDelivery } from './service.ts'
 
@@ -29,7 +29,7 @@ export async function redrive(
   const db = database.tenant(owner.tenant_ref)
   const before = await getDelivery(db, id)
   await db.transaction('webhooks: redrive', async (tx) => {
-    if ((await dispatch.redriveOne(tx, id)) === 0) throw refusal(before.status)
+    if ((await redriving.redriveOne(tx, id)) === 0) throw refusal(before.status)
     await audit.record(tx, actor, {
       action: 'webhook.delivery_redriven',
       entity: `delivery:${before.id}`,
@@ -60,7 +60,7 @@ export async function redriveAll(
   const span = { from: toUtc(from) ?? from, to: toUtc(to) ?? to }
   const db = database.tenant(owner.tenant_ref)
   return db.transaction('webhooks: redrive all', async (tx) => {
-    const redriven = await dispatch.redriveAll(tx, { subscription_id, ...span })
+    const redriven = await redriving.redriveAll(tx, { subscription_id, ...span })
     await audit.record(tx, actor, {
       action: 'webhook.deliveries_redriven',
       entity: `webhook:${subscription_id}`,

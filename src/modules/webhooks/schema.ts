@@ -130,19 +130,24 @@ export type Redrive = Static<typeof Redrive>
 export const UnsealedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
 export type UnsealedEvent = Static<typeof UnsealedEvent>
 
-/** What the dispatcher needs to make one attempt, beside the lease. */
+/** What the dispatcher needs to make one attempt. */
 export const DueDelivery = Type.Object({
-  subscription_id: Id,
+  id: Id,
   event_id: Id,
   event_type: Type.String(),
   endpoint_url: Type.String(),
   attempt_count: Type.Integer({ minimum: 0 }),
   ladder_from: Type.Integer({ minimum: 0 }),
   payload: Type.String({ description: 'The bytes of the envelope, which are UTF-8.' }),
-  troubled: Type.Boolean({ description: 'The endpoint failed the last time.' }),
-  active: Type.Boolean(),
-  deleted: Type.Boolean(),
+  // Of the endpoint: said once for a row of deliveries, with the first of them.
+  troubled: Nullable(Type.Boolean({ description: 'The endpoint failed the last time.' })),
+  active: Nullable(Type.Boolean()),
+  deleted: Nullable(Type.Boolean()),
   secret_sealed: Nullable(Type.Unsafe<Buffer>({})),
   previous_sealed: Nullable(Type.Unsafe<Buffer>({})),
 })
 export type DueDelivery = Static<typeof DueDelivery>
+
+/** Who sends a row of deliveries to an endpoint. Every write of a result repeats the token. */
+export const LaneLease = Type.Object({ subscription_id: Id, lane: Type.Integer(), lease_token: Id })
+export type LaneLease = Static<typeof LaneLease>

@@ -228,9 +228,7 @@ test('deliveries', async (t) => {
       const first = app.dispatch()
       await arrived.promise
       assert.equal(await app.dispatch(), 0, 'nobody else takes it meanwhile')
-      await app.admin.query(
-        `update webhook_deliveries set lease_until = now() where lease_token is not null`,
-      )
+      await app.admin.query('update webhook_lanes set lease_until = now()')
       assert.equal(await app.dispatch(), 1)
       held.resolve()
       await first

@@ -4,17 +4,25 @@ import {
   claimDue,
   LANE_BYTES,
   LANE_LENGTH,
-  settleDelivered,
 } from '../../../src/modules/webhooks/dispatch-queries.ts'
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import {
+  deadLetter,
+  settleAndTake,
+  settleDelivered,
+} from '../../../src/modules/webhooks/lane-queries.ts'
+import type { DueDelivery, LaneLease } from '../../../src/modules/webhooks/schema.ts'
+import { LeaseLostError } from '../../../src/platform/leases.ts'
 import { openWebhooksApp } from './setup.ts'
+
+type Due = DueDelivery & LaneLease
 
 const ALL = { limit: 16, perEndpoint: 2, calmOnly: false }
 const ARRIVED = { at: new Date().toISOString(), status_code: 200, latency_ms: 1, error: null }
 
 test('what waits to be sent to an endpoint has room in memory, however large it is', async (t) => {
   const app = await openWebhooksApp(t)
-  const { id } = await app.register(await app.merchant('acme'))
+  await app.register(await app.merchant('acme'))
   const large = { padding: 'x'.repeat(100_000) }
   for (let n = 0; n < 20; n++) await app.place('acme', large)
   await sealDue(app.runtime.workerDatabase)
@@ -28,19 +36,72 @@ test('what waits to be sent to an endpoint has room in memory, however large it 
     assert.ok(before < LANE_BYTES, `${lane.length} in one lane`)
   }
 
-  const arrived = claimed.map((due) => ({ due, attempt: ARRIVED }))
-  const next = await settleDelivered(db, id, arrived, LANE_LENGTH)
-  assert.equal(next.length, Math.ceil(LANE_BYTES / 100_300))
+  for (const [first, ...rest] of lanes.values()) {
+    assert.ok(first !== undefined)
+    const arrived = [first, ...rest].map((due) => ({ due, attempt: ARRIVED }))
+    const next = await settleAndTake(db, first, arrived, LANE_LENGTH)
+    assert.equal(next.length, Math.ceil(LANE_BYTES / 100_300))
+  }
 })
 
 test('what is larger than a lane is sent all the same, by itself', async (t) => {
   const app = await openWebhooksApp(t)
-  const { id } = await app.register(await app.merchant('acme'))
+  await app.register(await app.merchant('acme'))
   for (let n = 0; n < 4; n++) await app.place('acme', { padding: 'x'.repeat(262_000) })
   await sealDue(app.runtime.workerDatabase)
   const db = app.runtime.workerDatabase.tenant('acme')
-  const claimed = await claimDue(db, { ...ALL, perEndpoint: 1 })
-  assert.equal(claimed.length, 1)
-  const arrived = claimed.map((due) => ({ due, attempt: ARRIVED }))
-  assert.equal((await settleDelivered(db, id, arrived, LANE_LENGTH)).length, 1)
+  const [claimed, ...more] = await claimDue(db, { ...ALL, perEndpoint: 1 })
+  assert.ok(claimed !== undefined && more.length === 0)
+  const arrived = [{ due: claimed, attempt: ARRIVED }]
+  assert.equal((await settleAndTake(db, claimed, arrived, LANE_LENGTH)).length, 1)
+})
+
+test('no two lanes of an endpoint ever hold the same delivery, however they take them', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  const placed = await Promise.all(Array.from({ length: 300 }, (_, n) => app.place('acme', { n })))
+  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  const db = app.runtime.workerDatabase.tenant('acme')
+  const sent: string[] = []
+  const drive = async (lane: Due[]) => {
+    for (let due: DueDelivery[] = lane; due[0] !== undefined; ) {
+      sent.push(...due.map(({ event_id }) => event_id))
+      const arrived = due.map((each) => ({ due: each, attempt: ARRIVED }))
+      due = await settleAndTake(db, lane[0] as Due, arrived, 8)
+    }
+  }
+  // Four workers at once, of which each finds what room the others leave.
+  const work = async () => {
+    for (let idle = 0; idle < 3; ) {
+      const rows = await claimDue(db, ALL)
+      idle = rows.length === 0 ? idle + 1 : 0
+      await Promise.all([...Map.groupBy(rows, ({ lane }) => lane).values()].map(drive))
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, work))
+  await work()
+  assert.deepEqual(sent.sort(), placed.sort())
+})
+
+test('a lane that was taken over writes nothing, and takes nothing', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+  await sealDue(app.runtime.workerDatabase)
+  const db = app.runtime.workerDatabase.tenant('acme')
+  const one = { ...ALL, perEndpoint: 1 }
+  const [first] = await claimDue(db, one)
+  assert.ok(first !== undefined)
+  const arrived = [{ due: first, attempt: ARRIVED }]
+  assert.deepEqual(await claimDue(db, one), [], 'nobody takes it meanwhile')
+  await app.admin.query('update webhook_lanes set lease_until = now()')
+  const [second] = await claimDue(db, one)
+  assert.equal(second?.id, first.id)
+  assert.deepEqual(await settleAndTake(db, first, arrived, LANE_LENGTH), [])
+  await assert.rejects(settleDelivered(db, first, arrived), LeaseLostError)
+  await assert.rejects(deadLetter(db, first, first.id, 'subscription_inactive'), LeaseLostError)
+  const { rows } = await app.admin.query(
+    `select status, attempt_count from webhook_deliveries group by 1, 2`,
+  )
+  assert.deepEqual(rows, [{ status: 'pending', attempt_count: 0 }])
 })

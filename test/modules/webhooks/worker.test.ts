@@ -123,9 +123,7 @@ test('a database that goes away under the worker costs it no event and doubles n
         where datname = current_database() and usename like 'fd%'`,
     )
     // What was held by a write that was cut comes back by itself after 30 seconds.
-    await superuser.query('update webhook_deliveries set lease_until = now() where status = $1', [
-      'pending',
-    ])
+    await superuser.query('update webhook_lanes set lease_until = now()')
   }
   const countDelivered = async () => {
     const { rows } = await superuser.query(

@@ -1,0 +1,170 @@
+import type { Database, TenantDb, Tx } from '../../db/database.ts'
+import { type Clock, systemClock } from '../../kernel/clock.ts'
+import * as audit from '../../platform/audit.ts'
+import * as mail from '../../platform/mail.ts'
+import type { SafeLine } from '../../platform/safe-fetch.ts'
+import * as stores from '../stores/service.ts'
+import { attempt, type Outcome } from './attempt.ts'
+import { LANE_LENGTH } from './dispatch-queries.ts'
+import type { SigningKey } from './envelope.ts'
+import * as queries from './lane-queries.ts'
+import type { DueDelivery, LaneLease } from './schema.ts'
+import type { createKeyring } from './secrets.ts'
+import { emit } from './service.ts'
+
+/** Deliveries to one endpoint, sent one after another. */
+export interface Lane extends LaneLease {
+  tenant_ref: string
+  due: readonly [DueDelivery, ...DueDelivery[]]
+}
+
+const laneOf = (
+  tenant_ref: string,
+  { subscription_id, lane, lease_token }: LaneLease,
+  [first, ...rest]: readonly DueDelivery[],
+): Lane | null =>
+  first === undefined
+    ? null
+    : { tenant_ref, subscription_id, lane, lease_token, due: [first, ...rest] }
+
+export const splitLanes = (tenant: string, rows: readonly (DueDelivery & LaneLease)[]): Lane[] =>
+  [...Map.groupBy(rows, ({ lane }) => lane).values()]
+    .map((due) => due[0] && laneOf(tenant, due[0], due))
+    .filter((lane) => lane != null)
+
+/** What waits in a lane is leased; well before that lease ends it is somebody else's turn. */
+const LANE_MS = 5_000
+
+/** What has arrived is written down before the next is sent, once this has passed. A killed worker's lanes send so much twice. */
+const WRITE_MS = 1_000
+
+/** The contract's number of failures in a row after which an endpoint is paused. */
+const PAUSE_AFTER = 10
+
+export interface LaneOptions {
+  database: Database
+  /** The waits between attempts, in seconds. */
+  ladder: readonly number[]
+  clock?: Clock
+  /** Other than the contract's, for drills. */
+  timeoutMs?: number
+  keysOf: ReturnType<typeof createKeyring>
+  /** What the lane is sent over: one connection, as far as the endpoint keeps it open. */
+  line: SafeLine
+  mayGoOn(): boolean
+}
+
+/**
+ * Sends what stands in a lane. What arrived is written down together: every now and then, and before
+ * anything else is written. The first failure ends the lane, and what was behind it is anybody's
+ * again.
+ */
+export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lane | null> {
+  const { tenant_ref, due } = lane
+  const [endpoint] = due
+  const db = options.database.tenant(tenant_ref)
+  const keys = options.keysOf(endpoint)
+  const since = performance.now()
+  let arrived: queries.Delivered[] = []
+  let writtenAt = since
+  const write = async () => {
+    await queries.settleDelivered(db, lane, arrived)
+    arrived = []
+    writtenAt = performance.now()
+  }
+  for (const [index, each] of due.entries()) {
+    const late = index > 0 && performance.now() - since > LANE_MS
+    const outcome = late || !endpoint.active ? null : await send(options, each, keys)
+    if (outcome?.delivered) {
+      arrived.push({ due: each, attempt: outcome })
+      const isLast = index === due.length - 1
+      if (!isLast && performance.now() - writtenAt > WRITE_MS) await write()
+      continue
+    }
+    if (arrived.length > 0) await write()
+    if (late) await queries.giveBack(db, lane)
+    else await stopAt(options.ladder, db, lane, { due: each, outcome })
+    return null
+  }
+  const take = options.mayGoOn() ? LANE_LENGTH : 0
+  return laneOf(tenant_ref, lane, await queries.settleAndTake(db, lane, arrived, take))
+}
+
+function send(
+  { line, timeoutMs, clock = systemClock }: LaneOptions,
+  due: DueDelivery,
+  keys: readonly SigningKey[],
+) {
+  return attempt(
+    { fetch: line, clock, timeoutMs },
+    {
+      url: due.endpoint_url,
+      event_id: due.event_id,
+      event_type: due.event_type,
+      payload: Buffer.from(due.payload),
+      keys,
+      attempt: due.attempt_count + 1,
+    },
+  )
+}
+
+/** One that failed, or that nobody listens for any more. What was behind it is anybody's again. */
+async function stopAt(
+  ladder: readonly number[],
+  db: TenantDb,
+  lane: Lane,
+  { due, outcome }: { due: DueDelivery; outcome: Outcome | null },
+): Promise<void> {
+  if (outcome === null) {
+    const error = lane.due[0].deleted ? 'subscription_deleted' : 'subscription_inactive'
+    await queries.deadLetter(db, lane, due.id, error)
+    return
+  }
+  const retrySeconds = ladder[due.attempt_count - due.ladder_from] ?? null
+  await db.transaction('webhooks: failure', async (tx) => {
+    // The wait begins when the attempt has ended, which is now.
+    const endpoint = await queries.settleFailed(
+      tx,
+      lane,
+      { due, attempt: outcome },
+      { retrySeconds, pauseAfter: PAUSE_AFTER },
+    )
+    if (endpoint?.paused) await announcePause(tx, endpoint)
+  })
+}
+
+interface PausedEndpoint {
+  id: string
+  url: string
+  consecutive_failures: number
+}
+
+async function announcePause(tx: Tx, { id, url, consecutive_failures }: PausedEndpoint) {
+  await audit.record(tx, audit.SYSTEM, {
+    action: 'webhook.auto_paused',
+    entity: `webhook:${id}`,
+    before: { active: true },
+    after: { active: false, consecutive_failures },
+  })
+  await emit(tx, {
+    type: 'platform.webhook.paused.v1',
+    data: { subscription_id: id, url, consecutive_failures },
+  })
+  const { owner_email, display_name } = await stores.get(tx)
+  if (owner_email === null) return
+  const letter = {
+    to: owner_email,
+    subject: 'A webhook endpoint of your store was paused',
+    text: `Your store ${display_name} could not reach one of its webhook endpoints ${consecutive_failures} times in a row:
+
+  ${url}
+
+Nothing more is sent to it. Events for it are kept in the delivery ledger, and can be sent again. To bring it back, mend the endpoint and register the same address anew; it then gets a new signing secret.
+`,
+    tenant_ref: tx.tenant,
+  }
+  await mail.send(tx, letter).catch((error: unknown) => {
+    // An address that no mail can go to must not keep the failure from being written down.
+    if (!(error instanceof mail.InvalidMailError)) throw error
+  })
+}
