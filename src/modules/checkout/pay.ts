@@ -1,7 +1,8 @@
 import * as fraud from '../fraud/service.ts'
-import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
+import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
 import {
   type Gateway,
+  giveBack,
   guarded,
   isPart,
   resultOfLookup,
@@ -28,7 +29,12 @@ export type Outcome =
   | { kind: 'declined'; attempt_id: string; result: GatewayResult }
   /** The gateway has never heard of it. */
   | { kind: 'lost'; attempt_id: string }
-  | { kind: 'unknown'; attempt_id: string }
+  | {
+      kind: 'unknown'
+      attempt_id: string
+      /** It was to be taken back for this reason, and that may still come to pass. */
+      undoing?: Reason
+    }
 
 /**
  * Asks the gateway for the money. Nothing of ours changes here; and nothing is sent, neither to take
@@ -88,8 +94,8 @@ async function capture(
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   if (verdict.decision === 'rejected') {
-    // Else whoever takes it up finds it authorised, comes to the same verdict and voids it.
-    if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
+    if (!(await isVoided(gateway, txn_id)))
+      return { kind: 'unknown', attempt_id, undoing: 'invalid_state' }
     await deps.at?.('voided')
     return { kind: 'rejected', attempt_id, result, verdict }
   }
@@ -102,7 +108,8 @@ async function capture(
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
   if (isCaptured(lookup) && !isPart(lookup, amount_cents))
     return { kind: 'captured', attempt_id, result, verdict }
-  if (!(await isVoided(gateway, txn_id))) return { kind: 'unknown', attempt_id }
+  if (!(await isVoided(gateway, txn_id)))
+    return { kind: 'unknown', attempt_id, undoing: captured.reason ?? 'processing_error' }
   return { kind: 'declined', attempt_id, result: captured }
 }
 
@@ -134,10 +141,12 @@ export async function recall(
     return { kind: 'declined', attempt_id, result: returned }
   }
   const result = resultOfLookup(lookup)
-  if (lookup.state === 'authorized')
-    return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
   const { avs, cvv, fraud_signal } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
+  if (attempt.reason !== null && STANDS.includes(lookup.state))
+    return undo(gateway, attempt, lookup, verdict)
+  if (lookup.state === 'authorized')
+    return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   // Voided by whoever came to that verdict, and did not live to say so.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')
@@ -146,3 +155,23 @@ export async function recall(
 }
 
 const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state === 'settled'
+
+/** What a gateway holds or has taken. */
+const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
+
+/**
+ * Goes on with taking back what somebody began to. Their void may be on its way still, and would undo
+ * what was captured now: the order would be placed, and nobody have paid for it.
+ */
+async function undo(
+  gateway: Gateway,
+  { id: attempt_id, amount_cents, currency, reason }: Attempt,
+  lookup: Lookup,
+  verdict: fraud.Score,
+): Promise<Outcome> {
+  const what = { ref: attempt_id, txn_id: lookup.txn_id ?? '', amount_cents, currency }
+  if ((await giveBack(gateway, what)).outcome !== 'approved') return { kind: 'unknown', attempt_id }
+  const result = resultOfLookup({ ...lookup, state: 'voided' })
+  if (verdict.decision === 'rejected') return { kind: 'rejected', attempt_id, result, verdict }
+  return { kind: 'declined', attempt_id, result: { ...result, reason: reason as Reason } }
+}

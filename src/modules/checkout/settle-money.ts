@@ -41,7 +41,7 @@ export async function conclude(
   const order_id = 'waiting' in known ? known.waiting.order.id : known.order_id
   if (outcome.kind === 'unknown') {
     const asked = 'asked' in known ? known.asked : undefined
-    return leave(deps, db, claim, order_id, outcome.attempt_id, asked)
+    return leave(deps, db, claim, order_id, outcome, asked)
   }
   const make = (which: Which) =>
     db.transaction('checkout: settle', (tx) => {
@@ -69,12 +69,12 @@ async function leave(
   db: TenantDb,
   claim: idempotency.WonClaim,
   order_id: string,
-  attempt_id: string,
+  { attempt_id, undoing }: Extract<Outcome, { kind: 'unknown' }>,
   asked: Attempt | undefined,
 ): Promise<never> {
   const order = await db.transaction('checkout: unknown', async (tx) => {
     const locked = await orders.lock(tx, order_id)
-    await payments.markUnknown(tx, attempt_id)
+    await payments.markUnknown(tx, attempt_id, undoing)
     await idempotency.renew(tx, claim, askAgainAfter(asked, clock.now()))
     return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
   })

@@ -104,8 +104,9 @@ export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
   )
 
 /** Ten seconds, so that what is still on its way has arrived when the gateway is asked. */
-export const markUnknown = (db: Db, id: string) =>
-  updateAttempt(db, id, open, sql`state = 'unknown', next_check_at = now() + interval '10 seconds'`)
+const asked = sql`state = 'unknown', next_check_at = now() + interval '10 seconds'`
+export const markUnknown = (db: Db, id: string, reason: string | null = null) =>
+  updateAttempt(db, id, open, sql`${asked}, reason = coalesce(${reason}, reason)`)
 
 export const markNotFound = (tx: Tx, id: string) =>
   updateAttempt(

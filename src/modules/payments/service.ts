@@ -13,6 +13,7 @@ import type {
   GatewayResult,
   NewAttempt,
   PaymentSettings,
+  Reason,
   SettingsChange,
 } from './schema.ts'
 import * as simQueries from './sim-queries.ts'
@@ -172,9 +173,15 @@ export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): P
   return (await queries.closeAttempt(tx, id, result)) === 1
 }
 
-/** The gateway did not say. It is asked in ten seconds. */
-export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
-  (await queries.markUnknown(db, id)) === 1
+/**
+ * The gateway did not say. It is asked in ten seconds. With a reason: it was to be taken back for that,
+ * and whoever asks goes on with that.
+ */
+export const markUnknown = async (
+  db: Db,
+  id: string,
+  reason: Reason | null = null,
+): Promise<boolean> => (await queries.markUnknown(db, id, reason)) === 1
 
 /** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
 export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>

@@ -162,6 +162,23 @@ test('a checkout that was left undone', async (t) => {
     },
   )
 
+  for (const point of ['claimed', 'priced']) {
+    await t.test(`is made once, though the database forgot its key when ${point}`, async () => {
+      const key = randomUUID()
+      // Keys do not wait for the disk: a server that crashes may have lost the last of them.
+      let crashes = 1
+      const at = async (reached: string) => {
+        if (reached !== point || crashes-- !== 1) return
+        await app.superuser.query('delete from idempotency_keys where key = $1', [key])
+      }
+      const body = cart(shop.variants[1_000])
+      assert.equal((await app.place(shop, body, key, { at })).status, 201)
+      const again = await checkout(app, shop, body, key)
+      assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+      await app.assertAddsUp()
+    })
+  }
+
   await t.test('is ended by the same key just as well', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)

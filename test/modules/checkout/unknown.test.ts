@@ -218,21 +218,30 @@ test('what a gateway does not answer to', async (t) => {
     })
   }
 
-  await t.test('a capture that is refused while its void is silent is not given up', async () => {
+  await t.test('a capture is not made once its void may be on its way', async () => {
     const key = randomUUID()
-    const gateway: OddGateway = () => ({
+    const onTheirWay: (() => Promise<unknown>)[] = []
+    const gateway: OddGateway = (real) => ({
       capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
-      void: async () => unknownResult(),
+      async void(what) {
+        onTheirWay.push(() => real.void(what))
+        return unknownResult()
+      },
     })
     await assert.rejects(app.place(shop, cart(counted), key, { gateway }), {
       code: 'payment_unconfirmed',
     })
     assert.equal((await orderOf(key)).payment_status, 'unknown')
     await app.abandon()
+    await app.reconcile({ gateway })
+    assert.equal((await orderOf(key)).status, 'pending_payment')
+    await app.abandon()
     await app.reconcile()
+    for (const arrive of onTheirWay) await arrive()
     const order = await orderOf(key)
-    assert.equal(order.status, 'placed')
-    assert.deepEqual(await journalOf(order.id), ['authorize', 'capture'])
+    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'processing_error'])
+    assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+    assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
   })
 
   await t.test('the bank’s word of a stolen card counts for whoever takes it up, too', async () => {
