@@ -135,4 +135,6 @@ export const Counts = Type.Object({
   journals: Type.Integer(),
   sealed: Type.Integer(),
   unsealed: Type.Integer(),
+  /** Lines of checkpoints where none should be. */
+  stray: Type.Integer(),
 })

@@ -217,6 +217,16 @@ describe('the proof', () => {
       'delete from ledger_seals where tenant_ref = $1 and sequence = 4',
       null,
     ],
+    'a sum made up in between': [
+      `insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
+       values ($1, 3, 'card_clearing', 'USD', 1), ($1, 3, 'sales', 'USD', -1)`,
+      null,
+    ],
+    'a sum made up of what was never sealed': [
+      `insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
+       values ($1, 1000, 'card_clearing', 'USD', 1), ($1, 1000, 'sales', 'USD', -1)`,
+      null,
+    ],
   }
   for (const [what, [act, brokenAt]] of Object.entries(tampering)) {
     test(`detects ${what}, by somebody above every rule`, async () => {
