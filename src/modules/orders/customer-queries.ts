@@ -104,6 +104,9 @@ export const listRefsByEmail = (
      limit ${limit}`,
   )
 
+/** What is held before its payment was taken is being paid, too: a release would go on with it. */
+const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
+
 /** Busy is what is being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
@@ -112,8 +115,7 @@ export const countOrders = (db: Db, customer_refs: readonly string[]) =>
     select count(*)::int as orders,
            count(*) filter (where status in ('placed', 'processing', 'on_hold',
                                              'partially_shipped'))::int as open,
-           count(*) filter (where status = 'pending_payment'
-                                or operation_lease_until > now())::int as busy
+           count(*) filter (where ${beingPaid} or operation_lease_until > now())::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
   )
@@ -127,7 +129,10 @@ interface Erasure {
   limit: number
 }
 
-/** Takes the person out of some orders. Answers which; none when there are no more. */
+/**
+ * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
+ * was committed after the erasure began, which would not have begun beside it: it is new as well.
+ */
 export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
   tx.many(
     Type.Object({ id: Id }),
@@ -136,7 +141,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
       select o.id, p.pseudonym
         from unnest(${customer_refs}::text[], ${pseudonyms}::text[]) as p (ref, pseudonym)
         join orders o on o.tenant_ref = ${tx.tenant} and o.customer_ref = p.ref
-       where o.created_at <= ${before}
+       where o.created_at <= ${before} and not ${beingPaid}
        order by o.id
        limit ${limit}
          for update of o

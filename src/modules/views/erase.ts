@@ -121,7 +121,7 @@ function begin(
     const subject = await findSubject(tx, key, customer_ref)
     const refs = [customer_ref, ...subject.guest_refs]
     // Whoever is paying or changing an order is about to write what is being erased.
-    if ((await orders.countOrders(tx, refs)).busy > 0) throw new ApiError('order_busy')
+    if ((await orders.countOrders(tx, refs)).busy > 0) throw busy()
     const id = randomUUID()
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
@@ -129,6 +129,12 @@ function begin(
     return idempotency.advance(tx, claim, ORDERS_BEGUN, id)
   })
 }
+
+const busy = () =>
+  new ApiError('order_busy', {
+    message:
+      'An order of theirs is being paid or changed, or waits to be released. End that first.',
+  })
 
 /** Goes on from wherever the claim stands, in steps that each commit. */
 export async function resume(
