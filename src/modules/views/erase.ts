@@ -10,6 +10,7 @@ import * as customers from '../customers/service.ts'
 import * as giftCards from '../gift-cards/customer-service.ts'
 import * as marketing from '../marketing/customer-service.ts'
 import * as orders from '../orders/customer-service.ts'
+import * as payments from '../payments/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
 import * as storeCredit from '../store-credit/customer-service.ts'
 import * as subscriptions from '../subscriptions/customer-service.ts'
@@ -184,6 +185,7 @@ async function eraseOrders(
   const { order_ids, refund_ids } = await orders.eraseOrders(tx, batch)
   if (order_ids.length > 0) {
     await marketing.eraseOrders(tx, order_ids, renamed)
+    await payments.eraseOrders(tx, order_ids)
     await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => scrubAnswer(body, gone))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }

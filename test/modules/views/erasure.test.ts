@@ -46,6 +46,13 @@ test('whom an erasure is about', async (t) => {
     assert.equal(known.body.total, 0, known.text)
   })
 
+  await t.test('can be charged no more, by no token in any row of an order', async () => {
+    for (const table of ['charges', 'payment_attempts', 'subscriptions']) {
+      const { rows } = await superuser.query(`select from ${table} where vault_id is not null`)
+      assert.equal(rows.length, 0, table)
+    }
+  })
+
   await t.test('is not whoever comes with an order that is being paid meanwhile', async () => {
     const [before, meanwhile] = [
       await buy({ customer_ref: 'fast' }),
