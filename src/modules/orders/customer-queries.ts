@@ -85,7 +85,7 @@ export const listEmails = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** Who else has ordered under these addresses, and is known to be nobody but this person. */
+/** Who else has ordered under these addresses, and is by none of their orders somebody else. */
 export const listRefsByEmail = (
   db: Db,
   emails: readonly string[],
@@ -99,7 +99,12 @@ export const listRefsByEmail = (
       from orders
      where tenant_ref = ${db.tenant} and email_folded = any(${emails}::text[])
      group by customer_ref
-    having bool_and(person_id is null or person_id = ${person_id}::uuid)
+    having not exists (select
+                         from orders as any_order
+                        where any_order.tenant_ref = ${db.tenant}
+                          and any_order.customer_ref = orders.customer_ref
+                          and any_order.person_id is not null
+                          and any_order.person_id is distinct from ${person_id}::uuid)
      order by customer_ref
      limit ${limit}`,
   )

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as orders from '../../../src/modules/orders/customer-service.ts'
 import { openTestApp } from '../../harness/app.ts'
@@ -71,5 +72,16 @@ test('whom an erasure is about', async (t) => {
       }),
     )
     assert.deepEqual(order_ids, [before.id])
+  })
+
+  await t.test('is not who once used the same address and is somebody else', async () => {
+    const email = 'shared@example.com'
+    await buy({ customer_ref: 'ann', email })
+    await buy({ customer_ref: 'guest', email })
+    await buy({ customer_ref: 'sister', email })
+    const sister = { person_id: randomUUID(), email: 'own@example.com' }
+    await buy({ customer_ref: 'sister', ...sister })
+    const { body } = await merchant.post(ERASE, { customer_ref: 'ann' })
+    assert.deepEqual(body.guest_refs, ['guest'])
   })
 })
