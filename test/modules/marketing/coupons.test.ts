@@ -59,6 +59,14 @@ test('coupons', async (t) => {
     assert.equal((await makeCoupon(other, { code: 'STRASSE' })).code, 'STRASSE')
   })
 
+  await t.test('are for a product however its id is spelt', async () => {
+    const product_ids = ['ABCDEF00-0000-4000-8000-00000000000A']
+    const { id, applies_to } = await makeCoupon(acme, { applies_to: { product_ids } })
+    assert.deepEqual(applies_to.product_ids, ['abcdef00-0000-4000-8000-00000000000a'])
+    const { body } = await acme.patch(`${URL}/${id}`, { applies_to: { product_ids } })
+    assert.deepEqual(body.coupon.applies_to, applies_to)
+  })
+
   await t.test('leave nothing behind when their code is taken, whoever comes at once', async () => {
     const store = await app.merchant('race')
     const answers = await times(20, (i) =>
