@@ -23,7 +23,7 @@ export async function proof(db: Db, from = 1): Promise<Proof> {
   ])
   const last = Math.min(head?.sequence ?? 0, from + VERIFIED_MAX - 1)
   const broken_at = from <= last ? await findBreak(db, from, last) : null
-  const complete = counts.journals === counts.sealed + counts.unsealed && counts.stray === 0
+  const complete = counts.journals === counts.sealed + counts.unsealed && counts.doubled === 0
   return {
     trial_balance,
     balanced: sumsToZero(trial_balance),
@@ -31,7 +31,7 @@ export async function proof(db: Db, from = 1): Promise<Proof> {
     sealed_count: counts.sealed,
     unsealed_count: counts.unsealed,
     chain_head: head,
-    verified: broken_at === null && complete,
+    verified: broken_at === null && complete && counts.stray === 0,
     from,
     to: Math.max(last, from - 1),
     next_from: head !== null && from <= last && last < head.sequence ? last + 1 : null,
