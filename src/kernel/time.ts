@@ -1,5 +1,11 @@
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
+/** A time that is still to come, in UTC, or null. */
+export function toFutureUtc(text: string): string | null {
+  const at = toUtc(text)
+  return at !== null && Date.parse(at) > Date.now() ? at : null
+}
+
 /**
  * A date or a time of ISO 8601 as a timestamp in UTC, or null when it is none that PostgreSQL reads:
  * an offset of twenty hours is one, the year 0 or 10000 is not. Without an offset it is UTC, whatever

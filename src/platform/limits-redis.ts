@@ -17,9 +17,12 @@ const HIT = `
   end
   return most`
 
-/** Only what is still counted: a decrement would else make a counter without an end. */
+/**
+ * Only what is still counted: a decrement would else make a counter without an end, or one below
+ * nothing, where what is taken back was counted in the window before.
+ */
 const UNHIT = `
-  if redis.call('exists', KEYS[1]) == 1 then redis.call('decr', KEYS[1]) end
+  if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end
   return 0`
 
 const RETRY_MIN_MS = 50

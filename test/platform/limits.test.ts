@@ -193,6 +193,14 @@ for (const [name, openPlace] of places) {
       await limits.attempt('a')
     })
 
+    test('never count below nothing, whatever of an older minute is taken back', async (t) => {
+      const { limits, store } = await openLimits(t, await openPlace(t))
+      await limits.wager('a')
+      for (let n = 0; n < 3; n++) await limits.forgive('a')
+      assert.equal(await store.peek('failed:a'), 0)
+      assert.equal(await store.hit('failed:a'), 1)
+    })
+
     test('learn within a second what another process has seen', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]

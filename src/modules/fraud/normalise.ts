@@ -75,7 +75,13 @@ const normalisers: Record<BanKind, (text: string) => string | null> = {
   address: foldAddress,
 }
 
-export const normalise = (kind: BanKind, text: string): string | null => normalisers[kind](text)
+/** As long as a value may be that is kept. Some signs stand for many letters, once made alike. */
+const VALUE_LENGTH_MAX = 500
+
+export function normalise(kind: BanKind, text: string): string | null {
+  const value = normalisers[kind](text)
+  return value !== null && value.length <= VALUE_LENGTH_MAX ? value : null
+}
 
 export interface BannedValue {
   kind: BanKind

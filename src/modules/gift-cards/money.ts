@@ -11,7 +11,7 @@ import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
-import { checkExpiry, FEATURE, getLocked, insufficient, refuseState } from './service.ts'
+import { FEATURE, getLocked, insufficient, readExpiry, refuseState } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -53,14 +53,14 @@ async function issueCards(
   wanted: NewGiftCard & NewBatch & Priced,
 ): Promise<GiftCard[]> {
   await entitlements.requireFeature(tx, FEATURE)
-  checkExpiry(wanted.expires_at)
+  const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   const { initial_balance_cents: cents, currency, count } = wanted
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)
   const cards = await queries.insertCards(tx, rows, {
     initial_balance_cents: cents,
     currency,
-    expires_at: wanted.expires_at ?? null,
+    expires_at,
     note: wanted.note ?? null,
     recipient_email: wanted.recipient_email ?? null,
     customer_ref: wanted.customer_ref ?? null,

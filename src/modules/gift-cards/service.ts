@@ -2,6 +2,7 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
+import { toFutureUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
@@ -66,11 +67,13 @@ export const enable = (db: TenantDb, actor: audit.Actor, id: string) =>
 
 export function patch(db: TenantDb, actor: audit.Actor, id: string, wanted: GiftCardPatch) {
   return change(db, actor, id, 'updated', (tx, card) => {
-    checkExpiry(wanted.expires_at)
+    const terms = wanted.expires_at
+      ? { ...wanted, expires_at: readExpiry(wanted.expires_at) }
+      : wanted
     // Its value is booked as the store's own by then, or about to be.
     if (wanted.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
     const named = wanted.expires_at !== undefined || wanted.note !== undefined
-    return named ? queries.patchCard(tx, card.id, wanted) : null
+    return named ? queries.patchCard(tx, card.id, terms) : null
   })
 }
 
@@ -106,9 +109,10 @@ export const insufficient = (card: GiftCard) =>
   })
 
 /** A card that has expired when it is issued, or is made to, would be a way to make value vanish. */
-export function checkExpiry(expiresAt: string | null | undefined): void {
-  if (expiresAt === null || expiresAt === undefined || Date.parse(expiresAt) > Date.now()) return
-  const issues = [{ path: 'expires_at', message: 'must be in the future' }]
+export function readExpiry(expiresAt: string): string {
+  const at = toFutureUtc(expiresAt)
+  if (at !== null) return at
+  const issues = [{ path: 'expires_at', message: 'must be in the future, before the year 10000' }]
   throw new ApiError('invalid_body', { body: { issues } })
 }
 

@@ -5,7 +5,7 @@ import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 export const DEFAULT_LOCATION = 'default'
 
 /** More than any shelf holds, and far from where sums would lose precision. */
-const QUANTITY_MAX = 1_000_000_000
+export const QUANTITY_MAX = 1_000_000_000
 
 export const MOVEMENT_KINDS = ['received', 'allocated', 'shipped', 'released', 'adjusted'] as const
 export const MovementKind = Type.Enum([...MOVEMENT_KINDS])

@@ -15,6 +15,7 @@ import {
   type Level,
   type Location,
   type NewLocation,
+  QUANTITY_MAX,
   type Settings,
 } from './schema.ts'
 import { listLimited, moveStock } from './stock-queries.ts'
@@ -93,11 +94,17 @@ export async function adjust(
     const change = delta ?? (set_on_hand ?? 0) - level.on_hand
     if (change === 0) return level
     if (change < 0 && level.on_hand + change < 0) throw new ApiError('stock_below_zero')
+    if (level.on_hand + change > QUANTITY_MAX) throw tooMany()
     const place = { variant_id, location_id, allocated: 0, reserved: 0 }
     const move = { ...place, kind: 'adjusted' as const, on_hand: change }
     const [moved] = await moveStock(tx, [move], { actor: actor.name, reason })
     return moved ?? level
   })
+}
+
+function tooMany() {
+  const message = `must leave at most ${QUANTITY_MAX} on hand`
+  return new ApiError('invalid_body', { body: { issues: [{ path: 'delta', message }] } })
 }
 
 async function requireLocation(tx: Tx, id: string): Promise<void> {

@@ -135,4 +135,8 @@ export const Counts = Type.Object({
   journals: Type.Integer(),
   sealed: Type.Integer(),
   unsealed: Type.Integer(),
+  /** Sealed, and waiting for it all the same. */
+  doubled: Type.Integer(),
+  /** Lines of checkpoints where none should be. */
+  stray: Type.Integer(),
 })

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { CHECKPOINT_EVERY } from './chain.ts'
 import * as queries from './queries.ts'
 import type { Proof } from './schema.ts'
 import { findBreak } from './verify.ts'
@@ -11,17 +12,18 @@ const VERIFIED_MAX = 10_000
 
 /**
  * What the ledger says of itself, worked out anew from its rows: that debits and credits are equal,
- * that no journal is missing, and that the chain of hashes from `from` on is the one that was sealed.
+ * that no journal is missing and no sum is made up, and that the chain of hashes from `from` on is
+ * the one that was sealed.
  */
 export async function proof(db: Db, from = 1): Promise<Proof> {
   const [counts, trial_balance, head] = await Promise.all([
-    queries.countJournals(db),
+    queries.countJournals(db, CHECKPOINT_EVERY),
     queries.listBalances(db),
     queries.findHead(db),
   ])
   const last = Math.min(head?.sequence ?? 0, from + VERIFIED_MAX - 1)
   const broken_at = from <= last ? await findBreak(db, from, last) : null
-  const complete = counts.journals === counts.sealed + counts.unsealed
+  const complete = counts.journals === counts.sealed + counts.unsealed && counts.doubled === 0
   return {
     trial_balance,
     balanced: sumsToZero(trial_balance),
@@ -29,7 +31,7 @@ export async function proof(db: Db, from = 1): Promise<Proof> {
     sealed_count: counts.sealed,
     unsealed_count: counts.unsealed,
     chain_head: head,
-    verified: broken_at === null && complete,
+    verified: broken_at === null && complete && counts.stray === 0,
     from,
     to: Math.max(last, from - 1),
     next_from: head !== null && from <= last && last < head.sequence ? last + 1 : null,

@@ -20,10 +20,11 @@ import type {
 /** Makes a coupon. It is active at once, unless it is to be a draft. */
 export function create(db: TenantDb, actor: audit.Actor, wanted: NewCoupon): Promise<Coupon> {
   const { code, status = 'active' } = wanted
+  const folded = requireShort(foldCode(code), 'code')
   const terms = checkTerms({ ...NO_TERMS, type: wanted.type }, wanted)
   return db.transaction('marketing: create coupon', async (tx) => {
     const made = await queries.insertCoupon(tx, { code, status, ...terms })
-    await refusing(queries.insertMainCode(tx, made.id, { code, folded: foldCode(code) }), {
+    await refusing(queries.insertMainCode(tx, made.id, { code, folded }), {
       coupon_codes_folded: 'code_exists',
     })
     await announce(tx, actor, 'created', { after: made })
@@ -105,6 +106,7 @@ export async function listCodes(db: Db, id: string, page: Page) {
 /** Makes codes for one use each. */
 export function makeCodes(db: TenantDb, actor: audit.Actor, id: string, wanted: NewCodes) {
   const { count, prefix = '' } = wanted
+  requireShort(randomCode(prefix).folded, 'prefix')
   return db.transaction('marketing: make codes', async (tx) => {
     await get(tx, id)
     const codes: string[] = []
@@ -154,9 +156,16 @@ export const findOfOrder = queries.findOfOrder
 
 const FOLDED_LENGTH_MAX = 256
 
-/** One spelling for all cases and widths. By way of the capitals, so that ß and ss are one. */
+/** One spelling for all cases and widths. By way of the capitals, so that ß, ẞ and ss are one. */
 export const foldCode = (code: string): string =>
-  code.trim().normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC')
+  code.trim().normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
+
+/** Some signs stand for a whole phrase, which is what their one spelling is. */
+function requireShort(folded: string, path: 'code' | 'prefix'): string {
+  if (folded.length <= FOLDED_LENGTH_MAX) return folded
+  const issues = [{ path, message: 'is too long when it is written out' }]
+  throw new ApiError('invalid_body', { body: { issues } })
+}
 
 const NO_TERMS = {
   percent_bps: null,
@@ -182,7 +191,9 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   const terms: CouponTerms = { ...before, ...Object.fromEntries(given) }
   if (applies_to !== undefined) {
     const { product_ids = [], collection_slugs = [] } = applies_to ?? {}
-    terms.applies_to = applies_to === null ? null : { product_ids, collection_slugs }
+    // In the one spelling in which the lines of an order name their products.
+    const ids = product_ids.map((id) => id.toLowerCase())
+    terms.applies_to = applies_to === null ? null : { product_ids: ids, collection_slugs }
     const some = applies_to === null || product_ids.length + collection_slugs.length > 0
     expect(some, 'applies_to', 'must name a product or a collection, or be null')
   }

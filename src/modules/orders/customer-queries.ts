@@ -85,7 +85,7 @@ export const listEmails = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** Who else has ordered under these addresses, and is known to be nobody but this person. */
+/** Who else has ordered under these addresses, and is by none of their orders somebody else. */
 export const listRefsByEmail = (
   db: Db,
   emails: readonly string[],
@@ -99,10 +99,18 @@ export const listRefsByEmail = (
       from orders
      where tenant_ref = ${db.tenant} and email_folded = any(${emails}::text[])
      group by customer_ref
-    having bool_and(person_id is null or person_id = ${person_id}::uuid)
+    having not exists (select
+                         from orders as any_order
+                        where any_order.tenant_ref = ${db.tenant}
+                          and any_order.customer_ref = orders.customer_ref
+                          and any_order.person_id is not null
+                          and any_order.person_id is distinct from ${person_id}::uuid)
      order by customer_ref
      limit ${limit}`,
   )
+
+/** What is held before its payment was taken is being paid, too: a release would go on with it. */
+const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
 /** Busy is what is being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
@@ -112,8 +120,7 @@ export const countOrders = (db: Db, customer_refs: readonly string[]) =>
     select count(*)::int as orders,
            count(*) filter (where status in ('placed', 'processing', 'on_hold',
                                              'partially_shipped'))::int as open,
-           count(*) filter (where status = 'pending_payment'
-                                or operation_lease_until > now())::int as busy
+           count(*) filter (where ${beingPaid} or operation_lease_until > now())::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
   )
@@ -127,7 +134,10 @@ interface Erasure {
   limit: number
 }
 
-/** Takes the person out of some orders. Answers which; none when there are no more. */
+/**
+ * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
+ * was committed after the erasure began, which would not have begun beside it: it is new as well.
+ */
 export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
   tx.many(
     Type.Object({ id: Id }),
@@ -136,7 +146,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
       select o.id, p.pseudonym
         from unnest(${customer_refs}::text[], ${pseudonyms}::text[]) as p (ref, pseudonym)
         join orders o on o.tenant_ref = ${tx.tenant} and o.customer_ref = p.ref
-       where o.created_at <= ${before}
+       where o.created_at <= ${before} and not ${beingPaid}
        order by o.id
        limit ${limit}
          for update of o

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
-import { readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import * as groups from './groups.ts'
 import {
@@ -222,8 +221,9 @@ const priceRoutes: Routes = async (app) => {
   )
 }
 
-/** Something that is no quantity names no price, which is better than taking all of them away. */
+/** What is no quantity, be it blank, names no price: better than taking all of them away. */
 function readQuantity(query: unknown): number | null {
-  const text = readText(query, 'min_quantity')
-  return text === undefined ? null : clamp(text, { min: 0, max: 1_000_000, otherwise: 0 })
+  const { min_quantity } = query as { min_quantity?: unknown }
+  if (min_quantity === undefined) return null
+  return clamp(min_quantity, { min: 0, max: 1_000_000, otherwise: 0 })
 }

@@ -9,7 +9,7 @@ import type { Hold } from '../ledger/schema.ts'
 import { sumOf, takeExpired, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
-import { checkCustomerRef, checkExpiry, FEATURE, get } from './service.ts'
+import { checkCustomerRef, FEATURE, get, readExpiry } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -28,11 +28,12 @@ export function creditByMerchant(
   wanted: NewCredit,
 ) {
   checkCustomerRef(customerRef)
-  checkExpiry(wanted.expires_at)
+  const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     const { account, transaction } = await credit(tx, {
       ...wanted,
+      expires_at,
       customer_ref: customerRef,
       event: 'adjustment',
       actor: asked.actor,

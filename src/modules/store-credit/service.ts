@@ -2,6 +2,7 @@ import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
+import { toFutureUtc } from '../../kernel/time.ts'
 import { sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { StoreCreditAccount } from './schema.ts'
@@ -59,9 +60,10 @@ export function checkCustomerRef(text: string): void {
   throw invalid('customer_ref', 'must be 1 to 200 characters, none of them a control character')
 }
 
-export function checkExpiry(expiresAt: string | null | undefined): void {
-  if (expiresAt === null || expiresAt === undefined || Date.parse(expiresAt) > Date.now()) return
-  throw invalid('expires_at', 'must be in the future')
+export function readExpiry(expiresAt: string): string {
+  const at = toFutureUtc(expiresAt)
+  if (at === null) throw invalid('expires_at', 'must be in the future, before the year 10000')
+  return at
 }
 
 const invalid = (path: string, message: string) =>

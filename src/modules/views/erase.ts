@@ -10,6 +10,7 @@ import * as customers from '../customers/service.ts'
 import * as giftCards from '../gift-cards/customer-service.ts'
 import * as marketing from '../marketing/customer-service.ts'
 import * as orders from '../orders/customer-service.ts'
+import * as payments from '../payments/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
 import * as storeCredit from '../store-credit/customer-service.ts'
 import * as subscriptions from '../subscriptions/customer-service.ts'
@@ -121,7 +122,7 @@ function begin(
     const subject = await findSubject(tx, key, customer_ref)
     const refs = [customer_ref, ...subject.guest_refs]
     // Whoever is paying or changing an order is about to write what is being erased.
-    if ((await orders.countOrders(tx, refs)).busy > 0) throw new ApiError('order_busy')
+    if ((await orders.countOrders(tx, refs)).busy > 0) throw busy()
     const id = randomUUID()
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
     await queries.insertErasure(tx, { id, ...subject, pseudonym, actor: actor.name })
@@ -129,6 +130,12 @@ function begin(
     return idempotency.advance(tx, claim, ORDERS_BEGUN, id)
   })
 }
+
+const busy = () =>
+  new ApiError('order_busy', {
+    message:
+      'An order of theirs is being paid or changed, or waits to be released. End that first.',
+  })
 
 /** Goes on from wherever the claim stands, in steps that each commit. */
 export async function resume(
@@ -178,6 +185,7 @@ async function eraseOrders(
   const { order_ids, refund_ids } = await orders.eraseOrders(tx, batch)
   if (order_ids.length > 0) {
     await marketing.eraseOrders(tx, order_ids, renamed)
+    await payments.eraseOrders(tx, order_ids)
     await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => scrubAnswer(body, gone))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }

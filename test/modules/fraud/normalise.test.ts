@@ -49,6 +49,7 @@ describe('one spelling', () => {
     ['card_bin', '41111'],
     ['card_bin', '4111111111111111'],
     ['address', '— ! —'],
+    ['email', `${'ﷲ'.repeat(300)}@example.com`],
   ]
   for (const [kind, written] of refused) {
     test(`is not to be had of ${kind} ${written.slice(0, 30)}`, () =>

@@ -162,6 +162,10 @@ describe('issuing a gift card', () => {
     'too much': { initial_balance_cents: 100_000_000_001 },
     'a currency that is none': { initial_balance_cents: 1, currency: 'usd' },
     'a date that has passed': { initial_balance_cents: 1, expires_at: '2020-01-01T00:00:00Z' },
+    'a date after the year 9999': {
+      initial_balance_cents: 1,
+      expires_at: '9999-12-31T23:59:59-14:00',
+    },
     'a date that is none': { initial_balance_cents: 1, expires_at: 'tomorrow' },
     'an address that is none': { initial_balance_cents: 1, recipient_email: 'ann' },
     'a customer without a name': { initial_balance_cents: 1, customer_ref: '' },
@@ -332,6 +336,9 @@ describe('disabling, enabling and changing', () => {
     assert.deepEqual([dated.expires_at, dated.note], [expires_at, 'before'])
     const noted = (await acme.patch(url, { note: null })).body.gift_card
     assert.deepEqual([noted.expires_at, noted.note], [expires_at, null])
+    // Further from Greenwich than PostgreSQL reads.
+    const far = await acme.patch(url, { expires_at: '2999-12-31T00:00:00+23:59' })
+    assert.equal(far.body.gift_card.expires_at, '2999-12-30T00:01:00.000Z')
     assert.equal((await acme.patch(url, { expires_at: null })).body.gift_card.expires_at, null)
     assert.equal((await acme.patch(url, { other: 1 })).status, 200)
     const past = await acme.patch(url, { expires_at: '2020-01-01T00:00:00Z' })

@@ -191,6 +191,7 @@ test('the stock of a store', async (t) => {
         ['a text', { delta: '1', reason }, 'invalid_body', 'delta'],
         ['less than nothing', { set_on_hand: -1, reason }, 'invalid_body', 'set_on_hand'],
         ['more than a world has', { delta: 1e10, reason }, 'invalid_body', 'delta'],
+        ['more than a shelf holds', { delta: 1e9, reason }, 'invalid_body', 'delta'],
         ['an unknown place', { delta: 1, reason, location_id: 'moon' }, 'location_not_found'],
         ['no place', { delta: 1, reason, location_id: 'no place' }, 'location_not_found'],
       ],

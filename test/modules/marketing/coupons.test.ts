@@ -48,7 +48,7 @@ test('coupons', async (t) => {
 
   await t.test('have a code that no other has in any case, nor a code for one use', async () => {
     const coupon = await makeCoupon(acme, { code: 'Straße' })
-    for (const code of ['Straße', 'STRASSE', 'straße', 'ｓｔｒａｓｓｅ']) {
+    for (const code of ['Straße', 'STRASSE', 'STRAẞE', 'straße', 'ｓｔｒａｓｓｅ']) {
       const { status, body } = await acme.post(URL, { code, type: 'free_shipping' })
       assert.deepEqual([status, body.error.code], [409, 'code_exists'], code)
     }
@@ -57,6 +57,14 @@ test('coupons', async (t) => {
     assert.equal((await acme.post(URL, taken)).body.error.code, 'code_exists')
     const other = await app.merchant('other')
     assert.equal((await makeCoupon(other, { code: 'STRASSE' })).code, 'STRASSE')
+  })
+
+  await t.test('are for a product however its id is spelt', async () => {
+    const product_ids = ['ABCDEF00-0000-4000-8000-00000000000A']
+    const { id, applies_to } = await makeCoupon(acme, { applies_to: { product_ids } })
+    assert.deepEqual(applies_to.product_ids, ['abcdef00-0000-4000-8000-00000000000a'])
+    const { body } = await acme.patch(`${URL}/${id}`, { applies_to: { product_ids } })
+    assert.deepEqual(body.coupon.applies_to, applies_to)
   })
 
   await t.test('leave nothing behind when their code is taken, whoever comes at once', async () => {
@@ -74,6 +82,7 @@ test('coupons', async (t) => {
     ['a code with a space', { code: 'a b', type: 'free_shipping' }, 'invalid_body', 'code'],
     ['a code nobody sees', { code: 'a\u200bb', type: 'free_shipping' }, 'invalid_body', 'code'],
     ['a long code', { code: 'x'.repeat(65), type: 'free_shipping' }, 'invalid_body', 'code'],
+    ['signs that are phrases', { code: 'ﷺ'.repeat(64), type: 'fixed' }, 'invalid_body', 'code'],
     ['another type', { code: 'x', type: 'bogo' }, 'invalid_body', 'type'],
     ['no percentage', { code: 'x', type: 'percent' }, 'invalid_body', 'percent_bps'],
     [
@@ -232,6 +241,7 @@ test('coupons', async (t) => {
         ['too many', { count: 1_001 }, 'invalid_body', 'count'],
         ['a prefix with a space', { count: 1, prefix: 'a b' }, 'invalid_body', 'prefix'],
         ['a long prefix', { count: 1, prefix: 'x'.repeat(41) }, 'invalid_body', 'prefix'],
+        ['phrases as prefix', { count: 1, prefix: 'ﷺ'.repeat(40) }, 'invalid_body', 'prefix'],
       ],
       (wrong) => acme.post(`${URL}/${id}/codes`, wrong),
     )

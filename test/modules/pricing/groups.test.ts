@@ -105,7 +105,8 @@ test('pricing groups', async (t) => {
     const remove = (query: string) =>
       acme.send('DELETE', `${URL}/${id}/prices/${variant_id}${query}`)
     assert.deepEqual((await remove('?min_quantity=10')).body, { removed: 1 })
-    for (const query of ['?min_quantity=10', '?min_quantity=all', '?min_quantity=-1']) {
+    for (const quantity of ['10', 'all', '-1', '', '%20']) {
+      const query = `?min_quantity=${quantity}`
       assert.equal((await remove(query)).body.error.code, 'price_not_found', query)
     }
     assert.deepEqual((await remove('')).body, { removed: 2 })

@@ -96,6 +96,7 @@ describe('credit', () => {
     'no reason': { reason: undefined },
     'an order that is none': { order_id: '17' },
     'a date that has passed': { expires_at: '2020-01-01T00:00:00Z' },
+    'a date after the year 9999': { expires_at: '9999-12-31T23:59:59-14:00' },
   }
   for (const [what, body] of Object.entries(refused)) {
     test(`refuses ${what}`, async () => {
@@ -111,6 +112,11 @@ describe('credit', () => {
     const { accounts } = (await acme.get(at('rich'))).body
     assert.equal(accounts[0].balance_cents, 100_000_000_000)
     await assertOracles(superuser)
+  })
+
+  test('takes a date of any zone there can be', async () => {
+    const made = await credit('zoe', { expires_at: '2999-12-31T00:00:00-23:59' })
+    assert.equal(made.status, 201, made.text)
   })
 
   test('needs a key', async () => {

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import * as orders from '../../../src/modules/orders/customer-service.ts'
+import { openTestApp } from '../../harness/app.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { addVariant, cart, checkout, enable, openShop } from '../checkout/setup.ts'
+import { freshKey } from './setup.ts'
+
+const ERASE = '/v1/my/privacy/erase'
+
+test('whom an erasure is about', async (t) => {
+  const app = await openTestApp(t)
+  const superuser = await openSuperuser(t, app.database)
+  const shop = await openShop(app)
+  const { merchant, variants } = shop
+  await enable(merchant, 'subscriptions')
+  const monthly = await addVariant(merchant, 2_000, {
+    is_subscription: true,
+    subscription_interval: 'month',
+  })
+
+  async function buy(more: object, { status = 201, variant = variants[1_000] } = {}) {
+    const answer = await checkout(app, shop, cart(variant, more))
+    assert.equal(answer.status, status, answer.text)
+    return answer.body.order as { id: string }
+  }
+  async function erase(customer_ref: string) {
+    const { body } = await merchant.post(ERASE, { customer_ref })
+    return merchant.post(ERASE, { customer_ref, confirm: body.confirm }, freshKey())
+  }
+
+  await t.test('is nobody who is held before the payment, until that ended', async () => {
+    const email = 'held@example.com'
+    const ban = { kind: 'email', value: email, action: 'review' }
+    assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const customer = { customer_ref: 'held', email, subscribe: true }
+    const { id } = await buy(customer, { status: 202, variant: monthly })
+    const refused = await erase('held')
+    assert.equal(refused.body.error.code, 'order_busy', refused.text)
+    const release = `/v1/merchant/orders/${id}/release`
+    assert.equal((await merchant.post(release, {}, freshKey())).status, 200)
+    assert.equal((await erase('held')).status, 200)
+    const { rows } = await superuser.query('select status, vault_id from subscriptions')
+    assert.deepEqual(rows, [{ status: 'cancelled', vault_id: null }])
+    const known = await merchant.get('/v1/merchant/customers')
+    assert.equal(known.body.total, 0, known.text)
+  })
+
+  await t.test('can be charged no more, by no token in any row of an order', async () => {
+    for (const table of ['charges', 'payment_attempts', 'subscriptions']) {
+      const { rows } = await superuser.query(`select from ${table} where vault_id is not null`)
+      assert.equal(rows.length, 0, table)
+    }
+  })
+
+  await t.test('is not whoever comes with an order that is being paid meanwhile', async () => {
+    const [before, meanwhile] = [
+      await buy({ customer_ref: 'fast' }),
+      await buy({ customer_ref: 'fast' }),
+    ]
+    await superuser.query(`update orders set status = 'pending_payment' where id = $1`, [
+      meanwhile.id,
+    ])
+    const db = await app.store('acme')
+    const { order_ids } = await db.transaction('test', (tx) =>
+      orders.eraseOrders(tx, {
+        customer_refs: ['fast'],
+        pseudonyms: ['erased:fast'],
+        before: new Date().toISOString(),
+        limit: 10,
+      }),
+    )
+    assert.deepEqual(order_ids, [before.id])
+  })
+
+  await t.test('is not who once used the same address and is somebody else', async () => {
+    const email = 'shared@example.com'
+    await buy({ customer_ref: 'ann', email })
+    await buy({ customer_ref: 'guest', email })
+    await buy({ customer_ref: 'sister', email })
+    const sister = { person_id: randomUUID(), email: 'own@example.com' }
+    await buy({ customer_ref: 'sister', ...sister })
+    const { body } = await merchant.post(ERASE, { customer_ref: 'ann' })
+    assert.deepEqual(body.guest_refs, ['guest'])
+  })
+})
