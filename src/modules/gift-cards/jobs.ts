@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { expire } from './money.ts'
 import * as queries from './queries.ts'
 
@@ -10,16 +11,14 @@ const BATCH = 50
 
 /** One step of the expiry loop, as fd_worker. Answers how many cards expired. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  let expired = 0
-  for (const { tenant_ref } of await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)) {
-    if (signal?.aborted) break
-    expired += await database.tenant(tenant_ref).transaction('gift cards: expire', async (tx) => {
+  const stores = await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)
+  const expireSome = (tenant: string) =>
+    database.tenant(tenant).transaction('gift cards: expire', async (tx) => {
       const cards = await queries.lockDue(tx, BATCH)
       for (const card of cards) await expire(tx, card)
       return cards.length
     })
-  }
-  return expired
+  return eachStore(stores, expireSome, signal)
 }
 
 /** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { enter } from './money.ts'
 import * as queries from './queries.ts'
 
@@ -10,14 +11,16 @@ const BATCH = 100
 
 /** One step of the expiry loop, as fd_worker. Answers how many accounts were looked at. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
+  const stores = await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)
+  return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), signal)
+}
+
+async function expireSome(db: TenantDb, signal?: AbortSignal): Promise<number> {
   let looked = 0
-  for (const { tenant_ref } of await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)) {
-    const db = database.tenant(tenant_ref)
-    for (const { account_id } of await queries.listAccountsToExpire(db, BATCH)) {
-      if (signal?.aborted) return looked
-      await expireAccount(db, account_id)
-      looked++
-    }
+  for (const { account_id } of await queries.listAccountsToExpire(db, BATCH)) {
+    if (signal?.aborted) break
+    await expireAccount(db, account_id)
+    looked++
   }
   return looked
 }

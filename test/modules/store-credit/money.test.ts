@@ -195,6 +195,26 @@ describe('credit that expires', () => {
     assert.deepEqual(rows, [{ amount_cents: '-100' }])
   })
 
+  test('is booked in every store, whatever is wrong with the books of another', async () => {
+    const broken = await openStore()
+    // Several, since nobody says whose turn comes first.
+    const sound = await Promise.all(Array.from({ length: 6 }, openStore))
+    for (const db of [broken, ...sound]) await credit(db, 100, LATER)
+    const setBalance = (cents: number) =>
+      superuser.query('update store_credit_accounts set balance_cents = $2 where tenant_ref = $1', [
+        broken.tenant,
+        cents,
+      ])
+    await setBalance(1)
+    for (const db of [broken, ...sound]) await lapse(db)
+    await assert.rejects(expireDue(platform.worker), /expected one row/)
+    for (const db of sound) assert.deepEqual(await amounts(db), [0, 0])
+    await setBalance(100)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(broken), [0, 0])
+    await assertOracles(superuser)
+  })
+
   test('stays for the order that holds it, and goes when that gives it back', async () => {
     const db = await openStore()
     await credit(db, 100, LATER)
