@@ -1,8 +1,9 @@
 import { type Answer, redirect } from './answer.ts'
 import { explain } from './explain.ts'
+import type { TillVisit } from './kept.ts'
 import { deedOf, elsewhere, find, orderPage } from './orders.ts'
 import { refundableCharges } from './pages/order-refund.ts'
-import { isRefusal, type TillVisit } from './till.ts'
+import { isRefusal } from './till.ts'
 import { minorOf } from './words.ts'
 
 /** Money back on request, where the store lets its shoppers ask for it here. */

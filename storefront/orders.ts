@@ -1,12 +1,14 @@
 import { type Answer, redirect } from './answer.ts'
-import { checkoutKey, readQuantity } from './cart.ts'
+import { readQuantity } from './cart.ts'
 import { cardFaults, explain, findName } from './explain.ts'
+import type { TillVisit } from './kept.ts'
 import { type OrderView, orderMain } from './pages/order.ts'
 import { readCard } from './pay.ts'
 import { PlatformError } from './platform.ts'
 import { notFound, show } from './reads.ts'
-import { clearCart, isRefusal, keepCart, newDeed, type TillVisit } from './till.ts'
+import { isRefusal, newDeed } from './till.ts'
 import type { OrderDetail } from './types.ts'
+import { afterwards } from './waiting.ts'
 
 /** A shopper's own order: seen, changed and cancelled from the browser that placed it. */
 
@@ -15,9 +17,10 @@ type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund'>>
 export const elsewhere = (visit: TillVisit): Promise<Answer> =>
   notFound(visit, visit.site.words.say.elsewhere)
 
-export async function orderPage(visit: TillVisit, id: string, shown: Shown = {}): Promise<Answer> {
-  const detail = await find(visit, id)
-  if (detail === null) return elsewhere(visit)
+export async function orderPage(given: TillVisit, id: string, shown: Shown = {}): Promise<Answer> {
+  const detail = await find(given, id)
+  if (detail === null) return elsewhere(given)
+  const { visit, cookies } = afterwards(given, id, detail)
   const { notice = null, edit = NO_EDIT, refund = NO_REFUND } = shown
   const { say } = visit.site.words
   const query = visit.url.searchParams
@@ -31,7 +34,7 @@ export async function orderPage(visit: TillVisit, id: string, shown: Shown = {})
     deed: newDeed(),
   })
   const title = `${say.order(detail.order.order_number)} · ${visit.site.brand.name}`
-  return { ...(await show(visit, { title, main })), cookies: afterwards(visit, detail) }
+  return { ...(await show(visit, { title, main })), cookies }
 }
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, faults: {} }
@@ -42,16 +45,6 @@ export async function find(
   id: string,
 ): Promise<OrderDetail | null> {
   return shopper === null ? null : shop.findOrder(site, id, shopper.ref)
-}
-
-/** An order whose payment was unknown has left its cart behind; now it is known what to do with it. */
-function afterwards(visit: TillVisit, { order }: OrderDetail): string[] {
-  const { cart, shopper } = visit
-  const own = shopper?.orders.find(({ id }) => id === order.id)
-  if (own === undefined || own.key !== checkoutKey(cart)) return []
-  if (order.status === 'pending_payment') return []
-  if (order.status !== 'payment_failed') return [clearCart(visit)]
-  return [keepCart(visit, { ...cart, refusals: cart.refusals + 1 })]
 }
 
 export async function cancelOrder(visit: TillVisit, id: string, form: URLSearchParams) {

@@ -83,6 +83,9 @@ export const de: Phrases = {
   inCart: (name) => `${name} liegt im Warenkorb.`,
   cartFull: 'Ihr Warenkorb ist voll.',
   seeCart: 'Zum Warenkorb',
+  waiting: (number) =>
+    `Wir fragen Ihre Bank noch nach Bestellung ${number}. Bitte zahlen Sie nicht noch einmal.`,
+  seeOrder: 'Zur Bestellung',
   updateQuantities: 'Mengen ändern',
   summary: 'Übersicht',
   each: (price) => `je ${price}`,

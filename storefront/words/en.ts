@@ -76,6 +76,9 @@ export const en = {
   inCart: (name: string) => `${name} is in your cart.`,
   cartFull: 'Your cart is full.',
   seeCart: 'See the cart',
+  waiting: (number: number) =>
+    `We are still asking your bank about order ${number}. Please do not pay again.`,
+  seeOrder: 'See the order',
   updateQuantities: 'Update quantities',
   summary: 'Summary',
   each: (price: string) => `${price} each`,

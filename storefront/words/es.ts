@@ -83,6 +83,9 @@ export const es: Phrases = {
   inCart: (name) => `${name} está en tu cesta.`,
   cartFull: 'Tu cesta está llena.',
   seeCart: 'Ver la cesta',
+  waiting: (number) =>
+    `Seguimos preguntando a tu banco por el pedido ${number}. No pagues otra vez.`,
+  seeOrder: 'Ver el pedido',
   updateQuantities: 'Actualizar cantidades',
   summary: 'Resumen',
   each: (price) => `${price} por unidad`,

@@ -86,6 +86,9 @@ export const fr: Phrases = {
   inCart: (name) => `${name} est dans votre panier.`,
   cartFull: 'Votre panier est plein.',
   seeCart: 'Voir le panier',
+  waiting: (number) =>
+    `Nous interrogeons encore votre banque au sujet de la commande ${number}. Ne payez pas une seconde fois.`,
+  seeOrder: 'Voir la commande',
   updateQuantities: 'Mettre à jour les quantités',
   summary: 'Récapitulatif',
   each: (price) => `${price} l’unité`,
