@@ -42,12 +42,15 @@ export function readDetails(form: URLSearchParams): Details {
   }
 }
 
+/** Not every address has them. */
+const OPTIONAL: readonly string[] = ['line2', 'state', 'postal_code']
+
 /** What is not there. The rest is for the platform to judge. */
 function findFaults({ words, offers }: Site, details: Details): Record<string, string> {
   const { say } = words
   const faults: Record<string, string> = {}
   for (const name of FIELDS) {
-    if (name !== 'line2' && details[name] === '') faults[name] = say.fillIn
+    if (!OPTIONAL.includes(name) && details[name] === '') faults[name] = say.fillIn
   }
   if (details.email !== '' && !/^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/.test(details.email)) {
     faults.email = say.checkAddress

@@ -158,6 +158,23 @@ describe('a checkout', () => {
     assert.match(bare.text, /Please check the address[\s\S]+Please fill this in/)
   })
 
+  test('goes to a country without states and postcodes, and shows no gap where they would be', async () => {
+    const shopper = await withCart('cedar-candle')
+    const shown = await shopper.get('/checkout')
+    for (const name of ['state', 'postal_code']) {
+      const [field = ''] =
+        new RegExp(`<label[^>]*><span>[^<]*</span><input name="${name}"[^>]*>`).exec(shown.text) ??
+        []
+      assert.match(field, /\(optional\)/)
+      assert.doesNotMatch(field, /required/)
+    }
+    const bare = { ...DETAILS, state: '', postal_code: '', city: 'Doha', country: 'Qatar' }
+    const form = { ...bare, ...GOOD, key: shown.field('key') }
+    const { text } = await shopper.follow('/checkout', form)
+    assert.match(text, /Thank you!/)
+    assert.match(text, />1 Square<\/span><span[^>]*>Doha<\/span><span[^>]*>Qatar<\/span>/)
+  })
+
   test('whose payment is not confirmed shows the order, and keeps the cart until it is', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
