@@ -1,12 +1,11 @@
 import { type Answer, redirect } from './answer.ts'
 import { readQuantity } from './cart.ts'
+import { deedOf, explainDeed, isRefusal, newDeed } from './deeds.ts'
 import { cardFaults, explain, findName } from './explain.ts'
 import type { TillVisit } from './kept.ts'
 import { type OrderView, orderMain } from './pages/order.ts'
 import { readCard } from './pay.ts'
-import { PlatformError } from './platform.ts'
 import { notFound, show } from './reads.ts'
-import { isRefusal, newDeed } from './till.ts'
 import type { OrderDetail } from './types.ts'
 import { afterwards } from './waiting.ts'
 
@@ -58,9 +57,6 @@ export async function cancelOrder(visit: TillVisit, id: string, form: URLSearchP
   return redirect(`/orders/${id}?done=cancelled`)
 }
 
-export const deedOf = (form: URLSearchParams): string =>
-  /^[A-Za-z0-9_-]{16}$/.exec(form.get('deed') ?? '')?.[0] ?? newDeed()
-
 export async function editOrder(visit: TillVisit, id: string, form: URLSearchParams) {
   const detail = await find(visit, id)
   if (detail === null) return elsewhere(visit)
@@ -72,15 +68,17 @@ export async function editOrder(visit: TillVisit, id: string, form: URLSearchPar
   if (edits.length === 0) return redirect(`/orders/${id}`)
   const card = readCard(form)
   const body = { edits, actor: 'shopper', ...(card === undefined ? {} : { card }) }
+  const key = `shop-edit-${deedOf(form)}`
   try {
-    await visit.shop.edit(visit.site, id, body, `shop-edit-${deedOf(form)}`)
+    await visit.shop.edit(visit.site, id, body, key)
   } catch (error) {
-    if (!(error instanceof PlatformError) || error.status >= 500) throw error
+    if (!isRefusal(error)) throw error
     const needsCard = card !== undefined || error.code === 'card_required'
     const { words } = visit.site
     const faults = cardFaults(words, error)
     const isFaulty = Object.keys(faults).length > 0
-    const notice = isFaulty ? words.say.lookAtCard : explain(words, error)
+    const refusal = await explainDeed(visit, error, { operation: 'edit', key })
+    const notice = isFaulty ? words.say.lookAtCard : refusal
     return orderPage(visit, id, { notice, edit: { quantities: typed, needsCard, faults } })
   }
   return redirect(`/orders/${id}?done=edited`)

@@ -223,7 +223,7 @@ async function sentBefore(visit: Named, { error, details, key }: Refused): Promi
 async function awaitAttempt(visit: Named, key: string): Promise<Attempt | null> {
   const until = performance.now() + WAIT_MS
   for (;;) {
-    const attempt = await visit.shop.findAttempt(visit.site, key)
+    const attempt = await visit.shop.findAttempt(visit.site, 'checkout', key)
     if (attempt?.state !== 'running' || performance.now() > until) return attempt
     if (await isWithBank(visit, attempt)) return attempt
     await sleep(PAUSE_MS)

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { type Answer, redirect } from './answer.ts'
 import {
   addItem,
@@ -139,9 +138,3 @@ export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise
   const answer = await show(visit, { title: `${say.checkout} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...named.cookies, keepCart(visit, visit.cart)] }
 }
-
-/** A name for one deed: the same form sent twice does it once, the form shown again does another. */
-export const newDeed = (): string => randomBytes(12).toString('base64url')
-
-export const isRefusal = (error: unknown): error is PlatformError =>
-  error instanceof PlatformError && error.status < 500

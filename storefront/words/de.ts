@@ -254,6 +254,12 @@ export const de: Phrases = {
   refundAmount: (left) => `Wie viel, höchstens ${left}`,
   refundReason: 'Warum? (freiwillig)',
   refundNow: 'Erstatten',
+  refundedBefore: (amount) =>
+    `Ihre Erstattung von ${amount} ist schon veranlasst, und nicht mehr als das. Wenn Sie mehr zurückhaben möchten, senden Sie dieses Formular noch einmal.`,
+  doneBefore:
+    'Dieses Formular wurde schon gesendet. Bitte sehen Sie nach, wie Ihre Bestellung steht; um sie weiter zu ändern, senden Sie es noch einmal.',
+  refusedDeed:
+    'Dieses Formular wurde schon abgelehnt, und nichts ist geschehen. Bitte senden Sie es noch einmal.',
   refundAmountWrong: 'Bitte prüfen Sie den Betrag.',
   done: {
     edited: 'Ihre Bestellung ist geändert.',

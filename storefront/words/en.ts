@@ -236,6 +236,11 @@ export const en = {
   refundAmount: (left: string) => `How much, at most ${left}`,
   refundReason: 'Why? (optional)',
   refundNow: 'Give it back',
+  refundedBefore: (amount: string) =>
+    `Your refund of ${amount} was made before, and no more than that. To get more back, please send this form again.`,
+  doneBefore:
+    'This form was sent before. Please look at how your order stands; to change it further, send it again.',
+  refusedDeed: 'This form was refused before, and nothing was done. Please send it again.',
   refundAmountWrong: 'Please check the amount.',
   done: {
     edited: 'Your order is changed.',

@@ -242,6 +242,11 @@ export const es: Phrases = {
   refundAmount: (left) => `Cuánto, como máximo ${left}`,
   refundReason: '¿Por qué? (opcional)',
   refundNow: 'Devolver',
+  refundedBefore: (amount) =>
+    `Tu reembolso de ${amount} ya se ha hecho, y nada más que eso. Si quieres que te devolvamos más, envía este formulario otra vez.`,
+  doneBefore:
+    'Este formulario ya se había enviado. Mira cómo está tu pedido; para cambiarlo más, envíalo otra vez.',
+  refusedDeed: 'Este formulario ya se había rechazado, y no se ha hecho nada. Envíalo otra vez.',
   refundAmountWrong: 'Revisa el importe.',
   done: {
     edited: 'Tu pedido se ha cambiado.',

@@ -247,6 +247,11 @@ export const fr: Phrases = {
   refundAmount: (left) => `Combien, au plus ${left}`,
   refundReason: 'Pourquoi ? (facultatif)',
   refundNow: 'Rembourser',
+  refundedBefore: (amount) =>
+    `Votre remboursement de ${amount} a déjà été fait, et rien de plus. Pour être remboursé davantage, envoyez ce formulaire à nouveau.`,
+  doneBefore:
+    'Ce formulaire avait déjà été envoyé. Regardez où en est votre commande ; pour la modifier encore, envoyez-le à nouveau.',
+  refusedDeed: 'Ce formulaire avait déjà été refusé, et rien n’a été fait. Envoyez-le à nouveau.',
   refundAmountWrong: 'Veuillez vérifier le montant.',
   done: {
     edited: 'Votre commande est modifiée.',

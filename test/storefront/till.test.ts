@@ -234,5 +234,9 @@ describe('an order', () => {
     const paid = { [item]: '3', ...GOOD, deed: declined.field('deed') }
     assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Your order is changed/)
     assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Placed/)
+    // From the page before, as the browser's Back button has it, with another number.
+    const back = await shopper.follow(`${path}/edit`, { ...paid, [item]: '2' })
+    assert.match(back.text, /This form was sent before/)
+    assert.doesNotMatch(back.text, /Nothing was charged/)
   })
 })
