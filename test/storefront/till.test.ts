@@ -52,7 +52,9 @@ describe('a cart', () => {
     ]) {
       assert.equal((await shopper.post('/cart/add', form, headers)).status, 403)
     }
+    // Who names no origin is no browser, and has no cookies but its own.
     const cookie = await shopper.post('/cart/add', form)
+    assert.equal(cookie.status, 303)
     assert.match(String(cookie.headers['set-cookie']), /HttpOnly; SameSite=Lax/)
   })
 
