@@ -123,7 +123,7 @@ export const de: Phrases = {
   addressMore: 'Zusatz (freiwillig)',
   postcode: 'Postleitzahl (freiwillig)',
   town: 'Ort',
-  region: 'Bundesland oder Region (freiwillig)',
+  region: 'Bundesland, Region (freiwillig)',
   country: 'Land',
   howFast: 'Wie schnell?',
   standard: 'Standard',
