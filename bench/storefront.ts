@@ -32,8 +32,8 @@ function returning(): string {
   const [first, second] = [randomUUID(), randomUUID()]
   const { cart } = addItem(emptyCart(), { variant_id: first, quantity: 2 })
   const { cart: full } = addItem(cart, { variant_id: second, quantity: 1 })
-  const key = 'shop-of-the-usual-length-0-abcdefghijklmnop'
-  const shopper = withOrder(newShopper(), { id: randomUUID(), key })
+  const key = 'shop-usual-length-00-0'
+  const shopper = withOrder(newShopper(), { id: randomUUID(), key, waiting: false })
   const jar = [
     cookies.write('cart', 'demo', packCart(full), 1),
     cookies.write('shopper', 'demo', packShopper(shopper), 1),

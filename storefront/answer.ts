@@ -86,8 +86,9 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
 }
 
 /**
- * Whether a form was sent by a page of this very store. Browsers say where a post comes from; one that
- * says nothing carries no cookie of another site either, so there is nothing it could do.
+ * Whether a form may be one of this very store's own: no header says otherwise. Browsers say where a
+ * post comes from. What says nothing is a program with no cookies but its own, and `SameSite` keeps
+ * cookies from the posts of other sites, so that there is nothing it could do.
  */
 export function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers

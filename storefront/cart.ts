@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Item } from './types.ts'
 
 /**
@@ -97,22 +97,38 @@ export function readQuantity(text: string, least: number): number {
 }
 
 /**
- * The Idempotency-Key of an attempt to buy this: the same for the same cart with the same content,
- * however often it is sent and from however many tabs. After a refusal the next attempt is another.
+ * The Idempotency-Key of an attempt to buy a cart, however often it is sent, from however many tabs and
+ * whatever was put in meanwhile: the platform makes one order of it, also where the browser never heard
+ * of that. After a refusal the next attempt is another, and after an order the cart is.
  */
-export function checkoutKey({ id, items, coupon, refusals }: Cart): string {
-  const lines = items.map(({ variant_id, quantity }) => [variant_id, quantity]).toSorted()
-  const content = createHash('sha256')
-    .update(JSON.stringify([lines, coupon]))
-    .digest('base64url')
-  return `shop-${id}-${refusals}-${content.slice(0, 22)}`
+export const checkoutKey = ({ id, refusals }: Cart): string => `shop-${id}-${refusals}`
+
+/** An answer is kept by the platform for ever, so that another attempt needs another key. */
+export const nextAttempt = (cart: Cart): Cart => ({ ...cart, refusals: cart.refusals + 1 })
+
+/** Another cart, of what an order has not brought. */
+export function withoutBought({ items }: Cart, bought: readonly Item[]): Cart {
+  const left = (item: Item) =>
+    bought
+      .filter(({ variant_id }) => variant_id === item.variant_id)
+      .reduce((quantity, each) => quantity - each.quantity, item.quantity)
+  const rest = items.map((item) => ({ ...item, quantity: left(item) }))
+  return { ...emptyCart(), items: rest.filter(({ quantity }) => quantity > 0) }
 }
 
 /** Who shops here, and what they ordered last. Nobody signs in: the cookie is all there is. */
 export interface Shopper {
   ref: string
-  /** Newest first. Each with the key it was placed by, so that a form sent again finds its order. */
-  orders: readonly { id: string; key: string }[]
+  /** Newest first. */
+  orders: readonly OwnOrder[]
+}
+
+interface OwnOrder {
+  id: string
+  /** It was placed by this, so that a form sent again finds its order. */
+  key: string
+  /** When last heard of, its bank had not said whether it is paid. */
+  waiting: boolean
 }
 
 const ORDERS_MAX = 12
@@ -121,16 +137,21 @@ export const newShopper = (): Shopper => ({ ref: `guest-${randomUUID()}`, orders
 
 export function unpackShopper(packed: unknown): Shopper | null {
   if (!Array.isArray(packed)) return null
-  const [ref, orders] = packed as [string, [string, string][]]
-  return { ref, orders: orders.map(([id, key]) => ({ id, key })) }
+  const [ref, orders] = packed as [string, [string, string, 1?][]]
+  return { ref, orders: orders.map(([id, key, waiting]) => ({ id, key, waiting: waiting === 1 })) }
 }
 
 export const packShopper = ({ ref, orders }: Shopper): unknown => [
   ref,
-  orders.map(({ id, key }) => [id, key]),
+  orders.map(({ id, key, waiting }) => (waiting ? [id, key, 1] : [id, key])),
 ]
 
-export const withOrder = (shopper: Shopper, order: { id: string; key: string }): Shopper => ({
+export const withOrder = (shopper: Shopper, order: OwnOrder): Shopper => ({
   ...shopper,
   orders: [order, ...shopper.orders.filter(({ id }) => id !== order.id)].slice(0, ORDERS_MAX),
+})
+
+export const notWaiting = (shopper: Shopper, id: string): Shopper => ({
+  ...shopper,
+  orders: shopper.orders.map((order) => (order.id === id ? { ...order, waiting: false } : order)),
 })

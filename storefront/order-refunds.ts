@@ -1,8 +1,8 @@
 import { type Answer, redirect } from './answer.ts'
-import { explain } from './explain.ts'
-import { deedOf, elsewhere, find, orderPage } from './orders.ts'
+import { deedOf, explainDeed, isRefusal } from './deeds.ts'
+import type { TillVisit } from './kept.ts'
+import { elsewhere, find, orderPage } from './orders.ts'
 import { refundableCharges } from './pages/order-refund.ts'
-import { isRefusal, type TillVisit } from './till.ts'
 import { minorOf } from './words.ts'
 
 /** Money back on request, where the store lets its shoppers ask for it here. */
@@ -25,11 +25,12 @@ export async function refundOrder(
   const back = { charge, amount, reason, fault: site.words.say.refundAmountWrong }
   if (cents === null) return orderPage(visit, id, { notice: back.fault, refund: back })
   const wish = { charge_id: chosen.charge_id, amount_cents: cents, reason: reason || null }
+  const key = `shop-refund-${deedOf(form)}`
   try {
-    await shop.refund(site, id, wish, `shop-refund-${deedOf(form)}`)
+    await shop.refund(site, id, wish, key)
   } catch (error) {
     if (!isRefusal(error)) throw error
-    const notice = explain(site.words, error)
+    const notice = await explainDeed(visit, error, { operation: 'refund', key })
     return orderPage(visit, id, { notice, refund: { ...back, fault: null } })
   }
   return redirect(`/orders/${id}?done=refunded`)

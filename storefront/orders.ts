@@ -1,12 +1,13 @@
 import { type Answer, redirect } from './answer.ts'
-import { checkoutKey, readQuantity } from './cart.ts'
+import { readQuantity } from './cart.ts'
+import { deedOf, explainDeed, isRefusal, newDeed } from './deeds.ts'
 import { cardFaults, explain, findName } from './explain.ts'
+import type { TillVisit } from './kept.ts'
 import { type OrderView, orderMain } from './pages/order.ts'
 import { readCard } from './pay.ts'
-import { PlatformError } from './platform.ts'
 import { notFound, show } from './reads.ts'
-import { clearCart, isRefusal, keepCart, newDeed, type TillVisit } from './till.ts'
 import type { OrderDetail } from './types.ts'
+import { afterwards } from './waiting.ts'
 
 /** A shopper's own order: seen, changed and cancelled from the browser that placed it. */
 
@@ -15,9 +16,10 @@ type Shown = Partial<Pick<OrderView, 'notice' | 'edit' | 'refund'>>
 export const elsewhere = (visit: TillVisit): Promise<Answer> =>
   notFound(visit, visit.site.words.say.elsewhere)
 
-export async function orderPage(visit: TillVisit, id: string, shown: Shown = {}): Promise<Answer> {
-  const detail = await find(visit, id)
-  if (detail === null) return elsewhere(visit)
+export async function orderPage(given: TillVisit, id: string, shown: Shown = {}): Promise<Answer> {
+  const detail = await find(given, id)
+  if (detail === null) return elsewhere(given)
+  const { visit, cookies } = afterwards(given, id, detail)
   const { notice = null, edit = NO_EDIT, refund = NO_REFUND } = shown
   const { say } = visit.site.words
   const query = visit.url.searchParams
@@ -31,7 +33,7 @@ export async function orderPage(visit: TillVisit, id: string, shown: Shown = {})
     deed: newDeed(),
   })
   const title = `${say.order(detail.order.order_number)} · ${visit.site.brand.name}`
-  return { ...(await show(visit, { title, main })), cookies: afterwards(visit, detail) }
+  return { ...(await show(visit, { title, main })), cookies }
 }
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, faults: {} }
@@ -42,16 +44,6 @@ export async function find(
   id: string,
 ): Promise<OrderDetail | null> {
   return shopper === null ? null : shop.findOrder(site, id, shopper.ref)
-}
-
-/** An order whose payment was unknown has left its cart behind; now it is known what to do with it. */
-function afterwards(visit: TillVisit, { order }: OrderDetail): string[] {
-  const { cart, shopper } = visit
-  const own = shopper?.orders.find(({ id }) => id === order.id)
-  if (own === undefined || own.key !== checkoutKey(cart)) return []
-  if (order.status === 'pending_payment') return []
-  if (order.status !== 'payment_failed') return [clearCart(visit)]
-  return [keepCart(visit, { ...cart, refusals: cart.refusals + 1 })]
 }
 
 export async function cancelOrder(visit: TillVisit, id: string, form: URLSearchParams) {
@@ -65,9 +57,6 @@ export async function cancelOrder(visit: TillVisit, id: string, form: URLSearchP
   return redirect(`/orders/${id}?done=cancelled`)
 }
 
-export const deedOf = (form: URLSearchParams): string =>
-  /^[A-Za-z0-9_-]{16}$/.exec(form.get('deed') ?? '')?.[0] ?? newDeed()
-
 export async function editOrder(visit: TillVisit, id: string, form: URLSearchParams) {
   const detail = await find(visit, id)
   if (detail === null) return elsewhere(visit)
@@ -79,15 +68,17 @@ export async function editOrder(visit: TillVisit, id: string, form: URLSearchPar
   if (edits.length === 0) return redirect(`/orders/${id}`)
   const card = readCard(form)
   const body = { edits, actor: 'shopper', ...(card === undefined ? {} : { card }) }
+  const key = `shop-edit-${deedOf(form)}`
   try {
-    await visit.shop.edit(visit.site, id, body, `shop-edit-${deedOf(form)}`)
+    await visit.shop.edit(visit.site, id, body, key)
   } catch (error) {
-    if (!(error instanceof PlatformError) || error.status >= 500) throw error
+    if (!isRefusal(error)) throw error
     const needsCard = card !== undefined || error.code === 'card_required'
     const { words } = visit.site
     const faults = cardFaults(words, error)
     const isFaulty = Object.keys(faults).length > 0
-    const notice = isFaulty ? words.say.lookAtCard : explain(words, error)
+    const refusal = await explainDeed(visit, error, { operation: 'edit', key })
+    const notice = isFaulty ? words.say.lookAtCard : refusal
     return orderPage(visit, id, { notice, edit: { quantities: typed, needsCard, faults } })
   }
   return redirect(`/orders/${id}?done=edited`)

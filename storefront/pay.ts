@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, redirect } from './answer.ts'
-import { type Cart, checkoutKey, type Shopper, setCoupon } from './cart.ts'
+import { type Cart, checkoutKey, nextAttempt, type Shopper, setCoupon } from './cart.ts'
 import { cardFaults, explain } from './explain.ts'
+import { clearCart, keepOrder, type TillVisit } from './kept.ts'
 import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
 import type { Attempt } from './shop.ts'
 import type { Site } from './site.ts'
-import { checkoutPage, clearCart, keepOrder, type TillVisit, withShopper } from './till.ts'
+import { checkoutPage, withShopper } from './till.ts'
 import type { Placed } from './types.ts'
 
 /** From a filled-in form to a paid order, or back to the form with one sentence about why not. */
@@ -41,12 +42,15 @@ export function readDetails(form: URLSearchParams): Details {
   }
 }
 
+/** Not every address has them. */
+const OPTIONAL: readonly string[] = ['line2', 'state', 'postal_code']
+
 /** What is not there. The rest is for the platform to judge. */
 function findFaults({ words, offers }: Site, details: Details): Record<string, string> {
   const { say } = words
   const faults: Record<string, string> = {}
   for (const name of FIELDS) {
-    if (name !== 'line2' && details[name] === '') faults[name] = say.fillIn
+    if (!OPTIONAL.includes(name) && details[name] === '') faults[name] = say.fillIn
   }
   if (details.email !== '' && !/^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/.test(details.email)) {
     faults.email = say.checkAddress
@@ -144,7 +148,7 @@ type Named = TillVisit & { shopper: Shopper }
 
 const ordered = (visit: Named, { order }: Placed, key: string): Answer =>
   redirect(`/orders/${order.id}?new=1`, [
-    ...keepOrder(visit, visit.shopper, { id: order.id, key }),
+    keepOrder(visit, visit.shopper, { id: order.id, key, waiting: false }),
     clearCart(visit),
   ])
 
@@ -162,9 +166,8 @@ async function refused(visit: Named, { error, details, key }: Refused): Promise<
   const { words } = visit.site
   if (code === 'payment_unconfirmed') {
     const { id } = Object(body.order) as { id?: string }
-    // The cart stays until the bank has spoken: see the order's page.
-    if (id !== undefined)
-      return redirect(`/orders/${id}`, keepOrder(visit, visit.shopper, { id, key }))
+    // The cart stays until the bank has spoken: see waiting.ts.
+    if (id !== undefined) return toOrder(visit, { id, key, waiting: true })
   }
   if (code === 'idempotency_key_reused' || code === 'idempotency_in_progress') {
     return sentBefore(visit, { error, details, key })
@@ -176,7 +179,7 @@ async function refused(visit: Named, { error, details, key }: Refused): Promise<
     const notice = isOld ? words.say.oldPrice : words.say.markedFields
     return checkoutPage(visit, { details, faults, notice })
   }
-  const cart = PASSING.includes(code) ? visit.cart : nextAttempt(visit.cart, code)
+  const cart = PASSING.includes(code) ? visit.cart : afterRefusal(visit.cart, code)
   const left = withoutRefused(details, error)
   return checkoutPage({ ...visit, cart }, { details: left, notice: explain(words, error) })
 }
@@ -190,12 +193,11 @@ function withoutRefused(details: Details, { code, body }: PlatformError): Detail
   return feature === 'store_credit' ? { ...details, credit: false } : { ...details, gift: '' }
 }
 
-/** Its answer is kept by the platform for ever, so that another attempt needs another key. */
-const nextAttempt = (cart: Cart, code: string): Cart => ({
-  ...cart,
-  refusals: cart.refusals + 1,
-  coupon: code === 'coupon_invalid' ? null : cart.coupon,
-})
+const afterRefusal = (cart: Cart, code: string): Cart =>
+  nextAttempt(code === 'coupon_invalid' ? { ...cart, coupon: null } : cart)
+
+const toOrder = (visit: Named, order: Shopper['orders'][number]): Answer =>
+  redirect(`/orders/${order.id}`, [keepOrder(visit, visit.shopper, order)])
 
 /** The key was used with other words: find out what became of it before anything is tried again. */
 async function sentBefore(visit: Named, { error, details, key }: Refused): Promise<Answer> {
@@ -204,23 +206,32 @@ async function sentBefore(visit: Named, { error, details, key }: Refused): Promi
   const isRefused = attempt !== null && (attempt.status ?? 0) >= 400
   if (isRefused) {
     return checkoutPage(
-      { ...visit, cart: nextAttempt(visit.cart, '') },
+      { ...visit, cart: nextAttempt(visit.cart) },
       { details, notice: words.say.refusedBefore },
     )
   }
   const id = attempt?.resource_id
-  if (id) return redirect(`/orders/${id}`, keepOrder(visit, visit.shopper, { id, key }))
+  if (id) return toOrder(visit, { id, key, waiting: attempt.state === 'running' })
   const isRunning = error.code === 'idempotency_in_progress'
   const notice = isRunning ? explain(words, error) : words.say.sentAgain
-  return checkoutPage(visit, { details, notice })
+  // An order that is so old that nothing else is known of its key has had its cart.
+  const cart = attempt === null && !isRunning ? nextAttempt(visit.cart) : visit.cart
+  return checkoutPage({ ...visit, cart }, { details, notice })
 }
 
 /** The other tab may still be at it, and only its answer says whether to pay again. */
-async function awaitAttempt({ shop, site }: Named, key: string): Promise<Attempt | null> {
+async function awaitAttempt(visit: Named, key: string): Promise<Attempt | null> {
   const until = performance.now() + WAIT_MS
   for (;;) {
-    const attempt = await shop.findAttempt(site, key)
+    const attempt = await visit.shop.findAttempt(visit.site, 'checkout', key)
     if (attempt?.state !== 'running' || performance.now() > until) return attempt
+    if (await isWithBank(visit, attempt)) return attempt
     await sleep(PAUSE_MS)
   }
+}
+
+/** Whether the other tab has its answer, which is that nobody knows: that takes longer than anybody waits. */
+async function isWithBank({ shop, site, shopper }: Named, { resource_id: id }: Attempt) {
+  const found = id === null ? null : await shop.findOrder(site, id, shopper.ref)
+  return found?.order.payment_status === 'unknown'
 }

@@ -4,6 +4,7 @@ import { emptyCart, unpackCart, unpackShopper } from './cart.ts'
 import { type Cookies, openCookies } from './cookies.ts'
 import { type Files, openFiles } from './files.ts'
 import { fileAnswer, handThrough } from './hand-out.ts'
+import type { TillVisit } from './kept.ts'
 import { refundOrder } from './order-refunds.ts'
 import * as orders from './orders.ts'
 import { notAvailable, notOurs, outOfOrder, previewOver, type Unsent } from './pages/notices.ts'
@@ -13,6 +14,7 @@ import * as reads from './reads.ts'
 import { openShop, type Shop } from './shop.ts'
 import type { Site } from './site.ts'
 import * as till from './till.ts'
+import { unlessWaiting } from './waiting.ts'
 import { type Words, wordsFor } from './words.ts'
 
 export interface Log {
@@ -211,7 +213,7 @@ function outage(deps: Deps, error: unknown, words: Words, unsent: Unsent | null)
   return { status: 503, body: outOfOrder(deps.files.of(null), words, unsent), headers }
 }
 
-function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): till.TillVisit {
+function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): TillVisit {
   const { shop, files, cookies, cdn, log, secure, ipOf } = deps
   const { cookie } = request.headers
   const host = site.canonicalHostname ?? url.host
@@ -235,13 +237,13 @@ function visitOf(deps: Deps, request: IncomingMessage, url: URL, site: Site): ti
   }
 }
 
-const PAGES: Record<string, (visit: till.TillVisit) => Promise<Answer>> = {
+const PAGES: Record<string, (visit: TillVisit) => Promise<Answer>> = {
   '/': reads.home,
   '/products': reads.products,
   '/collections': reads.collections,
   '/search': reads.search,
   '/cart': till.cartPage,
-  '/checkout': till.checkoutPage,
+  '/checkout': unlessWaiting((visit) => till.checkoutPage(visit)),
   '/orders': reads.orders,
   '/sitemap.xml': reads.siteMap,
   '/robots.txt': reads.robotsText,
@@ -249,7 +251,7 @@ const PAGES: Record<string, (visit: till.TillVisit) => Promise<Answer>> = {
 
 const NAMED = /^\/(products|collections|orders)\/([^/]{1,600})$/
 
-async function read(visit: till.TillVisit): Promise<Answer> {
+async function read(visit: TillVisit): Promise<Answer> {
   const { pathname } = visit.url
   const page = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined
   if (page !== undefined) return page(visit)
@@ -269,17 +271,17 @@ function decode(text: string): string | null {
   }
 }
 
-const FORMS: Record<string, (visit: till.TillVisit, form: URLSearchParams) => Promise<Answer>> = {
+const FORMS: Record<string, (visit: TillVisit, form: URLSearchParams) => Promise<Answer>> = {
   '/cart': till.updateCart,
   '/cart/add': till.addToCart,
   '/cart/coupon': till.couponOfCart,
-  '/checkout': pay,
-  '/checkout/update': updateCheckout,
+  '/checkout': unlessWaiting(pay),
+  '/checkout/update': unlessWaiting(updateCheckout),
 }
 
 const DEED = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/
 
-async function write(visit: till.TillVisit, form: URLSearchParams): Promise<Answer> {
+async function write(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
   const { pathname } = visit.url
   // A draft is looked at; nothing is bought from it.
   if (visit.site.preview !== null) return redirect('/')

@@ -30,8 +30,8 @@ export interface Shop {
   quote(site: Site, wanted: Wanted): Promise<Quote>
   place(site: Site, body: Record<string, unknown>, key: string): Promise<Placed>
   findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
-  /** What became of a checkout by its key. */
-  findAttempt(site: Site, key: string): Promise<Attempt | null>
+  /** What became of a checkout, an edit or a refund, by its key. */
+  findAttempt(site: Site, operation: Operation, key: string): Promise<Attempt | null>
   cancel(site: Site, id: string, key: string): Promise<unknown>
   edit(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
   refund(site: Site, id: string, body: RefundWish, key: string): Promise<unknown>
@@ -53,12 +53,15 @@ export interface RefundWish {
   reason: string | null
 }
 
+type Operation = 'checkout' | 'edit' | 'refund'
+
 export interface Attempt {
   state: 'running' | 'answered'
   /** Of the order, once there is one. */
   resource_id: string | null
   /** Of the answer, once there is one. */
   status: number | null
+  answer: unknown
 }
 
 /** A store that is suspended, or a new version of its site, shows within this. */
@@ -175,8 +178,8 @@ function openTill(platform: Platform) {
           `${orderPath(site, id)}?customer_ref=${encodeURIComponent(customerRef)}`,
         ),
       ),
-    findAttempt: (site: Site, key: string) =>
-      orNullIn(site, platform.ask<Attempt>('GET', `${base(site)}/idempotency/checkout/${key}`)),
+    findAttempt: (site: Site, operation: Operation, key: string) =>
+      orNullIn(site, platform.ask<Attempt>('GET', `${base(site)}/idempotency/${operation}/${key}`)),
     cancel: (site: Site, id: string, idempotencyKey: string) =>
       platform.ask('POST', `${orderPath(site, id)}/cancel`, {
         body: { reason: 'customer', actor: 'shopper' },

@@ -1,22 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import { type Answer, redirect } from './answer.ts'
 import {
   addItem,
   type Cart,
   checkoutKey,
   countOf,
-  emptyCart,
   newShopper,
-  packCart,
-  packShopper,
   readItem,
   readQuantity,
   type Shopper,
   setCoupon,
   setQuantities,
-  withOrder,
 } from './cart.ts'
-import type { Cookies } from './cookies.ts'
+import { keepCart, keepShopper, type TillVisit } from './kept.ts'
 import { cartMain } from './pages/cart.ts'
 import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts'
 import { isSold, linesOf } from './pages/totals.ts'
@@ -24,36 +19,9 @@ import { PlatformError } from './platform.ts'
 import { show } from './reads.ts'
 import { tendersOf } from './tenders.ts'
 import type { Item, Quote } from './types.ts'
-import type { Visit } from './visit.ts'
+import { hear } from './waiting.ts'
 
 /** The cart, and the way to the checkout. What is bought with it is in pay.ts. */
-
-/** A visit to a page that may change what the browser keeps. */
-export interface TillVisit extends Visit {
-  cookies: Cookies
-  /** The caller's address, for the platform to count attempts by. */
-  ip: string | null
-  /** Sent by our own script, which wants to hear less. */
-  isQuiet: boolean
-}
-
-const CART_DAYS = 60
-const SHOPPER_DAYS = 400
-
-export const keepCart = ({ cookies, site }: TillVisit, cart: Cart): string =>
-  cookies.write('cart', site.tenant, packCart(cart), CART_DAYS)
-
-export const keepShopper = ({ cookies, site }: TillVisit, shopper: Shopper): string =>
-  cookies.write('shopper', site.tenant, packShopper(shopper), SHOPPER_DAYS)
-
-/** After an order: an empty cart, and an order more. */
-export const keepOrder = (
-  visit: TillVisit,
-  shopper: Shopper,
-  order: { id: string; key: string },
-) => [keepShopper(visit, withOrder(shopper, order))]
-
-export const clearCart = (visit: TillVisit): string => keepCart(visit, emptyCart())
 
 interface Priced {
   visit: TillVisit
@@ -86,12 +54,13 @@ export async function price(given: TillVisit, wish = NO_WISH, anew = false): Pro
 }
 
 export async function cartPage(given: TillVisit): Promise<Answer> {
-  const { visit, quote, view, lost } = await price(given)
+  const heard = await hear(given)
+  const { visit, quote, view, lost } = await price(heard.visit)
   const { say } = visit.site.words
   const notice = lost ? say.lost : null
-  const main = cartMain(visit, { ...view, quote, notice })
+  const main = cartMain(visit, { ...view, quote, notice, waiting: heard.waiting })
   const answer = await show(visit, { title: `${say.cart} · ${visit.site.brand.name}`, main })
-  return { ...answer, cookies: lost ? [keepCart(visit, visit.cart)] : [] }
+  return { ...answer, cookies: [...heard.cookies, ...(lost ? [keepCart(visit, visit.cart)] : [])] }
 }
 
 export async function addToCart(visit: TillVisit, form: URLSearchParams): Promise<Answer> {
@@ -169,9 +138,3 @@ export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise
   const answer = await show(visit, { title: `${say.checkout} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...named.cookies, keepCart(visit, visit.cart)] }
 }
-
-/** A name for one deed: the same form sent twice does it once, the form shown again does another. */
-export const newDeed = (): string => randomBytes(12).toString('base64url')
-
-export const isRefusal = (error: unknown): error is PlatformError =>
-  error instanceof PlatformError && error.status < 500

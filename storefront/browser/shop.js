@@ -104,6 +104,8 @@ async function reprice(form) {
     for (const name of [...body.keys()]) if (name.startsWith('card_')) body.delete(name)
     const answer = await latest(() => post('/checkout/update', body))
     if (answer === null) return
+    // Another tab has emptied the cart, or is waiting for the bank.
+    if (answer.redirected) return location.assign(answer.url)
     const page = await pageOf(answer)
     keepFocus(() => take(page, '#summary', '#tenders', '[name="key"]', '[data-pay]'))
     // Not taken anew, since what was typed of a card is nowhere but here.

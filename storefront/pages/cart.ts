@@ -1,7 +1,7 @@
 import { QUANTITY_MAX } from '../cart.ts'
 import { type Html, html } from '../html.ts'
 import { altOf, picture } from '../pictures.ts'
-import type { Quote } from '../types.ts'
+import type { Order, Quote } from '../types.ts'
 import type { Visit } from '../visit.ts'
 import { couponNote, freeDeliveryNote, type Line, sums } from './totals.ts'
 
@@ -10,15 +10,20 @@ export interface CartView {
   quote: Quote | null
   /** Something to be said first. */
   notice: string | null
+  /** Until its bank has spoken nothing else is paid. */
+  waiting: Order | null
 }
 
 /** What the enter key presses: the first button of a form, which must not be one that removes. */
 const ENTER = html`<button class="hidden" tabindex="-1" aria-hidden="true"></button>`
 
-export function cartMain(visit: Visit, { lines, quote, notice }: CartView): Html {
+export function cartMain(visit: Visit, { lines, quote, notice, waiting }: CartView): Html {
   const { words } = visit.site
   const { say } = words
-  const said = notice !== null && html`<p class="fault" role="alert">${notice}</p>`
+  const said = html`${notice !== null && html`<p class="fault" role="alert">${notice}</p>`}${
+    waiting !== null &&
+    html`<p class="panel" role="status">${say.waiting(waiting.order_number)} <a href="/orders/${waiting.id}">${say.seeOrder}</a></p>`
+  }`
   if (lines.length === 0) {
     return html`<div class="wrap narrow center"><h1>${say.yourCart}</h1>${said}<div class="empty"><p>${say.cartEmpty}</p><p><a class="button" href="/products">${say.findSomething}</a></p></div></div>`
   }
@@ -33,7 +38,7 @@ ${quote !== null && couponNote(words, quote)}
 ${
   isShort
     ? html`<p class="fault" role="alert">${say.lowerIt}</p>`
-    : html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
+    : waiting === null && html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
 }</aside></div></div>`
 }
 

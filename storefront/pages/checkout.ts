@@ -58,10 +58,10 @@ const addressFields = (say: Phrases): readonly Field[] => [
   { name: 'name', label: say.fullName, complete: 'name' },
   { name: 'line1', label: say.address, complete: 'address-line1' },
   { name: 'line2', label: say.addressMore, complete: 'address-line2', optional: true },
-  { name: 'postal_code', label: say.postcode, complete: 'postal-code', half: true },
-  { name: 'city', label: say.town, complete: 'address-level2', half: true },
-  { name: 'state', label: say.region, complete: 'address-level1', half: true },
-  { name: 'country', label: say.country, complete: 'country-name', half: true },
+  { name: 'postal_code', label: say.postcode, complete: 'postal-code', pair: true, optional: true },
+  { name: 'city', label: say.town, complete: 'address-level2', pair: true },
+  { name: 'state', label: say.region, complete: 'address-level1', pair: true, optional: true },
+  { name: 'country', label: say.country, complete: 'country-name', pair: true },
 ]
 
 export function checkoutMain(visit: Visit, view: CheckoutView): Html {

@@ -9,17 +9,18 @@ export interface Field {
   complete: string
   type?: string
   optional?: boolean
-  half?: boolean
+  /** Beside another, where there is room. */
+  pair?: boolean
 }
 
 export function textField(
-  { name, label, complete, type = 'text', optional, half }: Field,
+  { name, label, complete, type = 'text', optional, pair }: Field,
   value: string,
   fault?: string,
 ): Html {
   const described =
     fault !== undefined && html` aria-invalid="true" aria-describedby="${name}-fault"`
-  return html`<label class="field${half && ' field-half'}"><span>${label}</span><input name="${name}" type="${type}" value="${value}" autocomplete="${complete}" maxlength="200"${!optional && html` required`}${described}>${
+  return html`<label class="field${pair && ' field-pair'}"><span>${label}</span><input name="${name}" type="${type}" value="${value}" autocomplete="${complete}" maxlength="200"${!optional && html` required`}${described}>${
     fault !== undefined && html`<span class="fault" id="${name}-fault">${fault}</span>`
   }</label>`
 }

@@ -59,7 +59,8 @@ function paidBy(say: Phrases, charges: readonly Charge[]): Html | null {
 function address(say: Phrases, { detail: { order } }: OrderView): Html | null {
   if (order.ship_to === null) return null
   const { label, line1, line2, city, state, postal_code, country } = order.ship_to
-  const lines = [label, line1, line2, `${postal_code} ${city}`, `${state}, ${country}`]
+  const town = `${postal_code} ${city}`.trim()
+  const lines = [label, line1, line2, town, [state, country].filter(Boolean).join(', ')]
   return html`<div><dt>${say.goesTo}</dt><dd>${lines.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`
 }
 

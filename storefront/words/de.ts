@@ -83,6 +83,9 @@ export const de: Phrases = {
   inCart: (name) => `${name} liegt im Warenkorb.`,
   cartFull: 'Ihr Warenkorb ist voll.',
   seeCart: 'Zum Warenkorb',
+  waiting: (number) =>
+    `Wir fragen Ihre Bank noch nach Bestellung ${number}. Bitte zahlen Sie nicht noch einmal.`,
+  seeOrder: 'Zur Bestellung',
   updateQuantities: 'Mengen ändern',
   summary: 'Übersicht',
   each: (price) => `je ${price}`,
@@ -118,9 +121,9 @@ export const de: Phrases = {
   fullName: 'Vor- und Nachname',
   address: 'Straße und Hausnummer',
   addressMore: 'Zusatz (freiwillig)',
-  postcode: 'Postleitzahl',
+  postcode: 'Postleitzahl (freiwillig)',
   town: 'Ort',
-  region: 'Bundesland oder Region',
+  region: 'Bundesland, Region (freiwillig)',
   country: 'Land',
   howFast: 'Wie schnell?',
   standard: 'Standard',
@@ -251,6 +254,12 @@ export const de: Phrases = {
   refundAmount: (left) => `Wie viel, höchstens ${left}`,
   refundReason: 'Warum? (freiwillig)',
   refundNow: 'Erstatten',
+  refundedBefore: (amount) =>
+    `Ihre Erstattung von ${amount} ist schon veranlasst, und nicht mehr als das. Wenn Sie mehr zurückhaben möchten, senden Sie dieses Formular noch einmal.`,
+  doneBefore:
+    'Dieses Formular wurde schon gesendet. Bitte sehen Sie nach, wie Ihre Bestellung steht; um sie weiter zu ändern, senden Sie es noch einmal.',
+  refusedDeed:
+    'Dieses Formular wurde schon abgelehnt, und nichts ist geschehen. Bitte senden Sie es noch einmal.',
   refundAmountWrong: 'Bitte prüfen Sie den Betrag.',
   done: {
     edited: 'Ihre Bestellung ist geändert.',

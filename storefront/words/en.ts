@@ -76,6 +76,9 @@ export const en = {
   inCart: (name: string) => `${name} is in your cart.`,
   cartFull: 'Your cart is full.',
   seeCart: 'See the cart',
+  waiting: (number: number) =>
+    `We are still asking your bank about order ${number}. Please do not pay again.`,
+  seeOrder: 'See the order',
   updateQuantities: 'Update quantities',
   summary: 'Summary',
   each: (price: string) => `${price} each`,
@@ -111,9 +114,9 @@ export const en = {
   fullName: 'Full name',
   address: 'Address',
   addressMore: 'Flat, floor (optional)',
-  postcode: 'Postcode',
+  postcode: 'Postcode (optional)',
   town: 'Town',
-  region: 'State or region',
+  region: 'State or region (optional)',
   country: 'Country',
   howFast: 'How fast?',
   standard: 'Standard',
@@ -233,6 +236,11 @@ export const en = {
   refundAmount: (left: string) => `How much, at most ${left}`,
   refundReason: 'Why? (optional)',
   refundNow: 'Give it back',
+  refundedBefore: (amount: string) =>
+    `Your refund of ${amount} was made before, and no more than that. To get more back, please send this form again.`,
+  doneBefore:
+    'This form was sent before. Please look at how your order stands; to change it further, send it again.',
+  refusedDeed: 'This form was refused before, and nothing was done. Please send it again.',
   refundAmountWrong: 'Please check the amount.',
   done: {
     edited: 'Your order is changed.',

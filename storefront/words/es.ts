@@ -83,6 +83,9 @@ export const es: Phrases = {
   inCart: (name) => `${name} está en tu cesta.`,
   cartFull: 'Tu cesta está llena.',
   seeCart: 'Ver la cesta',
+  waiting: (number) =>
+    `Seguimos preguntando a tu banco por el pedido ${number}. No pagues otra vez.`,
+  seeOrder: 'Ver el pedido',
   updateQuantities: 'Actualizar cantidades',
   summary: 'Resumen',
   each: (price) => `${price} por unidad`,
@@ -118,9 +121,9 @@ export const es: Phrases = {
   fullName: 'Nombre completo',
   address: 'Dirección',
   addressMore: 'Piso, puerta (opcional)',
-  postcode: 'Código postal',
+  postcode: 'Código postal (opcional)',
   town: 'Localidad',
-  region: 'Provincia o región',
+  region: 'Provincia o región (opcional)',
   country: 'País',
   howFast: '¿Con qué rapidez?',
   standard: 'Estándar',
@@ -239,6 +242,11 @@ export const es: Phrases = {
   refundAmount: (left) => `Cuánto, como máximo ${left}`,
   refundReason: '¿Por qué? (opcional)',
   refundNow: 'Devolver',
+  refundedBefore: (amount) =>
+    `Tu reembolso de ${amount} ya se ha hecho, y nada más que eso. Si quieres que te devolvamos más, envía este formulario otra vez.`,
+  doneBefore:
+    'Este formulario ya se había enviado. Mira cómo está tu pedido; para cambiarlo más, envíalo otra vez.',
+  refusedDeed: 'Este formulario ya se había rechazado, y no se ha hecho nada. Envíalo otra vez.',
   refundAmountWrong: 'Revisa el importe.',
   done: {
     edited: 'Tu pedido se ha cambiado.',

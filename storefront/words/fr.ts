@@ -86,6 +86,9 @@ export const fr: Phrases = {
   inCart: (name) => `${name} est dans votre panier.`,
   cartFull: 'Votre panier est plein.',
   seeCart: 'Voir le panier',
+  waiting: (number) =>
+    `Nous interrogeons encore votre banque au sujet de la commande ${number}. Ne payez pas une seconde fois.`,
+  seeOrder: 'Voir la commande',
   updateQuantities: 'Mettre à jour les quantités',
   summary: 'Récapitulatif',
   each: (price) => `${price} l’unité`,
@@ -121,9 +124,9 @@ export const fr: Phrases = {
   fullName: 'Nom complet',
   address: 'Adresse',
   addressMore: 'Complément (facultatif)',
-  postcode: 'Code postal',
+  postcode: 'Code postal (facultatif)',
   town: 'Ville',
-  region: 'Région',
+  region: 'Région (facultatif)',
   country: 'Pays',
   howFast: 'À quelle vitesse ?',
   standard: 'Standard',
@@ -244,6 +247,11 @@ export const fr: Phrases = {
   refundAmount: (left) => `Combien, au plus ${left}`,
   refundReason: 'Pourquoi ? (facultatif)',
   refundNow: 'Rembourser',
+  refundedBefore: (amount) =>
+    `Votre remboursement de ${amount} a déjà été fait, et rien de plus. Pour être remboursé davantage, envoyez ce formulaire à nouveau.`,
+  doneBefore:
+    'Ce formulaire avait déjà été envoyé. Regardez où en est votre commande ; pour la modifier encore, envoyez-le à nouveau.',
+  refusedDeed: 'Ce formulaire avait déjà été refusé, et rien n’a été fait. Envoyez-le à nouveau.',
   refundAmountWrong: 'Veuillez vérifier le montant.',
   done: {
     edited: 'Votre commande est modifiée.',

@@ -18,6 +18,7 @@ before(async (t) => {
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 
 const DECLINED = '4000 0000 0000 0002'
+const SILENT = '4000 0000 0000 5126'
 const APPROVED = '4111 1111 1111 1111'
 
 const DETAILS = {
@@ -199,6 +200,34 @@ describe('a shopper', () => {
     await Promise.all(pages.map((page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}/)))
     const [first, second] = pages.map((page) => new URL(page.url()).pathname)
     assert.equal(first, second)
+    assert.equal(await countOrders(), before + 1)
+  })
+})
+
+describe('a shopper whose bank does not answer', () => {
+  test('pays once: another tab, and what is put into the cart, lead to the order', async (t) => {
+    const tab = await openTab(t, browser, shop.at('demo'))
+    await findAndAdd(tab, { script: true, look: async () => {} })
+    const { page: other } = await tab.another()
+    await other.goto('/checkout')
+    await fillDetails(other)
+    const before = await countOrders()
+    const { page } = tab
+    await page.goto('/checkout')
+    await fillDetails(page)
+    await pay(page, SILENT)
+    await page.getByText('Please do not pay again').waitFor()
+    const path = new URL(page.url()).pathname
+    await other.locator('#summary .coupon button').click()
+    await other.waitForURL(`**${path}`)
+    await page.goto('/products/cedar-candle')
+    await page.getByRole('button', { name: 'Add to cart' }).click()
+    await page.getByRole('link', { name: 'See the cart' }).click()
+    await page.getByText('Please do not pay again').waitFor()
+    await tab.isOpenToAll()
+    assert.equal(await page.getByRole('link', { name: 'Check out' }).count(), 0)
+    await page.getByRole('link', { name: 'See the order' }).click()
+    await page.waitForURL(`**${path}`)
     assert.equal(await countOrders(), before + 1)
   })
 })

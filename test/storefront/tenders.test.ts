@@ -171,6 +171,26 @@ describe('an order', () => {
     }
   })
 
+  test('tells who goes back and changes the amount what the form has done, and does no more', async () => {
+    const shopper = await withCart('cedar-candle')
+    const path = await placed(shopper)
+    const form = { amount: '2.50', deed: (await shopper.get(path)).field('deed') }
+    const made = await shopper.follow(`${path}/refund`, form)
+    assert.match(made.text, /on its way back to you/)
+    const again = await shopper.follow(`${path}/refund`, { ...form, amount: '3' })
+    assert.match(again.text, /Your refund of \$2\.50 was made before/)
+    assert.match(again.text, /name="amount" inputmode="decimal" value="3"/)
+    assert.doesNotMatch(again.text, /\$3\.00 given back/)
+    // Whoever wants that as well has but to send it from here.
+    const more = { amount: '3', deed: again.field('deed') }
+    assert.match((await shopper.follow(`${path}/refund`, more)).text, /\$3\.00 given back/)
+    const much = { amount: '900', deed: (await shopper.get(path)).field('deed') }
+    assert.match((await shopper.follow(`${path}/refund`, much)).text, /more than is left/)
+    const less = await shopper.follow(`${path}/refund`, { ...much, amount: '1' })
+    assert.match(less.text, /refused before, and nothing was done/)
+    assert.doesNotMatch(less.text, /\$1\.00 given back/)
+  })
+
   test('of somebody else gives nothing back', async () => {
     const path = await placed(await withCart('cedar-candle'))
     const stranger = await withCart('cedar-candle')

@@ -52,7 +52,9 @@ describe('a cart', () => {
     ]) {
       assert.equal((await shopper.post('/cart/add', form, headers)).status, 403)
     }
+    // Who names no origin is no browser, and has no cookies but its own.
     const cookie = await shopper.post('/cart/add', form)
+    assert.equal(cookie.status, 303)
     assert.match(String(cookie.headers['set-cookie']), /HttpOnly; SameSite=Lax/)
   })
 
@@ -158,6 +160,23 @@ describe('a checkout', () => {
     assert.match(bare.text, /Please check the address[\s\S]+Please fill this in/)
   })
 
+  test('goes to a country without states and postcodes, and shows no gap where they would be', async () => {
+    const shopper = await withCart('cedar-candle')
+    const shown = await shopper.get('/checkout')
+    for (const name of ['state', 'postal_code']) {
+      const [field = ''] =
+        new RegExp(`<label[^>]*><span>[^<]*</span><input name="${name}"[^>]*>`).exec(shown.text) ??
+        []
+      assert.match(field, /\(optional\)/)
+      assert.doesNotMatch(field, /required/)
+    }
+    const bare = { ...DETAILS, state: '', postal_code: '', city: 'Doha', country: 'Qatar' }
+    const form = { ...bare, ...GOOD, key: shown.field('key') }
+    const { text } = await shopper.follow('/checkout', form)
+    assert.match(text, /Thank you!/)
+    assert.match(text, />1 Square<\/span><span[^>]*>Doha<\/span><span[^>]*>Qatar<\/span>/)
+  })
+
   test('whose payment is not confirmed shows the order, and keeps the cart until it is', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
@@ -217,5 +236,9 @@ describe('an order', () => {
     const paid = { [item]: '3', ...GOOD, deed: declined.field('deed') }
     assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Your order is changed/)
     assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Placed/)
+    // From the page before, as the browser's Back button has it, with another number.
+    const back = await shopper.follow(`${path}/edit`, { ...paid, [item]: '2' })
+    assert.match(back.text, /This form was sent before/)
+    assert.doesNotMatch(back.text, /Nothing was charged/)
   })
 })

@@ -7,6 +7,8 @@ export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])
 export const FulfillmentStatus = Type.Enum([...FULFILLMENT_STATUSES])
 
 const line = Type.String({ minLength: 1, maxLength: 300 })
+/** Many countries have no states, some no postcodes. */
+const lineOrNone = Type.String({ maxLength: 300 })
 
 /** Where an order goes. */
 export const ShipTo = Type.Object({
@@ -14,8 +16,8 @@ export const ShipTo = Type.Object({
   line1: line,
   line2: Type.Optional(Nullable(Type.String({ maxLength: 300 }))),
   city: line,
-  state: line,
-  postal_code: line,
+  state: lineOrNone,
+  postal_code: lineOrNone,
   country: line,
 })
 export type ShipTo = Static<typeof ShipTo>

@@ -253,6 +253,10 @@ test('whatever is wrong in a body', async (t) => {
       const { status } = await send(url, body)
       assert.equal(status, 400, body)
     }
+    for (const name of ['label', 'line1', 'city', 'country']) {
+      const shipping_address = { ...good.shipping_address, [name]: '' }
+      assert.equal((await send(url, JSON.stringify({ ...good, shipping_address }))).status, 400)
+    }
     const huge = await send(url, JSON.stringify({ ...good, ip: 'x'.repeat(3_000_000) }))
     assert.equal(JSON.parse(huge.text).error.code, 'body_too_large')
     assert.deepEqual(await everything(), before)

@@ -99,6 +99,25 @@ test('a checkout', async (t) => {
     assert.ok(!text.includes('192.0.2.7'), 'the shopper is not told what is known of them')
   })
 
+  await t.test('goes to countries without states and without postcodes', async () => {
+    const to = { ...TO, line1: '7 Harbour Road', state: '', postal_code: '', country: 'Qatar' }
+    const body = cart(thousand, { shipping_address: to, customer_ref: randomUUID() })
+    const { status, body: answer, text } = await checkout(app, shop, body)
+    assert.equal(status, 201, text)
+    assert.deepEqual(answer.order.ship_to, { ...to, line2: null })
+    const { id, order_number } = answer.order
+    const csv = await merchant.get(`/v1/merchant/orders/export.csv?q=${order_number}`)
+    assert.match(csv.text, /"Ann Example","7 Harbour Road",,"Springfield","","","Qatar"/)
+    // What is known of such an address is enough to turn it away.
+    const wanted = { order_id: id, kinds: ['address'], action: 'block' }
+    const banned = await merchant.post('/v1/merchant/fraud/bans/from-order', wanted)
+    assert.equal(banned.status, 201, banned.text)
+    const refused = await checkout(app, shop, { ...body, customer_ref: randomUUID() })
+    assert.equal(refused.status, 403, refused.text)
+    const elsewhere = { ...to, line1: '8 Harbour Road' }
+    assert.equal((await checkout(app, shop, { ...body, shipping_address: elsewhere })).status, 201)
+  })
+
   await t.test('answers what is read of it afterwards, whatever has paid for it', async () => {
     const customer_ref = randomUUID()
     await giveCredit(merchant, customer_ref, 300)
