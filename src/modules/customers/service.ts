@@ -21,16 +21,12 @@ const PSEUDONYM_HEX = 32
 export const pseudonym = (key: Buffer, tenant: string, customer_ref: string): string =>
   `erased:${hashRef(key, tenant, customer_ref).toString('hex').slice(0, PSEUDONYM_HEX)}`
 
-/** Such a name is nobody's, and has no profile. */
-const PSEUDONYM = /^erased:[0-9a-f]{32}$/
-
 /**
  * Notes that a customer was seen: one statement, which waits for nobody but the same customer and
  * writes nothing when nothing is new. An erased customer is not restored.
  */
 export async function touch(tx: Tx, key: Buffer, seen: Seen): Promise<void> {
   const { customer_ref, person_id = null, email = null, name = null } = seen
-  if (PSEUDONYM.test(customer_ref)) return
   const ref_hash = hashRef(key, tx.tenant, customer_ref)
   const email_folded = email === null ? null : foldEmail(email)
   await queries.upsertCustomer(tx, { ref_hash, customer_ref, person_id, email, email_folded, name })

@@ -192,33 +192,6 @@ test('an order that is held', async (t) => {
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
   })
 
-  await t.test(
-    'is paid by what it holds, though its customer was erased, and stays nobody’s',
-    async () => {
-      const { merchant, ...shop } = await openShop(app, 'erases')
-      await enable(merchant, 'store_credit')
-      for (const verb of ['release', 'cancel']) {
-        const customer_ref = `before-${verb}`
-        const look = { kind: 'customer_ref', value: customer_ref, action: 'review' }
-        assert.equal((await merchant.post('/v1/merchant/fraud/bans', look)).status, 201)
-        await giveCredit(merchant, customer_ref, 300)
-        const more = { customer_ref, apply_store_credit: true }
-        const placed = await checkout(app, shop, cart(shop.variants[1_000], more))
-        assert.equal(placed.status, 202, placed.text)
-        const { id } = placed.body.order
-        const url = '/v1/my/privacy/erase'
-        const { confirm } = (await merchant.post(url, { customer_ref })).body
-        const erased = await merchant.post(url, { customer_ref, confirm }, keyed())
-        assert.equal(erased.status, 200, erased.text)
-        const wish = verb === 'cancel' ? { reason: 'staff' } : undefined
-        const ended = await merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, keyed())
-        assert.equal(ended.body.order?.customer_ref, erased.body.erasure.pseudonym, ended.text)
-        const { customers } = (await merchant.get('/v1/merchant/customers')).body
-        assert.deepEqual(customers, [])
-      }
-    },
-  )
-
   await t.test('expires though the gateway of another store is away', async () => {
     const away = await openShop(app, 'away')
     await away.merchant.post('/v1/merchant/fraud/bans', ban)
