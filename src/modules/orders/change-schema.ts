@@ -25,28 +25,34 @@ const SomeId = Type.String({ maxLength: 200 })
 /** As many lines as an order has at most. */
 const LINES_MAX = 500
 
-export const ShopperRefund = Type.Object({
-  charge_id: SomeId,
-  amount_cents: Type.Optional(Amount),
-  reason: Type.Optional(Nullable(Words)),
-})
+/** What names no amount gives back all of it, so that a misspelt name must not pass for none. */
+const STRICT = { additionalProperties: false }
+
+export const ShopperRefund = Type.Object(
+  {
+    charge_id: SomeId,
+    amount_cents: Type.Optional(Amount),
+    reason: Type.Optional(Nullable(Words)),
+  },
+  STRICT,
+)
 export type ShopperRefund = Static<typeof ShopperRefund>
 
-export const MerchantRefund = Type.Object({
-  amount_cents: Type.Optional(Amount),
-  items: Type.Optional(
-    Type.Array(
-      Type.Object({
-        order_item_id: SomeId,
-        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-      }),
-      { minItems: 1, maxItems: LINES_MAX },
-    ),
-  ),
-  shipping_cents: Type.Optional(Cents),
-  reason: Type.Optional(Nullable(Words)),
-  method: Type.Optional(Type.Enum(['original', 'store_credit'])),
-})
+const RefundedUnits = Type.Object(
+  { order_item_id: SomeId, quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }) },
+  STRICT,
+)
+
+export const MerchantRefund = Type.Object(
+  {
+    amount_cents: Type.Optional(Amount),
+    items: Type.Optional(Type.Array(RefundedUnits, { minItems: 1, maxItems: LINES_MAX })),
+    shipping_cents: Type.Optional(Cents),
+    reason: Type.Optional(Nullable(Words)),
+    method: Type.Optional(Type.Enum(['original', 'store_credit'])),
+  },
+  STRICT,
+)
 export type MerchantRefund = Static<typeof MerchantRefund>
 
 export const RefundPreview = Type.Object({
