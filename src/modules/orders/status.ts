@@ -41,8 +41,8 @@ export const FULFILLMENT_STATUSES = [
 ] as const
 export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number]
 
-/** No action and no news leads out of these. */
-export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'refunded', 'payment_failed']
+/** No action and no news leads out of these. What is refunded can still be cancelled. */
+export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 export interface OrderFacts {
   total_cents: number
@@ -201,8 +201,9 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
+  // Also once all was given back: until then its stock is owed, and its coupon used.
   cancel: {
-    from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded'],
+    from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded', 'refunded'],
     guards: [nothingShipped],
   },
   cancel_remaining: {

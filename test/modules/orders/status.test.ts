@@ -140,6 +140,7 @@ describe('what may be done', () => {
       facts({ total_cents: 0, placed_at: at }),
       ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit'],
     ],
+    ['refunded and unshipped', paid({ refunded_cents: 1_000 }), ['cancel']],
     ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver']],
     ['cancelled', paid({ cancelled_at: at }), []],
     ['not paid for', facts({ payment: 'failed' }), []],
@@ -151,6 +152,7 @@ describe('what may be done', () => {
 
   const reasons: [action: string, reason: string, facts: OrderFacts][] = [
     ['cancel', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
+    ['cancel', 'already_shipped', paid({ q_shipped: 1, refunded_cents: 1_000 })],
     ['cancel', 'order_partially_shipped', paid({ q_shipped: 1 })],
     ['cancel', 'order_cancelled', paid({ cancelled_at: at })],
     ['edit', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
