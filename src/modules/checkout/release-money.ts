@@ -57,7 +57,6 @@ async function begin(
   { orderId, by }: { orderId: string; by: string },
 ): Promise<idempotency.Answer | idempotency.WonClaim> {
   const order = await orders.lock(tx, orderId)
-  orderRows.requireFree(order)
   orders.requireAllowed(order, 'release')
   if (order.placed_at !== null) {
     return told(tx, claim, await orders.change(tx, order, { hold: null }), by)

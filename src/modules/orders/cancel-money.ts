@@ -14,7 +14,7 @@ import {
 } from './cancel-end-money.ts'
 import type { CancelReason } from './change-schema.ts'
 import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, occupy, planOf, requireFree } from './operations.ts'
+import { type Asked, actorOf, occupy, planOf } from './operations.ts'
 import { listCharges } from './queries.ts'
 import { failure } from './refund-money.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
@@ -129,8 +129,9 @@ async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): 
     listCharges(tx, order.id),
     refunds.sumPromised(tx, order.id),
   ])
-  requireFree(order, promised.pending)
-  requireAllowed(order, wish.as)
+  // What was never paid cannot be edited; an edit that leaves nothing of it lets go of it all the same.
+  const action = order.placed_at === null ? 'cancel' : wish.as
+  requireAllowed(order, action, promised.pending)
   const amount = refundableOf(charges)
   const refund_id =
     amount === 0

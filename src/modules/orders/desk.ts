@@ -5,7 +5,6 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as notes from './note-queries.ts'
-import { busy } from './operations.ts'
 import { findOrder, insertTimeline, listCharges, listItems } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listRefunds } from './refund-queries.ts'
@@ -127,7 +126,6 @@ async function act(
 ): Promise<MerchantOrder> {
   return db.transaction(`orders: ${action}`, async (tx) => {
     const order = await orders.lock(tx, id)
-    if (order.busy) throw busy()
     orders.requireAllowed(order, action)
     return orders.forMerchant(await work(tx, order))
   })

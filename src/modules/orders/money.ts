@@ -10,7 +10,6 @@ export {
   occupy,
   type Plan,
   planOf,
-  requireFree,
   vacate,
 } from './operations.ts'
 export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'

@@ -4,6 +4,7 @@ import type { Actor } from '../../platform/audit.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import * as queries from './operation-queries.ts'
 import type { OrderRow } from './schema.ts'
+import { type Action, type Wait, waitOf } from './status.ts'
 
 /** Who asks for a change of an order, under which key. */
 export interface Asked {
@@ -22,11 +23,19 @@ export const isShopper = (actor: string): boolean => actor === SHOPPER
 
 export const busy = () => new ApiError('order_busy', { headers: { 'retry-after': '2' } })
 
-/** One operation at a time: none begins while another, or the payment itself, is under way. */
-export function requireFree(order: OrderRow, pendingRefunds = 0): void {
+/** All that is under way at an order. */
+export function underWayOf(order: OrderRow, pendingRefunds = 0): Wait[] {
   const isPaying = order.captured_cents === 0 && ['pending', 'unknown'].includes(order.payment)
-  const isWaiting = isPaying && order.status === 'pending_payment'
-  if (order.busy || isWaiting || pendingRefunds > 0) throw busy()
+  const waits: Wait[] = []
+  if (isPaying && order.status === 'pending_payment') waits.push('payment')
+  if (order.busy) waits.push('operation')
+  if (pendingRefunds > 0) waits.push('refund')
+  return waits
+}
+
+/** Nothing begins while something is under way that it has to wait for. */
+export function requireFree(order: OrderRow, action: Action, pendingRefunds = 0): void {
+  if (waitOf(action, underWayOf(order, pendingRefunds)) !== undefined) throw busy()
 }
 
 /** What an operation means to do, kept with the order until it has ended. */

@@ -62,7 +62,7 @@ const CASES: Case[] = [
   [18, 'cancel', paid({ refunded_cents: 1_000 }), all, 'cancelled'],
   [19, 'edit', paid(), all, 'cancelled'],
   [19, 'edit', paid({ processing_at: at }), all, 'cancelled'],
-  [19, 'edit', held, all, 'cancelled'],
+  [19, 'edit', paid({ live_hold: true }), all, 'cancelled'],
   [20, 'edit', paid(), some, 'placed'],
   [20, 'edit', paid({ processing_at: at }), some, 'processing'],
   [20, 'edit', paid({ live_hold: true }), some, 'on_hold'],
