@@ -52,7 +52,9 @@ export async function cancel(
   if (claim.recoveryPoint === CANCELLING) return resumeCancel(deps, db, claim)
   const begun = await db.transaction('orders: begin to cancel', async (tx) => {
     const order = await lock(tx, orderId)
-    if (order.cancelled_at !== null) return repeat(tx, claim, order, actorOf(actor))
+    if (order.cancelled_at !== null) {
+      return repeat(tx, claim, order, { actor: actorOf(actor), as: wish.as })
+    }
     await begin(tx, order, wish, actorOf(actor))
     return idempotency.advance(tx, claim, CANCELLING, order.id)
   })

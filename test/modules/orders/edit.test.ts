@@ -145,6 +145,22 @@ describe('an edit', () => {
     assert.equal(await desk.net(order.id), 3_000)
   })
 
+  test('that leaves nothing of what is cancelled is answered as an edit that changed nothing', async () => {
+    const { order, items } = await desk.place()
+    await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    const { items: lines } = await desk.read(order.id)
+    for (const plane of [desk.shopper, desk.merchant]) {
+      const answer = await plane(order.id, 'edit', edits(items, 0))
+      assert.equal(answer.status, 200, answer.text)
+      const { order: shown, ...rest } = answer.body
+      assert.equal(shown.status, 'cancelled')
+      assert.equal(shown.email === undefined, plane === desk.shopper)
+      assert.deepEqual(rest, { items: lines, charge: null, refund: null, delta_cents: 0 })
+    }
+    const some = await desk.merchant(order.id, 'edit', edits(items, 1))
+    assert.equal(some.body.error.code, 'invalid_transition', some.text)
+  })
+
   test('that leaves nothing is a cancellation', async () => {
     const { order, items } = await desk.place()
     const answer = await desk.shopper(order.id, 'edit', edits(items, 0))
