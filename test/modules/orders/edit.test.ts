@@ -267,6 +267,18 @@ describe('an edit', () => {
     assert.equal((await desk.read(third.id)).order.hold.reason, 'merchant', 'held already')
   })
 
+  test('is refused for too many units of one variant, in however many lines', async () => {
+    const line = { variant_id: desk.shop.variants[1_000], quantity: 1 }
+    const { order, items } = await desk.place({ items: [line, line] })
+    const wish = { ...edits(items, 10_000, 1), card: APPROVED }
+    const refused = await desk.shopper(order.id, 'edit', wish)
+    assert.equal(refused.status, 400, refused.text)
+    const message = 'have too many units of one variant'
+    assert.deepEqual(refused.body.issues, [{ path: 'edits', message }])
+    const most = await desk.shopper(order.id, 'edit', { ...wish, ...edits(items, 9_999, 1) })
+    assert.equal(most.status, 200, most.text)
+  })
+
   test('is refused for what it cannot name, or once money was given back', async () => {
     const { order, items } = await desk.place()
     const unknown = await desk.shopper(order.id, 'edit', edits([{ id: randomUUID() }], 1))
