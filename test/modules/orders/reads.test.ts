@@ -149,6 +149,32 @@ describe('reading orders', () => {
     assert.equal((await desk.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
   })
 
+  test('says since when an order is held in one form everywhere', async () => {
+    const { merchant } = desk.shop
+    const ban = { kind: 'email', value: 'look@bad.example', action: 'review', reason: 'a test' }
+    await merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order: looked } = await desk.place({ email: ban.value })
+    const { order } = await desk.place()
+    const { body: held } = await merchant.post(`/v1/merchant/orders/${order.id}/hold`)
+    // A time whose last digit is nothing, which PostgreSQL leaves out.
+    await desk.superuser.query(
+      `update orders set hold_at = date_trunc('second', hold_at) + interval '470 ms' where id = any($1)`,
+      [[order.id, looked.id]],
+    )
+    const answers = [
+      await merchant.get('/v1/merchant/fraud/reviews'),
+      await merchant.get(`/v1/merchant/orders/${order.id}`),
+      await merchant.get('/v1/merchant/orders?status=on_hold'),
+      await desk.merchant(order.id, 'refunds', { amount_cents: 1 }),
+      await desk.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
+    ]
+    const times = [held, ...answers.map(({ body }) => body)].flatMap((body) =>
+      [...JSON.stringify(body).matchAll(/"placed_at":"([^"]*)"/g)].map(([, at]) => at),
+    )
+    assert.ok(times.filter((at) => at?.includes('.47')).length >= 5, times.join())
+    for (const at of times) assert.match(at ?? '', /^[\d-]{10}T[\d:]{8}\.\d{3}Z$/)
+  })
+
   test('keeps notes for the merchant', async () => {
     const url = `/v1/merchant/orders/${first.order.id}/notes`
     const made = await desk.shop.merchant.post(url, { note: 'gift wrap' })
