@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as payments from '../payments/service.ts'
 import {
@@ -14,9 +15,9 @@ import {
 } from './cancel-end-money.ts'
 import type { CancelReason } from './change-schema.ts'
 import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, occupy, planOf } from './operations.ts'
+import { type Asked, actorOf, occupy, planOf, record } from './operations.ts'
 import { listCharges } from './queries.ts'
-import { failure } from './refund-money.ts'
+import { failure, recordGiven } from './refund-money.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
 import type { ChargeRow, OrderRow } from './schema.ts'
@@ -82,7 +83,16 @@ async function conclude(
   await deps.at?.('cancel-answered')
   return db.transaction('orders: cancel', async (tx) => {
     const ended = await end(tx, deps, order.id, heard)
-    if (ended.state === 'failed') return idempotency.refuse(tx, claim, failure(ended))
+    const { actor, reason, restock } = requirePlan(order)
+    if (ended.state === 'failed') {
+      if (heard.refund) await recordGiven(tx, { actor, claim }, heard.refund, ended.refunded_cents)
+      return idempotency.refuse(tx, claim, failure(ended))
+    }
+    await record(tx, { actor, claim }, order.id, {
+      action: 'order.cancelled',
+      before: { status: order.status },
+      after: { reason, restock, refunded_cents: sum(ended.refunds.map((r) => r.amount_cents)) },
+    })
     return answer(tx, claim, ended, false)
   })
 }

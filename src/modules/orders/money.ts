@@ -10,6 +10,7 @@ export {
   occupy,
   type Plan,
   planOf,
+  record,
   vacate,
 } from './operations.ts'
 export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'

@@ -1,11 +1,11 @@
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as pricing from '../pricing/service.ts'
 import type { MerchantRefund, RefundPreview, ShopperRefund } from './change-schema.ts'
 import { exceeds, type Giving, promise, settle } from './give-back-money.ts'
-import { type Asked, actorOf, isShopper, requireFree } from './operations.ts'
+import { type Asked, actorOf, type By, isShopper, record, requireFree } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import {
   fitParts,
@@ -19,7 +19,7 @@ import {
   totalOf,
 } from './refund-plan.ts'
 import * as queries from './refund-queries.ts'
-import type { ChargeRow, OrderItem, OrderRow } from './schema.ts'
+import type { ChargeRow, OrderItem, OrderRow, RefundRow } from './schema.ts'
 import { allowedOf, factsOf, forMerchant, forShopper, get, lock } from './service.ts'
 import { allowedActions } from './status.ts'
 import { askBack, leave, type OrderDeps, recallBack, unknownOf, whileHeld } from './words.ts'
@@ -78,6 +78,8 @@ async function conclude(
   return db.transaction('orders: settle a refund', async (tx) => {
     const locked = await lock(tx, row.order_id)
     const settled = await settle(tx, locked, await getRefund(tx, row.refund_id), charges, words)
+    const given = settled.state === 'failed' ? settled.refunded_cents : row.amount_cents
+    await recordGiven(tx, { actor: row.actor, claim }, row, given)
     if (settled.state === 'failed') return idempotency.refuse(tx, claim, failure(settled))
     const isMerchants = !isShopper(row.actor)
     const shown = isMerchants ? forMerchant(settled.order) : forShopper(settled.order)
@@ -90,6 +92,18 @@ async function getRefund(db: Db, id: string | null) {
   const row = id === null ? null : await queries.findRefund(db, id)
   if (row === null) throw new Error('the refund of this key is gone')
   return row
+}
+
+/** Also of what was meant for a cancellation or an edit that did not happen. */
+export async function recordGiven(
+  tx: Tx,
+  by: By,
+  { order_id, refund_id, method }: RefundRow,
+  amount_cents: number,
+): Promise<void> {
+  if (amount_cents === 0) return
+  const after = { refund_id, amount_cents, method }
+  await record(tx, by, order_id, { action: 'order.refunded', after })
 }
 
 export const failure = ({ reason, refunded_cents }: { reason: string; refunded_cents: number }) =>

@@ -183,6 +183,62 @@ describe('reading orders', () => {
     assert.equal((await desk.shop.merchant.post(url, { note: '' })).status, 400)
   })
 
+  test('what is done at the desk is on record, in no words of anybody, and what a shopper does is not', async () => {
+    const { merchant } = desk.shop
+    const words = 'Zoe Zebra asked for it'
+    const { order, items } = await desk.place({ email: 'zoe@zebra.example' })
+    const other = await desk.place()
+    const { id } = order
+    const edits = (quantity: number) => ({ edits: [{ order_item_id: items[0].id, quantity }] })
+    const done = [
+      await merchant.post(`/v1/merchant/orders/${id}/notes`, { note: words }),
+      await desk.merchant(id, 'process'),
+      await desk.merchant(id, 'hold', { reason: words }),
+      await desk.merchant(id, 'release'),
+      await desk.merchant(id, 'edit', edits(1)),
+      await desk.merchant(id, 'refunds', { amount_cents: 100, reason: words }),
+      await desk.merchant(id, 'cancel', { reason: 'customer', note: words, restock: false }),
+    ]
+    for (const { status, text } of done) assert.ok(status < 300, text)
+    const [charge] = other.charges
+    const wish = { charge_id: charge.charge_id, amount_cents: 5, reason: words }
+    await desk.shopper(other.order.id, 'refund', wish)
+    await desk.shopper(other.order.id, 'cancel', { reason: words })
+
+    const { body, text } = await merchant.get('/v1/my/audit?limit=100')
+    const ofOrder = (wanted: string) =>
+      body.entries
+        .filter(({ entity }: { entity: string }) => entity === `order:${wanted}`)
+        .reverse()
+    const [noted, ...rest] = ofOrder(id).map(
+      ({ action, before, after }: Record<string, unknown>) => [action, before, after],
+    )
+    assert.deepEqual(noted, ['order.noted', null, { note_id: done[0]?.body.note.id }])
+    const { refund_id } = done[5]?.body.refund ?? {}
+    assert.deepEqual(rest, [
+      ['order.processing', { status: 'placed' }, { status: 'processing' }],
+      ['order.held', { status: 'processing' }, { status: 'on_hold' }],
+      ['order.released', { status: 'on_hold' }, { status: 'processing' }],
+      ['order.edited', { total_cents: 2_000 }, { total_cents: 1_000, delta_cents: -1_000 }],
+      ['order.refunded', null, { refund_id, amount_cents: 100, method: 'original' }],
+      [
+        'order.cancelled',
+        { status: 'partially_refunded' },
+        { reason: 'customer', restock: false, refunded_cents: 900 },
+      ],
+    ])
+    const requests = done.map(({ headers }) => headers['x-correlation-id'])
+    assert.deepEqual(
+      ofOrder(id).map(({ correlation_id }: { correlation_id: string }) => correlation_id),
+      requests,
+    )
+    assert.match(ofOrder(id)[0].actor, /^merchant_key:/)
+    assert.deepEqual(ofOrder(other.order.id), [])
+    for (const secret of ['Zebra', 'zebra']) assert.ok(!text.includes(secret), text)
+    const url = '/v1/audit?tenant_ref=acme&action=order.cancelled'
+    assert.equal((await desk.app.operator.get(url)).body.total, 1)
+  })
+
   test('an operator flags a test order, on record', async () => {
     const { order } = await desk.place()
     const url = `/v1/stores/acme/orders/${order.id}/test-flag`

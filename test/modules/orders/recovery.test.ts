@@ -118,6 +118,12 @@ describe('an outcome that nobody knows', () => {
     assert.equal(answer.status, 201, answer.body)
     assert.equal(await desk.net(order.id), 1_700)
     assert.equal((await desk.read(order.id)).order.refunded_cents, 300)
+    const { body } = await desk.shop.merchant.get('/v1/my/audit?action=order.refunded')
+    const onRecord = body.entries.filter(
+      ({ entity }: { entity: string }) => entity === `order:${order.id}`,
+    )
+    assert.equal(onRecord.length, 1, 'by whom it was asked for, whoever has ended it')
+    assert.equal(onRecord[0].actor, ACTOR.name)
   })
 
   const explain = async (orderId: string) =>
