@@ -48,14 +48,17 @@ function inWords({ keyword, params, message }: Issue): string {
   if (keyword === 'enum' && allowedValues !== undefined) {
     return `must be one of ${allowedValues.join(', ')}`
   }
+  if (keyword === 'additionalProperties') return 'is not known here'
   return (keyword === 'pattern' && patternWords(pattern ?? '')) || (message ?? 'is not valid')
 }
 
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */
 function validationError(error: FastifyError): ApiError {
   const issues = (error.validation ?? []).map((issue) => {
-    const missing = (issue.params as { missingProperty?: unknown }).missingProperty
-    const path = [...issue.instancePath.split('/').slice(1), ...(missing ? [String(missing)] : [])]
+    const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
+    const member = missingProperty ?? additionalProperty
+    const above = issue.instancePath.split('/').slice(1)
+    const path = member === undefined ? above : [...above, String(member)]
     return { path: path.map(quotable).join('.'), message: inWords(issue) }
   })
   return new ApiError('invalid_body', { body: { issues }, cause: error })

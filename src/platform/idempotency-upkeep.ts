@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
-import { Id, Nullable } from '../kernel/schema.ts'
+import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { CLAIM_LEASE_SECONDS, type WonClaim } from './idempotency.ts'
 
 /** Retries come within minutes, disputes within weeks. */
@@ -92,6 +92,19 @@ export const hasten = (db: Db, resourceId: string): Promise<number> =>
     update idempotency_keys set lease_until = now()
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
        and lease_until > now() + make_interval(secs => ${CLAIM_LEASE_SECONDS})`)
+
+/** When what is left undone at one of these is taken up, at the latest; null where nothing is. */
+export async function findDue(db: Db, resourceIds: readonly string[]): Promise<string | null> {
+  const { due_at } = await db.one(
+    Type.Object({ due_at: Nullable(Timestamp) }),
+    sql`
+    select min(lease_until) as due_at
+      from idempotency_keys
+     where tenant_ref = ${db.tenant} and resource_id = any(${resourceIds}::uuid[])
+       and state = 'running'`,
+  )
+  return due_at
+}
 
 /** Deletes answers older than 30 days, in batches. Answers how many rows went. */
 export async function forgetOld(database: Database): Promise<number> {

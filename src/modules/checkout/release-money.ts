@@ -57,7 +57,6 @@ async function begin(
   { orderId, by }: { orderId: string; by: string },
 ): Promise<idempotency.Answer | idempotency.WonClaim> {
   const order = await orders.lock(tx, orderId)
-  orderRows.requireFree(order)
   orders.requireAllowed(order, 'release')
   if (order.placed_at !== null) {
     return told(tx, claim, await orders.change(tx, order, { hold: null }), by)
@@ -100,6 +99,10 @@ async function told(
   const [answer] = await allOf([
     idempotency.finish(tx, claim, 200, JSON.stringify({ order: orders.forMerchant(order) })),
     orderRows.insertTimeline(tx, order.id, { type: 'released', actor: by }),
+    orderRows.record(tx, { actor: by, claim }, order.id, {
+      ...{ action: 'order.released', before: { status: 'on_hold' } },
+      after: { status: order.status },
+    }),
     webhooks.emit(tx, {
       type: 'commerce.order.released.v1',
       order_id: order.id,

@@ -97,7 +97,16 @@ export async function adjust(
     if (level.on_hand + change > QUANTITY_MAX) throw tooMany()
     const place = { variant_id, location_id, allocated: 0, reserved: 0 }
     const move = { ...place, kind: 'adjusted' as const, on_hand: change }
-    const [moved] = await moveStock(tx, [move], { actor: actor.name, reason })
+    // Why is in somebody's own words, and stands with the movement.
+    const [[moved]] = await Promise.all([
+      moveStock(tx, [move], { actor: actor.name, reason }),
+      audit.record(tx, actor, {
+        action: 'inventory.adjusted',
+        entity: `variant:${variant_id}`,
+        before: { location_id, on_hand: level.on_hand },
+        after: { location_id, on_hand: level.on_hand + change },
+      }),
+    ])
     return moved ?? level
   })
 }

@@ -128,8 +128,9 @@ export async function repeat(
   tx: Tx,
   claim: idempotency.WonClaim,
   order: OrderRow,
-  actor: string,
+  { actor, as }: Pick<CancelPlan, 'actor' | 'as'>,
 ): Promise<idempotency.Answer> {
+  if (as === 'edit') return answerEdit(tx, claim, { order, actor, given: [] })
   const given = (await refunds.listRefunds(tx, order.id))
     .filter(({ status }) => status === 'succeeded')
     .map(isShopper(actor) ? refundForShopper : shownRefund)
@@ -146,11 +147,17 @@ export async function answer(
   { order, refunds: given, plan }: Extract<Ended, { state: 'cancelled' }>,
   already_cancelled: boolean,
 ): Promise<idempotency.Answer> {
-  const view = shown(order, plan.actor)
-  if (plan.as === 'cancel') {
-    const body = { order: view, refunds: given, already_cancelled }
-    return idempotency.finish(tx, claim, 200, JSON.stringify(body))
-  }
+  if (plan.as === 'edit') return answerEdit(tx, claim, { order, actor: plan.actor, given })
+  const body = { order: shown(order, plan.actor), refunds: given, already_cancelled }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}
+
+async function answerEdit(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { order, actor, given }: { order: OrderRow; actor: string; given: readonly OrderRefund[] },
+): Promise<idempotency.Answer> {
+  const view = shown(order, actor)
   const delta_cents = -given.reduce((cents, { amount_cents }) => cents + amount_cents, 0)
   const items = await listItems(tx, order.id)
   const body = { order: view, items, charge: null, refund: given[0] ?? null, delta_cents }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as payments from '../payments/service.ts'
 import {
@@ -14,9 +15,9 @@ import {
 } from './cancel-end-money.ts'
 import type { CancelReason } from './change-schema.ts'
 import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, occupy, planOf, requireFree } from './operations.ts'
+import { type Asked, actorOf, occupy, planOf, record } from './operations.ts'
 import { listCharges } from './queries.ts'
-import { failure } from './refund-money.ts'
+import { failure, recordGiven } from './refund-money.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
 import type { ChargeRow, OrderRow } from './schema.ts'
@@ -52,7 +53,9 @@ export async function cancel(
   if (claim.recoveryPoint === CANCELLING) return resumeCancel(deps, db, claim)
   const begun = await db.transaction('orders: begin to cancel', async (tx) => {
     const order = await lock(tx, orderId)
-    if (order.cancelled_at !== null) return repeat(tx, claim, order, actorOf(actor))
+    if (order.cancelled_at !== null) {
+      return repeat(tx, claim, order, { actor: actorOf(actor), as: wish.as })
+    }
     await begin(tx, order, wish, actorOf(actor))
     return idempotency.advance(tx, claim, CANCELLING, order.id)
   })
@@ -80,7 +83,16 @@ async function conclude(
   await deps.at?.('cancel-answered')
   return db.transaction('orders: cancel', async (tx) => {
     const ended = await end(tx, deps, order.id, heard)
-    if (ended.state === 'failed') return idempotency.refuse(tx, claim, failure(ended))
+    const { actor, reason, restock } = requirePlan(order)
+    if (ended.state === 'failed') {
+      if (heard.refund) await recordGiven(tx, { actor, claim }, heard.refund, ended.refunded_cents)
+      return idempotency.refuse(tx, claim, failure(ended))
+    }
+    await record(tx, { actor, claim }, order.id, {
+      action: 'order.cancelled',
+      before: { status: order.status },
+      after: { reason, restock, refunded_cents: sum(ended.refunds.map((r) => r.amount_cents)) },
+    })
     return answer(tx, claim, ended, false)
   })
 }
@@ -129,8 +141,9 @@ async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): 
     listCharges(tx, order.id),
     refunds.sumPromised(tx, order.id),
   ])
-  requireFree(order, promised.pending)
-  requireAllowed(order, wish.as)
+  // What was never paid cannot be edited; an edit that leaves nothing of it lets go of it all the same.
+  const action = order.placed_at === null ? 'cancel' : wish.as
+  requireAllowed(order, action, promised.pending)
   const amount = refundableOf(charges)
   const refund_id =
     amount === 0

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { Amount, Cents, Nullable, OpenObject, ref } from '../../kernel/schema.ts'
-import { CardInput } from '../payments/schema.ts'
+import { Amount, Cents, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { AttemptKind, CardInput, GatewayName } from '../payments/schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import {
   FulfillmentStatus,
@@ -25,28 +25,34 @@ const SomeId = Type.String({ maxLength: 200 })
 /** As many lines as an order has at most. */
 const LINES_MAX = 500
 
-export const ShopperRefund = Type.Object({
-  charge_id: SomeId,
-  amount_cents: Type.Optional(Amount),
-  reason: Type.Optional(Nullable(Words)),
-})
+/** What names no amount gives back all of it, so that a misspelt name must not pass for none. */
+const STRICT = { additionalProperties: false }
+
+export const ShopperRefund = Type.Object(
+  {
+    charge_id: SomeId,
+    amount_cents: Type.Optional(Amount),
+    reason: Type.Optional(Nullable(Words)),
+  },
+  STRICT,
+)
 export type ShopperRefund = Static<typeof ShopperRefund>
 
-export const MerchantRefund = Type.Object({
-  amount_cents: Type.Optional(Amount),
-  items: Type.Optional(
-    Type.Array(
-      Type.Object({
-        order_item_id: SomeId,
-        quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-      }),
-      { minItems: 1, maxItems: LINES_MAX },
-    ),
-  ),
-  shipping_cents: Type.Optional(Cents),
-  reason: Type.Optional(Nullable(Words)),
-  method: Type.Optional(Type.Enum(['original', 'store_credit'])),
-})
+const RefundedUnits = Type.Object(
+  { order_item_id: SomeId, quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }) },
+  STRICT,
+)
+
+export const MerchantRefund = Type.Object(
+  {
+    amount_cents: Type.Optional(Amount),
+    items: Type.Optional(Type.Array(RefundedUnits, { minItems: 1, maxItems: LINES_MAX })),
+    shipping_cents: Type.Optional(Cents),
+    reason: Type.Optional(Nullable(Words)),
+    method: Type.Optional(Type.Enum(['original', 'store_credit'])),
+  },
+  STRICT,
+)
 export type MerchantRefund = Static<typeof MerchantRefund>
 
 export const RefundPreview = Type.Object({
@@ -144,14 +150,33 @@ export const MerchantEdited = Type.Object({ order: ref(MerchantOrder), ...edited
 
 const Verb = Type.Enum([...ACTIONS])
 
+/** What a gateway was asked and has not answered. */
+const Silence = Type.Object({
+  kind: AttemptKind,
+  gateway: GatewayName,
+  amount_cents: Cents,
+  since: Timestamp,
+  checks: Type.Integer({ description: 'How often it was asked since what became of it.' }),
+  next_check_at: Type.Unsafe<string | null>({
+    ...Nullable(Timestamp),
+    description: 'When it is asked again; null where no key waits for it, as when a hold expires.',
+  }),
+})
+
+const Facts = Type.Unsafe<Record<string, unknown> & { waiting_for: Static<typeof Silence> | null }>(
+  Type.Object({ waiting_for: Nullable(Silence) }, { additionalProperties: true }),
+)
+
 /** Why an order is where it is, and what may be done with it. */
 export const Explanation = Type.Object({
   status: OrderStatus,
   payment_status: PaymentStatus,
   fulfillment_status: FulfillmentStatus,
-  facts: OpenObject,
+  facts: Facts,
   rule: Type.Object({ number: Type.Integer(), status: OrderStatus, meaning: Type.String() }),
-  busy: Type.Boolean({ description: 'An edit, a cancellation or a release is under way.' }),
+  busy: Type.Boolean({
+    description: 'Its payment, a refund, an edit, a cancellation or a release is under way.',
+  }),
   allowed: Type.Array(Verb),
   refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
 })

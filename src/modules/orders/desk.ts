@@ -5,7 +5,6 @@ import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as notes from './note-queries.ts'
-import { busy } from './operations.ts'
 import { findOrder, insertTimeline, listCharges, listItems } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listRefunds } from './refund-queries.ts'
@@ -70,17 +69,16 @@ export async function readTimeline(db: Db, id: string) {
   return { timeline: await notes.listTimeline(db, order.id) }
 }
 
-export function addNote(
-  db: TenantDb,
-  { name: actor }: audit.Actor,
-  id: string,
-  note: string,
-): Promise<Note> {
+export function addNote(db: TenantDb, actor: audit.Actor, id: string, note: string): Promise<Note> {
   return db.transaction('orders: add a note', async (tx) => {
     const order = await orders.get(tx, id)
-    const written = await notes.insertNote(tx, order.id, { note, actor })
+    const written = await notes.insertNote(tx, order.id, { note, actor: actor.name })
     // Its words can be erased, so that they stand in the note alone.
-    await insertTimeline(tx, order.id, { type: 'noted', actor, data: { note_id: written.id } })
+    const data = { note_id: written.id }
+    await Promise.all([
+      insertTimeline(tx, order.id, { type: 'noted', actor: actor.name, data }),
+      audit.record(tx, actor, { action: 'order.noted', entity: `order:${order.id}`, after: data }),
+    ])
     return written
   })
 }
@@ -88,11 +86,12 @@ export function addNote(
 /** Keeps an order from being shipped until it is released. */
 export function hold(
   db: TenantDb,
-  { name: by }: audit.Actor,
+  actor: audit.Actor,
   id: string,
   reason: string | null | undefined,
 ): Promise<MerchantOrder> {
-  return act(db, id, 'hold', async (tx, order) => {
+  const work: Work = async (tx, order) => {
+    const { name: by } = actor
     const at = new Date().toISOString()
     const held = await orders.change(tx, order, { hold: { reason: reason ?? 'merchant', by, at } })
     await insertTimeline(tx, order.id, { type: 'held', actor: by })
@@ -103,33 +102,46 @@ export function hold(
       data: { order: orders.forMerchant(held) },
     })
     return held
-  })
+  }
+  return act(db, actor, id, { verb: 'hold', action: 'order.held', work })
 }
 
 /** Somebody has begun to work on it. */
-export function process(
-  db: TenantDb,
-  { name: actor }: audit.Actor,
-  id: string,
-): Promise<MerchantOrder> {
-  return act(db, id, 'process', async (tx, order) => {
+export function process(db: TenantDb, actor: audit.Actor, id: string): Promise<MerchantOrder> {
+  const work: Work = async (tx, order) => {
     const changed = await orders.change(tx, order, { processing_at: new Date().toISOString() })
-    await insertTimeline(tx, order.id, { type: 'processing', actor })
+    await insertTimeline(tx, order.id, { type: 'processing', actor: actor.name })
     return changed
-  })
+  }
+  return act(db, actor, id, { verb: 'process', action: 'order.processing', work })
+}
+
+type Work = (tx: Tx, order: OrderRow) => Promise<OrderRow>
+
+/** What is done, and as what it is on record. */
+interface Act {
+  verb: 'hold' | 'process'
+  action: string
+  work: Work
 }
 
 async function act(
   db: TenantDb,
+  actor: audit.Actor,
   id: string,
-  action: 'hold' | 'process',
-  work: (tx: Tx, order: OrderRow) => Promise<OrderRow>,
+  { verb, action, work }: Act,
 ): Promise<MerchantOrder> {
-  return db.transaction(`orders: ${action}`, async (tx) => {
+  return db.transaction(`orders: ${verb}`, async (tx) => {
     const order = await orders.lock(tx, id)
-    if (order.busy) throw busy()
-    orders.requireAllowed(order, action)
-    return orders.forMerchant(await work(tx, order))
+    orders.requireAllowed(order, verb)
+    const after = await work(tx, order)
+    await audit.record(tx, actor, {
+      action,
+      entity: `order:${order.id}`,
+      before: { status: order.status },
+      after: { status: after.status },
+    })
+    return orders.forMerchant(after)
   })
 }
 

@@ -9,8 +9,7 @@ import { insertTimeline, listCharges } from './queries.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
 import type { MerchantOrder, OrderRow } from './schema.ts'
-import { change, factsOf, forMerchant, lock } from './service.ts'
-import { allowedActions } from './status.ts'
+import { allowedOf, change, forMerchant, lock } from './service.ts'
 
 /** Why an order is held while its money is disputed. */
 const DISPUTE = 'dispute'
@@ -24,7 +23,8 @@ export function setDispute(
 ): Promise<MerchantOrder> {
   return db.transaction('orders: dispute', async (tx) => {
     const order = await lock(tx, orderId)
-    requireFree(order)
+    // Lost, it is a refund.
+    requireFree(order, 'refund')
     const isDue = outcome === 'opened' ? isDisputable(order) : order.disputed
     if (!isDue) throw notNow(order)
     const by = actor.name
@@ -49,7 +49,7 @@ export const isDisputable = (order: OrderRow): boolean =>
 
 const notNow = (order: OrderRow) =>
   new ApiError('invalid_transition', {
-    body: { current_status: order.status, allowed: allowedActions(factsOf(order)).allowed },
+    body: { current_status: order.status, allowed: allowedOf(order).allowed },
   })
 
 /**

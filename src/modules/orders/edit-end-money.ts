@@ -12,9 +12,9 @@ import { recordReview, reviewOf, tellHeld } from './edit-review-money.ts'
 import { type Settled, settle } from './give-back-money.ts'
 import { insertNote } from './note-queries.ts'
 import * as operations from './operation-queries.ts'
-import { isShopper, type Plan, planOf, vacate } from './operations.ts'
+import { isShopper, type Plan, planOf, record, vacate } from './operations.ts'
 import { captureCharge, insertCharges, insertTimeline, listCharges, listItems } from './queries.ts'
-import { failure } from './refund-money.ts'
+import { failure, recordGiven } from './refund-money.ts'
 import * as refunds from './refund-queries.ts'
 import type { ChargeRow, OrderRow } from './schema.ts'
 import { change, forMerchant, forShopper, lock, shownCharge } from './service.ts'
@@ -75,10 +75,14 @@ export async function end(
   await moveStock(tx, order, plan, isRefused)
   const refund = plan.refund_id === null ? null : await refunds.findRefund(tx, plan.refund_id)
   const given = refund && (await settle(tx, order, refund, heard.charges, heard.words))
-  if (given?.state === 'failed') return idempotency.refuse(tx, claim, failure(given))
+  if (refund !== null && given?.state === 'failed') {
+    await recordGiven(tx, { actor: plan.actor, claim }, refund, given.refunded_cents)
+    return idempotency.refuse(tx, claim, failure(given))
+  }
   const charged = await closeCharge(tx, heard.charged)
   if (charged === 'refused') return refuseCharge(tx, claim, order, plan, heard.charged)
-  return apply(tx, claim, order, plan, given, charged)
+  const succeeded = given?.state === 'succeeded' ? given : null
+  return apply(tx, claim, order, plan, succeeded, charged)
 }
 
 /** What more was wanted has been taken already: it is given back where nothing comes of it. */
@@ -164,6 +168,11 @@ async function apply(
       order_id: order.id,
       customer_ref: order.customer_ref,
       data: { order: forMerchant(order), ...changesOf(before, plan) },
+    }),
+    record(tx, { actor, claim }, order.id, {
+      action: 'order.edited',
+      before: { total_cents: before.total_cents },
+      after: { total_cents: order.total_cents, delta_cents },
     }),
     plan.ban_ids.length > 0 && recordReview(tx, order, plan),
     hold !== null && tellHeld(tx, order, hold),

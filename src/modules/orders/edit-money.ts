@@ -12,13 +12,12 @@ import type { MerchantEdit, ShopperEdit } from './change-schema.ts'
 import { type EditPlan, end, type Heard, type NewCard, requirePlan } from './edit-end-money.ts'
 import { type Edited, isSame, priceEdit, withQuantities } from './edit-plan.ts'
 import { gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, busy, isShopper, occupy, requireFree } from './operations.ts'
+import { type Asked, actorOf, busy, isShopper, occupy } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import { less, partsOf, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
 import type { ChargeRow, OrderRow } from './schema.ts'
-import { factsOf, get, lock, requireAllowed } from './service.ts'
-import { allowedActions } from './status.ts'
+import { get, lock, requireAllowed } from './service.ts'
 import {
   askBack,
   leave,
@@ -64,9 +63,7 @@ export async function edit(
     const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
     return cancel(deps, db, asked, orderId, { reason, note: wish.note, restock: true, as: 'edit' })
   }
-  requireFree(order)
   requireAllowed(order, 'edit')
-  requirePaid(order)
   const edited = await priceEdit(db, deps.tax, order, { before, after, wish: wish.body })
   const { funds } = wish
   const isCharged = edited.delta_cents > 0 && funds.by === 'card'
@@ -93,15 +90,6 @@ export const resumeEdit = (
     ? resumeCancel(deps, db, claim)
     : conclude(deps, db, claim, 'left')
 
-/** What is only authorised can be taken or let go of, and not changed. */
-function requirePaid(order: OrderRow): void {
-  if (order.placed_at !== null) return
-  const allowed = allowedActions(factsOf(order)).allowed.filter((each) => each !== 'edit')
-  throw new ApiError('invalid_transition', {
-    body: { current_status: order.status, allowed, reason: 'not_captured' },
-  })
-}
-
 interface Begun {
   edited: Edited
   wish: EditWish
@@ -120,8 +108,7 @@ async function begin(
     listCharges(tx, order.id),
     refunds.sumPromised(tx, order.id),
   ])
-  requireFree(order, promised.pending)
-  requireAllowed(order, 'edit')
+  requireAllowed(order, 'edit', promised.pending)
   requireCharge(charges, wish.body.charge_id)
   const { delta_cents, take } = edited
   const plan: EditPlan = {

@@ -119,7 +119,11 @@ function reprice(input: Parameters<typeof pricing.reprice<OrderItem & RepricedLi
     return pricing.reprice(input)
   } catch (error) {
     if (!(error instanceof pricing.PriceLimitError)) throw error
-    throw invalid('come to more than an order may')
+    throw invalid(
+      error.limit === 'line_quantity'
+        ? 'have too many units of one variant'
+        : 'come to more than an order may',
+    )
   }
 }
 

@@ -10,7 +10,7 @@ export {
   occupy,
   type Plan,
   planOf,
-  requireFree,
+  record,
   vacate,
 } from './operations.ts'
 export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'

@@ -12,8 +12,9 @@ export const orderColumns = sql`
   o.cancelled_at, o.created_at, o.updated_at, o.is_test, o.email, o.source, o.captured_cents,
   o.refunded_cents,
   case when o.hold_at is null then null
-       else jsonb_build_object('reason', o.hold_reason, 'placed_at', to_jsonb(o.hold_at),
-                               'by', o.hold_by) end as hold`
+       else jsonb_build_object(
+              'reason', o.hold_reason, 'by', o.hold_by, 'placed_at',
+              to_char(o.hold_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as hold`
 
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,

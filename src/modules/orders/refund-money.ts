@@ -1,11 +1,11 @@
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as pricing from '../pricing/service.ts'
 import type { MerchantRefund, RefundPreview, ShopperRefund } from './change-schema.ts'
 import { exceeds, type Giving, promise, settle } from './give-back-money.ts'
-import { type Asked, actorOf, isShopper, requireFree } from './operations.ts'
+import { type Asked, actorOf, type By, isShopper, record, requireFree } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import {
   fitParts,
@@ -19,8 +19,8 @@ import {
   totalOf,
 } from './refund-plan.ts'
 import * as queries from './refund-queries.ts'
-import type { ChargeRow, OrderItem, OrderRow } from './schema.ts'
-import { factsOf, forMerchant, forShopper, get, lock } from './service.ts'
+import type { ChargeRow, OrderItem, OrderRow, RefundRow } from './schema.ts'
+import { allowedOf, factsOf, forMerchant, forShopper, get, lock } from './service.ts'
 import { allowedActions } from './status.ts'
 import { askBack, leave, type OrderDeps, recallBack, unknownOf, whileHeld } from './words.ts'
 
@@ -46,7 +46,7 @@ export async function refund(
   if (claim.recoveryPoint === PROMISED) return resumeRefund(deps, db, claim)
   const held = await db.transaction('orders: promise a refund', async (tx) => {
     const order = await lock(tx, orderId)
-    requireFree(order)
+    requireFree(order, 'refund')
     const { charges, giving } = await plan(tx, order, wish, actorOf(actor))
     const refund_id = await promise(tx, order, charges, giving)
     return idempotency.advance(tx, claim, PROMISED, refund_id)
@@ -78,6 +78,8 @@ async function conclude(
   return db.transaction('orders: settle a refund', async (tx) => {
     const locked = await lock(tx, row.order_id)
     const settled = await settle(tx, locked, await getRefund(tx, row.refund_id), charges, words)
+    const given = settled.state === 'failed' ? settled.refunded_cents : row.amount_cents
+    await recordGiven(tx, { actor: row.actor, claim }, row, given)
     if (settled.state === 'failed') return idempotency.refuse(tx, claim, failure(settled))
     const isMerchants = !isShopper(row.actor)
     const shown = isMerchants ? forMerchant(settled.order) : forShopper(settled.order)
@@ -90,6 +92,18 @@ async function getRefund(db: Db, id: string | null) {
   const row = id === null ? null : await queries.findRefund(db, id)
   if (row === null) throw new Error('the refund of this key is gone')
   return row
+}
+
+/** Also of what was meant for a cancellation or an edit that did not happen. */
+export async function recordGiven(
+  tx: Tx,
+  by: By,
+  { order_id, refund_id, method }: RefundRow,
+  amount_cents: number,
+): Promise<void> {
+  if (amount_cents === 0) return
+  const after = { refund_id, amount_cents, method }
+  await record(tx, by, order_id, { action: 'order.refunded', after })
 }
 
 export const failure = ({ reason, refunded_cents }: { reason: string; refunded_cents: number }) =>
@@ -115,12 +129,17 @@ export async function previewRefund(
   }
 }
 
+/** What no refund has taken, and how many of them are under way. */
+interface Left extends Parts {
+  pending: number
+}
+
 async function plan(db: Db, order: OrderRow, wish: RefundWish, actor: string) {
   const [charges, promised] = await Promise.all([
     listCharges(db, order.id),
     queries.sumPromised(db, order.id),
   ])
-  const left = less(partsOf(order), promised)
+  const left: Left = { ...less(partsOf(order), promised), pending: promised.pending }
   const reason = wish.body.reason ?? null
   const rest = { kind: 'refund' as const, reason, actor }
   if (wish.by === 'shopper') {
@@ -131,7 +150,7 @@ async function plan(db: Db, order: OrderRow, wish: RefundWish, actor: string) {
     }
     return { charges, giving }
   }
-  requireRefundable(order, charges)
+  requireRefundable(order, charges, left)
   const { method = 'original' } = wish.body
   const { parts, items } = await wantedParts(db, order, charges, left, wish.body)
   const tenders = splitOverTenders(charges, totalOf(parts), method)
@@ -139,27 +158,27 @@ async function plan(db: Db, order: OrderRow, wish: RefundWish, actor: string) {
 }
 
 /** Refused with what may be done instead: before anything was captured, or with nothing left. */
-function requireRefundable(order: OrderRow, charges: readonly ChargeRow[]): void {
+function requireRefundable(order: OrderRow, charges: readonly ChargeRow[], left: Left): void {
   const { allowed } = allowedActions(factsOf(order))
   if (allowed.includes('refund') && refundableOf(charges) > 0) return
-  throw notRefundable(order, allowed)
+  throw notRefundable(order, left)
 }
 
-const notRefundable = (order: OrderRow, allowed: readonly string[]) =>
-  new ApiError('not_refundable', {
-    body: { current_status: order.status, allowed: allowed.filter((each) => each !== 'refund') },
-  })
+function notRefundable(order: OrderRow, { pending }: Left): ApiError {
+  const allowed = allowedOf(order, pending).allowed.filter((each) => each !== 'refund')
+  return new ApiError('not_refundable', { body: { current_status: order.status, allowed } })
+}
 
 /** A shopper names the charge, and gets back from that one alone. */
 function ofCharge(
   order: OrderRow,
   charges: readonly ChargeRow[],
-  left: Parts,
+  left: Left,
   { charge_id, amount_cents }: ShopperRefund,
 ) {
   const charge = charges.find((each) => each.charge_id === charge_id.toLowerCase())
   if (charge === undefined) throw new ApiError('charge_not_found')
-  requireRefundable(order, [charge])
+  requireRefundable(order, [charge], left)
   const most = leftOn(charge)
   const amount = amount_cents ?? most
   if (amount > most) throw exceeds(most)
@@ -172,7 +191,7 @@ async function wantedParts(
   db: Db,
   order: OrderRow,
   charges: readonly ChargeRow[],
-  left: Parts,
+  left: Left,
   { amount_cents, items: wanted, shipping_cents: named }: MerchantRefund,
 ): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
   const most = refundableOf(charges)
@@ -193,7 +212,7 @@ async function wantedParts(
   }
   const total = totalOf(parts)
   if (total > most) throw exceeds(most)
-  if (total === 0) throw notRefundable(order, allowedActions(factsOf(order)).allowed)
+  if (total === 0) throw notRefundable(order, left)
   return { parts: fitParts(parts, left), items: lines.map(({ item }) => item) }
 }
 

@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { SYSTEM } from '../../platform/audit.ts'
-import { isShopper } from './operations.ts'
+import { isShopper, requireFree, underWayOf } from './operations.ts'
 import * as queries from './queries.ts'
 import {
   type ChargeRow,
@@ -14,7 +14,13 @@ import {
   type ShipTo,
   StorefrontOrder,
 } from './schema.ts'
-import { type Action, allowedActions, deriveStatus, type OrderFacts } from './status.ts'
+import {
+  type Action,
+  type Allowed,
+  allowedActions,
+  deriveStatus,
+  type OrderFacts,
+} from './status.ts'
 
 export { listCharges, listItems, orderColumns } from './queries.ts'
 export { listRefunds } from './refund-queries.ts'
@@ -54,9 +60,14 @@ export async function lock(tx: Tx, id: string): Promise<OrderRow> {
   return order
 }
 
-/** Refuses what the order's facts do not allow, and says what they do. */
-export function requireAllowed(order: OrderRow, action: Action): void {
-  const { allowed, refused } = allowedActions(factsOf(order))
+/** What may be done with the order now, beside all that is under way. */
+export const allowedOf = (order: OrderRow, pendingRefunds = 0): Allowed =>
+  allowedActions(factsOf(order), underWayOf(order, pendingRefunds))
+
+/** Refuses what has to wait, and what the order's facts do not allow; says what they do. */
+export function requireAllowed(order: OrderRow, action: Action, pendingRefunds = 0): void {
+  requireFree(order, action, pendingRefunds)
+  const { allowed, refused } = allowedOf(order, pendingRefunds)
   if (allowed.includes(action)) return
   const reason = refused.find((each) => each.action === action)?.reason
   throw new ApiError('invalid_transition', {

@@ -41,8 +41,8 @@ export const FULFILLMENT_STATUSES = [
 ] as const
 export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number]
 
-/** No action and no news leads out of these. */
-export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'refunded', 'payment_failed']
+/** No action and no news leads out of these. What is refunded can still be cancelled. */
+export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 export interface OrderFacts {
   total_cents: number
@@ -160,10 +160,26 @@ const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
+/** What may be under way at an order: the last refund is one that leaves nothing to be given back. */
+export type Wait = 'payment' | 'operation' | 'refund' | 'last_refund'
+
+const UNDER_WAY: Record<Wait, string> = {
+  payment: 'payment_unconfirmed',
+  operation: 'order_busy',
+  refund: 'refund_pending',
+  last_refund: 'refund_pending',
+}
+
 interface Condition {
+  /** What must have ended before. */
+  after: readonly Wait[]
   from: readonly OrderStatus[]
   guards: readonly Guard[]
 }
+
+const ALONE: readonly Wait[] = ['operation']
+const SETTLED: readonly Wait[] = ['payment', 'operation']
+const ALL_SETTLED: readonly Wait[] = [...SETTLED, 'refund']
 
 const OPEN: readonly OrderStatus[] = [
   'placed',
@@ -172,49 +188,68 @@ const OPEN: readonly OrderStatus[] = [
   'partially_refunded',
 ]
 
-/** From which status each action may be taken, and what else must hold. */
+/** From which status each action may be taken, after what, and what else must hold. */
 const CONDITIONS: Record<Action, Condition> = {
-  hold: { from: OPEN, guards: [someUnshipped] },
+  hold: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   release: {
+    after: SETTLED,
     from: ['on_hold'],
     guards: [
       ['payment_unconfirmed', (f) => isPaid(f) || !['pending', 'unknown'].includes(f.payment)],
     ],
   },
-  reject: { from: ['on_hold'], guards: [nothingShipped] },
+  reject: { after: ALL_SETTLED, from: ['on_hold'], guards: [nothingShipped] },
   process: {
+    after: ALONE,
     from: ['placed', 'partially_refunded'],
     guards: [nothingShipped, ['already_processing', (f) => !isInHand(f)]],
   },
-  fulfill: { from: OPEN, guards: [someUnshipped] },
-  ship: { from: OPEN, guards: [someUnshipped] },
+  fulfill: { after: ALONE, from: OPEN, guards: [someUnshipped] },
+  ship: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   // What a carrier has brought is brought, whatever became of the money or of the rest.
   deliver: {
+    after: [],
     from: ['shipped', 'partially_shipped', 'partially_refunded', 'refunded', 'on_hold'],
     guards: [['nothing_to_deliver', (f) => f.q_delivered < f.q_shipped]],
   },
   cancel_fulfillment: {
+    after: ALONE,
     from: ['processing', 'partially_shipped', 'partially_refunded', 'on_hold'],
     guards: [['no_open_fulfillment', (f) => f.open_fulfillments > 0]],
   },
   recall: {
+    after: [],
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
+  // Also once all was given back: until then its stock is owed, and its coupon used.
   cancel: {
-    from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded'],
+    after: ALL_SETTLED,
+    from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded', 'refunded'],
     guards: [nothingShipped],
   },
   cancel_remaining: {
+    after: ALL_SETTLED,
     from: ['partially_shipped', 'partially_refunded'],
     guards: [someShipped, someUnshipped],
   },
+  // What is only authorised can be taken or let go of, and not changed.
   edit: {
+    after: ALL_SETTLED,
     from: ['placed', 'processing', 'on_hold'],
-    guards: [nothingShipped, ['already_refunded', (f) => f.refunded_cents === 0]],
+    guards: [
+      nothingShipped,
+      ['already_refunded', (f) => f.refunded_cents === 0],
+      ['not_captured', (f) => f.placed_at !== null],
+    ],
   },
-  refund: { from: [...OPEN, 'on_hold', 'shipped', 'delivered'], guards: [captured] },
+  refund: {
+    after: [...SETTLED, 'last_refund'],
+    from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
+    guards: [captured],
+  },
   return: {
+    after: ALONE,
     from: ['shipped', 'delivered', 'partially_shipped', 'partially_refunded'],
     guards: [someShipped],
   },
@@ -226,14 +261,20 @@ export interface Allowed {
   refused: { action: Action; reason: string }[]
 }
 
+/** What of all that is under way keeps an action waiting; undefined where nothing does. */
+export const waitOf = (action: Action, underWay: readonly Wait[]): Wait | undefined =>
+  CONDITIONS[action].after.find((wait) => underWay.includes(wait))
+
 /** What may be done with the order now, and why not what may not. */
-export function allowedActions(facts: OrderFacts): Allowed {
+export function allowedActions(facts: OrderFacts, underWay: readonly Wait[] = []): Allowed {
   const { status } = deriveStatus(facts)
   const answer: Allowed = { allowed: [], refused: [] }
   for (const action of ACTIONS) {
     const { from, guards } = CONDITIONS[action]
+    const wait = waitOf(action, underWay)
     const failed = guards.find(([, holds]) => !holds(facts))
-    if (!from.includes(status)) answer.refused.push({ action, reason: `order_${status}` })
+    if (wait !== undefined) answer.refused.push({ action, reason: UNDER_WAY[wait] })
+    else if (!from.includes(status)) answer.refused.push({ action, reason: `order_${status}` })
     else if (failed !== undefined) answer.refused.push({ action, reason: failed[0] })
     else answer.allowed.push(action)
   }

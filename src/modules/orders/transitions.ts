@@ -72,7 +72,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 17, from: ['partially_refunded'], trigger: 'cancel_remaining', to: ['refunded'] },
   {
     row: 18,
-    from: ['placed', 'processing', 'on_hold', 'pending_payment', 'partially_refunded'],
+    from: ['placed', 'processing', 'on_hold', 'pending_payment', ...REFUNDS],
     trigger: 'cancel',
     to: ['cancelled'],
   },

@@ -88,7 +88,7 @@ export const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =
     update payment_attempts set ${assignments}
      where tenant_ref = ${db.tenant} and id = ${id} and state in (${from})`)
 
-const open = sql`'begun', 'unknown'`
+export const open = sql`'begun', 'unknown'`
 
 export const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
@@ -102,11 +102,6 @@ export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
     open,
     sql`state = ${result.outcome}, closed_at = now(), next_check_at = null, ${facts(result)}`,
   )
-
-/** Ten seconds, so that what is still on its way has arrived when the gateway is asked. */
-const asked = sql`state = 'unknown', next_check_at = now() + interval '10 seconds'`
-export const markUnknown = (db: Db, id: string, reason: string | null = null) =>
-  updateAttempt(db, id, open, sql`${asked}, reason = coalesce(${reason}, reason)`)
 
 export const markNotFound = (tx: Tx, id: string) =>
   updateAttempt(

@@ -5,6 +5,7 @@ import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import type { Lease } from '../../platform/leases.ts'
 import { type Gateway, guarded } from './gateway.ts'
+import * as hasten from './hasten-queries.ts'
 import * as lateQueries from './late-queries.ts'
 import * as queries from './queries.ts'
 import type {
@@ -169,7 +170,7 @@ export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
  * unless the attempt stands as approved. An unknown result leaves it open.
  */
 export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
-  if (result.outcome === 'unknown') return (await queries.markUnknown(tx, id)) === 1
+  if (result.outcome === 'unknown') return (await hasten.markUnknown(tx, id)) === 1
   return (await queries.closeAttempt(tx, id, result)) === 1
 }
 
@@ -181,7 +182,7 @@ export const markUnknown = async (
   db: Db,
   id: string,
   reason: Reason | null = null,
-): Promise<boolean> => (await queries.markUnknown(db, id, reason)) === 1
+): Promise<boolean> => (await hasten.markUnknown(db, id, reason)) === 1
 
 /** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
 export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>

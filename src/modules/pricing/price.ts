@@ -92,11 +92,8 @@ export interface Priced<L> {
  * lines add up to those of the order, to the cent, and do not depend on how the lines are sorted.
  */
 export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
-  const quantities = new Map<string, number>()
-  for (const { variant_id, quantity } of input.lines) {
-    if (quantity === 0) throw new PriceLimitError('line_quantity')
-    quantities.set(variant_id, (quantities.get(variant_id) ?? 0) + quantity)
-  }
+  if (input.lines.some(({ quantity }) => quantity === 0)) throw new PriceLimitError('line_quantity')
+  const quantities = quantitiesOf(input.lines)
   const lines = input.lines.map((line) => ({
     ...line,
     unit_price_cents: unitPrice(line, quantities.get(line.variant_id) ?? 0, input.subscribe),
@@ -111,8 +108,21 @@ export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
  * What an order costs after an edit. Unit prices stay as they were bought. The coupon is the order's
  * already, so only what is bought can take it away: its time and its limits were held before.
  */
-export const reprice = <L extends BoughtLine>(input: Terms & { lines: readonly L[] }): Priced<L> =>
-  addUp(input.lines, input, null)
+export function reprice<L extends BoughtLine>(input: Terms & { lines: readonly L[] }): Priced<L> {
+  quantitiesOf(input.lines)
+  return addUp(input.lines, input, null)
+}
+
+/** How many units of each variant there are in all lines: no more than one line may have. */
+function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
+  const quantities = new Map<string, number>()
+  for (const { variant_id, quantity } of lines) {
+    const all = (quantities.get(variant_id) ?? 0) + quantity
+    if (all > LINE_QUANTITY_MAX) throw new PriceLimitError('line_quantity')
+    quantities.set(variant_id, all)
+  }
+  return quantities
+}
 
 /** The lowest of all prices the customer may have: nobody pays more for being in a group. */
 function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {

@@ -244,6 +244,11 @@ test('a checkout that was left undone', async (t) => {
       assert.equal(answer.status, 402, answer.text)
       assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
       assert.equal(answer.body.order.status, 'payment_failed')
+      const again = await checkout(app, shop, body, key)
+      assert.equal(again.text, answer.text)
+      assert.equal(answer.body.error.correlationId, undefined, 'the worker has no request to name')
+      const [one, other] = [answer, again].map(({ headers }) => headers['x-correlation-id'])
+      assert.ok(one && other && one !== other)
       await app.assertAddsUp()
     },
   )

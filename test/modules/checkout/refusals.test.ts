@@ -208,12 +208,29 @@ test('a checkout is refused', async (t) => {
 
   await t.test('beyond what an order may come to', async () => {
     const dear = await addVariant(merchant, 99_999_999)
-    const items = Array.from({ length: 2 }, () => ({ variant_id: dear, quantity: 10_000 }))
+    const items = [{ variant_id: dear, quantity: 10_000 }]
     await refused(app, shop, cart(dear, { items }), {
       status: 400,
       code: 'invalid_body',
       path: 'items',
     })
+  })
+
+  await t.test('of too many units of one variant, in however many lines', async () => {
+    const variant_id = shop.variants[1_000] ?? ''
+    const split = (...quantities: number[]) =>
+      quantities.map((quantity, at) => ({
+        variant_id: at % 2 === 0 ? variant_id : variant_id.toUpperCase(),
+        quantity,
+      }))
+    const issues = [{ path: 'items', message: 'has too many units of one variant' }]
+    for (const send of [checkout, preview]) {
+      const refused = await send(app, shop, cart(variant_id, { items: split(10_000, 1) }))
+      assert.equal(refused.status, 400, refused.text)
+      assert.deepEqual(refused.body.issues, issues)
+    }
+    const most = await preview(app, shop, cart(variant_id, { items: split(9_000, 500, 500) }))
+    assert.equal(most.status, 200, most.text)
   })
 
   await t.test('without enough to pay', async () => {

@@ -60,6 +60,31 @@ test('the stock of a store', async (t) => {
     )
   })
 
+  await t.test('is corrected on record, row by row, and nobody’s words are in it', async () => {
+    const variant = await track(0)
+    await adjust(variant, { delta: 5, reason: 'found by Zoe' })
+    await adjust(variant, { set_on_hand: 5, reason: 'as it was' })
+    await acme.post(`${URL}/adjust-bulk`, {
+      reason: 'counted by Zoe',
+      adjustments: [
+        { variant_id: variant, set_on_hand: 3 },
+        { variant_id: variant, delta: -9 },
+      ],
+    })
+    const { body, text } = await app.operator.get('/v1/audit?action=inventory.adjusted')
+    const level = (on_hand: number) => ({ location_id: 'default', on_hand })
+    assert.deepEqual(
+      body.entries
+        .filter(({ entity }: { entity: string }) => entity === `variant:${variant}`)
+        .map(({ before, after }: Record<string, unknown>) => [before, after]),
+      [
+        [level(5), level(3)],
+        [level(0), level(5)],
+      ],
+    )
+    assert.ok(!text.includes('Zoe'), text)
+  })
+
   await t.test('is corrected by a difference or to a number, with a movement each', async () => {
     const variant = await track(0)
     const up = await adjust(variant, { delta: 5, reason: 'found' })

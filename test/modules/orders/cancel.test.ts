@@ -77,6 +77,53 @@ describe('cancelling', () => {
     assert.equal(await desk.net(order.id), 0)
   })
 
+  test('of what was given back already frees the rest of it, and gives nothing more', async () => {
+    const { id, available } = await counted(4)
+    const code = randomUUID()
+    const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 2 }
+    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const items = [{ variant_id: id, quantity: 2 }]
+    const placed = [
+      await desk.place({ items, coupon_code: code }),
+      await desk.place({ items, coupon_code: code }),
+    ].map(({ order }) => order.id)
+    for (const order of placed) {
+      const refunded = await desk.merchant(order, 'refunds')
+      assert.equal(refunded.body.order.status, 'refunded', refunded.text)
+    }
+    assert.equal(await available(), 0, 'what is owed stays owed')
+    const [first = '', second = ''] = placed
+    const explained = await desk.shop.merchant.get(`/v1/merchant/orders/${first}/explain`)
+    assert.deepEqual(explained.body.allowed, ['cancel'])
+    const answers = [
+      await desk.merchant(first, 'cancel', { reason: 'customer' }),
+      await desk.shopper(second, 'cancel'),
+    ]
+    for (const { status, body, text } of answers) {
+      assert.equal(status, 200, text)
+      assert.deepEqual([body.order.status, body.order.payment_status], ['cancelled', 'refunded'])
+      assert.deepEqual([body.refunds, body.already_cancelled], [[], false])
+    }
+    assert.equal(await available(), 4)
+    for (const order of placed) {
+      assert.equal(await desk.net(order), 0)
+      assert.equal((await desk.read(order)).refunds.length, 1)
+    }
+    const again = await desk.place({ coupon_code: code })
+    assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
+  })
+
+  test('of what was given back and has been shipped is refused', async () => {
+    const { order } = await desk.place()
+    await desk.merchant(order.id, 'refunds')
+    await desk.superuser.query(`update order_items set shipped_quantity = 1 where order_id = $1`, [
+      order.id,
+    ])
+    const answer = await desk.shopper(order.id, 'cancel')
+    assert.equal(answer.body.error?.code, 'invalid_transition', answer.text)
+    assert.equal(answer.body.reason, 'already_shipped')
+  })
+
   test('puts its units back on sale, or writes them off, and owes them to nobody', async () => {
     const { merchant } = desk.shop
     const variant_id = await addVariant(merchant, 1_500)
@@ -156,6 +203,9 @@ describe('cancelling', () => {
     })
     assert.equal(edit.body.error.code, 'invalid_transition', edit.text)
     assert.equal(edit.body.reason, 'not_captured')
+    const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${order.id}/explain`)
+    assert.deepEqual(body.allowed, ['release', 'reject', 'cancel'])
+    assert.deepEqual(edit.body.allowed, body.allowed)
     const refund = await desk.merchant(order.id, 'refunds', {})
     assert.equal(refund.body.error.code, 'not_refundable')
     const answer = await desk.merchant(order.id, 'cancel', { reason: 'fraud' })

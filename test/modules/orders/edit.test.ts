@@ -145,6 +145,22 @@ describe('an edit', () => {
     assert.equal(await desk.net(order.id), 3_000)
   })
 
+  test('that leaves nothing of what is cancelled is answered as an edit that changed nothing', async () => {
+    const { order, items } = await desk.place()
+    await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    const { items: lines } = await desk.read(order.id)
+    for (const plane of [desk.shopper, desk.merchant]) {
+      const answer = await plane(order.id, 'edit', edits(items, 0))
+      assert.equal(answer.status, 200, answer.text)
+      const { order: shown, ...rest } = answer.body
+      assert.equal(shown.status, 'cancelled')
+      assert.equal(shown.email === undefined, plane === desk.shopper)
+      assert.deepEqual(rest, { items: lines, charge: null, refund: null, delta_cents: 0 })
+    }
+    const some = await desk.merchant(order.id, 'edit', edits(items, 1))
+    assert.equal(some.body.error.code, 'invalid_transition', some.text)
+  })
+
   test('that leaves nothing is a cancellation', async () => {
     const { order, items } = await desk.place()
     const answer = await desk.shopper(order.id, 'edit', edits(items, 0))
@@ -249,6 +265,18 @@ describe('an edit', () => {
     await desk.merchant(third.id, 'hold', {})
     assert.equal((await more(third)).body.order?.status, 'on_hold')
     assert.equal((await desk.read(third.id)).order.hold.reason, 'merchant', 'held already')
+  })
+
+  test('is refused for too many units of one variant, in however many lines', async () => {
+    const line = { variant_id: desk.shop.variants[1_000], quantity: 1 }
+    const { order, items } = await desk.place({ items: [line, line] })
+    const wish = { ...edits(items, 10_000, 1), card: APPROVED }
+    const refused = await desk.shopper(order.id, 'edit', wish)
+    assert.equal(refused.status, 400, refused.text)
+    const message = 'have too many units of one variant'
+    assert.deepEqual(refused.body.issues, [{ path: 'edits', message }])
+    const most = await desk.shopper(order.id, 'edit', { ...wish, ...edits(items, 9_999, 1) })
+    assert.equal(most.status, 200, most.text)
   })
 
   test('is refused for what it cannot name, or once money was given back', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import type { Answer } from '../../harness/app.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import type { Desk } from './setup.ts'
 
@@ -103,12 +104,16 @@ export async function follow(
     apply_store_credit: credit > 0,
     ...(card === null || gift === 0 ? {} : { gift_card_code: card.code }),
   })
-  const take = async (step: Step): Promise<void> => {
+  const take = async (step: Step, isAmong = false): Promise<void> => {
     if (step.do === 'many') {
-      await Promise.all(step.steps.map(take))
+      await Promise.all(step.steps.map((each) => take(each, true)))
       return
     }
+    const { body: explained } = await desk.shop.merchant.get(
+      `/v1/merchant/orders/${order.id}/explain`,
+    )
     const answer = await send(desk, order.id, { items, charges }, step)
+    if (!isAmong) assertAsExplained(explained, step, answer)
     const isFine = answer.status < 300 || REFUSALS.includes(answer.body.error?.code)
     assert.ok(isFine, `${JSON.stringify(step)}: ${answer.text}`)
   }
@@ -147,6 +152,20 @@ function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
     default:
       return desk.merchant(id, step.do)
   }
+}
+
+/** What an order's explanation allows is not refused, and what it refuses is. */
+function assertAsExplained(explained: Answer['body'], step: Step, { status, text, body }: Answer) {
+  const action = step.do.split(' ')[0]
+  const isAllowed = explained.allowed.includes(action)
+  const isRefused = ['invalid_transition', 'not_refundable', 'order_busy'].includes(
+    body.error?.code,
+  )
+  // A cancellation can be repeated, and so can an edit that was one.
+  const isRepeated = explained.status === 'cancelled' && status === 200
+  // A charge that is named may be empty while others are not.
+  const isOfOne = step.do === 'refund charge' && isAllowed
+  assert.ok(isAllowed !== isRefused || isRepeated || isOfOne, `${JSON.stringify(step)}: ${text}`)
 }
 
 /** The status that is kept is the one that follows from the facts, and the gateway has what is due. */

@@ -149,12 +149,94 @@ describe('reading orders', () => {
     assert.equal((await desk.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
   })
 
+  test('says since when an order is held in one form everywhere', async () => {
+    const { merchant } = desk.shop
+    const ban = { kind: 'email', value: 'look@bad.example', action: 'review', reason: 'a test' }
+    await merchant.post('/v1/merchant/fraud/bans', ban)
+    const { order: looked } = await desk.place({ email: ban.value })
+    const { order } = await desk.place()
+    const { body: held } = await merchant.post(`/v1/merchant/orders/${order.id}/hold`)
+    // A time whose last digit is nothing, which PostgreSQL leaves out.
+    await desk.superuser.query(
+      `update orders set hold_at = date_trunc('second', hold_at) + interval '470 ms' where id = any($1)`,
+      [[order.id, looked.id]],
+    )
+    const answers = [
+      await merchant.get('/v1/merchant/fraud/reviews'),
+      await merchant.get(`/v1/merchant/orders/${order.id}`),
+      await merchant.get('/v1/merchant/orders?status=on_hold'),
+      await desk.merchant(order.id, 'refunds', { amount_cents: 1 }),
+      await desk.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
+    ]
+    const times = [held, ...answers.map(({ body }) => body)].flatMap((body) =>
+      [...JSON.stringify(body).matchAll(/"placed_at":"([^"]*)"/g)].map(([, at]) => at),
+    )
+    assert.ok(times.filter((at) => at?.includes('.47')).length >= 5, times.join())
+    for (const at of times) assert.match(at ?? '', /^[\d-]{10}T[\d:]{8}\.\d{3}Z$/)
+  })
+
   test('keeps notes for the merchant', async () => {
     const url = `/v1/merchant/orders/${first.order.id}/notes`
     const made = await desk.shop.merchant.post(url, { note: 'gift wrap' })
     assert.equal(made.status, 201, made.text)
     assert.equal((await desk.read(first.order.id)).notes[0].note, 'gift wrap')
     assert.equal((await desk.shop.merchant.post(url, { note: '' })).status, 400)
+  })
+
+  test('what is done at the desk is on record, in no words of anybody, and what a shopper does is not', async () => {
+    const { merchant } = desk.shop
+    const words = 'Zoe Zebra asked for it'
+    const { order, items } = await desk.place({ email: 'zoe@zebra.example' })
+    const other = await desk.place()
+    const { id } = order
+    const edits = (quantity: number) => ({ edits: [{ order_item_id: items[0].id, quantity }] })
+    const done = [
+      await merchant.post(`/v1/merchant/orders/${id}/notes`, { note: words }),
+      await desk.merchant(id, 'process'),
+      await desk.merchant(id, 'hold', { reason: words }),
+      await desk.merchant(id, 'release'),
+      await desk.merchant(id, 'edit', edits(1)),
+      await desk.merchant(id, 'refunds', { amount_cents: 100, reason: words }),
+      await desk.merchant(id, 'cancel', { reason: 'customer', note: words, restock: false }),
+    ]
+    for (const { status, text } of done) assert.ok(status < 300, text)
+    const [charge] = other.charges
+    const wish = { charge_id: charge.charge_id, amount_cents: 5, reason: words }
+    await desk.shopper(other.order.id, 'refund', wish)
+    await desk.shopper(other.order.id, 'cancel', { reason: words })
+
+    const { body, text } = await merchant.get('/v1/my/audit?limit=100')
+    const ofOrder = (wanted: string) =>
+      body.entries
+        .filter(({ entity }: { entity: string }) => entity === `order:${wanted}`)
+        .reverse()
+    const [noted, ...rest] = ofOrder(id).map(
+      ({ action, before, after }: Record<string, unknown>) => [action, before, after],
+    )
+    assert.deepEqual(noted, ['order.noted', null, { note_id: done[0]?.body.note.id }])
+    const { refund_id } = done[5]?.body.refund ?? {}
+    assert.deepEqual(rest, [
+      ['order.processing', { status: 'placed' }, { status: 'processing' }],
+      ['order.held', { status: 'processing' }, { status: 'on_hold' }],
+      ['order.released', { status: 'on_hold' }, { status: 'processing' }],
+      ['order.edited', { total_cents: 2_000 }, { total_cents: 1_000, delta_cents: -1_000 }],
+      ['order.refunded', null, { refund_id, amount_cents: 100, method: 'original' }],
+      [
+        'order.cancelled',
+        { status: 'partially_refunded' },
+        { reason: 'customer', restock: false, refunded_cents: 900 },
+      ],
+    ])
+    const requests = done.map(({ headers }) => headers['x-correlation-id'])
+    assert.deepEqual(
+      ofOrder(id).map(({ correlation_id }: { correlation_id: string }) => correlation_id),
+      requests,
+    )
+    assert.match(ofOrder(id)[0].actor, /^merchant_key:/)
+    assert.deepEqual(ofOrder(other.order.id), [])
+    for (const secret of ['Zebra', 'zebra']) assert.ok(!text.includes(secret), text)
+    const url = '/v1/audit?tenant_ref=acme&action=order.cancelled'
+    assert.equal((await desk.app.operator.get(url)).body.total, 1)
   })
 
   test('an operator flags a test order, on record', async () => {

@@ -13,9 +13,11 @@ import { type Gateway, readCard } from '../../../src/modules/payments/service.ts
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
+import type { Answer } from '../../harness/app.ts'
 import {
   APPROVED,
   addVariant,
+  checkout,
   LOST_AFTER_CHARGE,
   LOST_BEFORE_CHARGE,
   stock,
@@ -91,12 +93,16 @@ describe('an outcome that nobody knows', () => {
       }),
     )
 
-  /** The one claim that somebody left. */
-  const takeUp = async (operation: string) => {
+  const takeAll = async (operation: string) => {
     await desk.superuser.query(
       `update idempotency_keys set lease_until = now() where state = 'running'`,
     )
-    const [claim, ...others] = await takeStale(db(), { operations: [operation], limit: 10 })
+    return takeStale(db(), { operations: [operation], limit: 10 })
+  }
+
+  /** The one claim that somebody left. */
+  const takeUp = async (operation: string) => {
+    const [claim, ...others] = await takeAll(operation)
     assert.ok(claim)
     assert.deepEqual(others, [])
     return claim
@@ -112,6 +118,77 @@ describe('an outcome that nobody knows', () => {
     assert.equal(answer.status, 201, answer.body)
     assert.equal(await desk.net(order.id), 1_700)
     assert.equal((await desk.read(order.id)).order.refunded_cents, 300)
+    const { body } = await desk.shop.merchant.get('/v1/my/audit?action=order.refunded')
+    const onRecord = body.entries.filter(
+      ({ entity }: { entity: string }) => entity === `order:${order.id}`,
+    )
+    assert.equal(onRecord.length, 1, 'by whom it was asked for, whoever has ended it')
+    assert.equal(onRecord[0].actor, ACTOR.name)
+  })
+
+  const explain = async (orderId: string) =>
+    (await desk.shop.merchant.get(`/v1/merchant/orders/${orderId}/explain`)).body
+  const refusalOf = (explained: Answer['body'], action: string) =>
+    explained.refused.find((each: { action: string }) => each.action === action)?.reason
+
+  test('of a payment is explained: since when, how often it was asked for, and when next', async () => {
+    const items = [{ variant_id: desk.shop.variants[1_000], quantity: 1 }]
+    const body = { customer_ref: 'ann', items, card: LOST_BEFORE_CHARGE }
+    const key = randomUUID()
+    const unknown = await checkout(desk.app, desk.shop, body, key)
+    assert.equal(unknown.status, 503, unknown.text)
+    const { id } = unknown.body.order
+    const first = await explain(id)
+    assert.deepEqual([first.busy, first.allowed], [true, []])
+    for (const verb of ['cancel', 'refund']) {
+      assert.equal(refusalOf(first, verb), 'payment_unconfirmed', verb)
+    }
+    for (const [verb, wish] of [
+      ['cancel', { reason: 'staff' }],
+      ['refunds', {}],
+    ] as const) {
+      assert.equal((await desk.merchant(id, verb, wish)).body.error.code, 'order_busy', verb)
+    }
+    const { since, next_check_at, ...wait } = first.facts.waiting_for
+    const simulated = { kind: 'checkout', gateway: 'simulated', amount_cents: 1_000 }
+    assert.deepEqual(wait, { ...simulated, checks: 0 })
+    assert.equal(since, new Date(since).toISOString())
+    const inMs = Date.parse(next_check_at) - Date.now()
+    assert.ok(inMs > 0 && inMs <= 10_000, next_check_at)
+
+    await desk.superuser.query(`update idempotency_keys set lease_until = now() where key = $1`, [
+      key,
+    ])
+    const again = await checkout(desk.app, desk.shop, body, key)
+    assert.equal(again.body.error.code, 'idempotency_in_progress', again.text)
+    assert.equal((await explain(id)).facts.waiting_for.checks, 1)
+  })
+
+  test('of a refund is explained, and allows what the routes allow', async () => {
+    const { order } = await desk.place()
+    const before = await explain(order.id)
+    assert.deepEqual([before.busy, before.facts.waiting_for], [false, null])
+    await assert.rejects(begin(depsOf('after'), order.id, 300), { code: 'payment_unconfirmed' })
+    const part = await explain(order.id)
+    assert.equal(part.busy, true)
+    assert.equal(part.facts.waiting_for.kind, 'refund')
+    assert.deepEqual(part.allowed, ['hold', 'process', 'fulfill', 'ship', 'refund'])
+    assert.equal(refusalOf(part, 'cancel'), 'refund_pending')
+    const cancel = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    assert.equal(cancel.body.error.code, 'order_busy')
+
+    await assert.rejects(begin(depsOf('after'), order.id, 1_700), { code: 'payment_unconfirmed' })
+    const all = await explain(order.id)
+    assert.equal(refusalOf(all, 'refund'), 'refund_pending')
+    const more = await desk.merchant(order.id, 'refunds')
+    assert.equal(more.body.error.code, 'not_refundable', more.text)
+    assert.deepEqual(more.body.allowed, all.allowed)
+    for (const claim of await takeAll('refund')) await resumeRefund(depsOf(), db(), claim)
+    const after = await explain(order.id)
+    assert.deepEqual(
+      [after.busy, after.facts.waiting_for, after.allowed],
+      [false, null, ['cancel']],
+    )
   })
 
   test('of a refund that the gateway never saw counts for nothing, ten seconds later', async () => {
@@ -162,6 +239,10 @@ describe('an outcome that nobody knows', () => {
       const busy = await desk.merchant(order.id, verb, body)
       assert.equal(busy.body.error.code, 'order_busy', verb)
     }
+    const explained = await explain(order.id)
+    assert.deepEqual([explained.busy, explained.allowed], [true, []])
+    assert.equal(refusalOf(explained, 'ship'), 'order_busy')
+    assert.equal(explained.facts.waiting_for.kind, 'refund')
     const ended = await cancelHeld(depsOf(), db(), held)
     assert.equal(ended?.status, 'cancelled')
     assert.equal((await cancelHeld(depsOf(), db(), held))?.status, 'cancelled')

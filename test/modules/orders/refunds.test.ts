@@ -78,6 +78,30 @@ describe('refunds', () => {
     assert.equal(keyless.body.error.code, 'idempotency_key_required')
   })
 
+  test('a misspelt member is named and gives nothing back', async () => {
+    const { order, items, charges } = await desk.place()
+    const key = randomUUID()
+    const [item] = items
+    const units = [{ order_item_id: item.id, quantity: 1, amount_cents: 5 }]
+    const misspelt: [verb: string, body: object, path: string][] = [
+      ['refunds', { amountCents: 500 }, 'amountCents'],
+      ['refunds/preview', { amount: 500 }, 'amount'],
+      ['refunds', { items: units }, 'items.0.amount_cents'],
+      ['refunds', { '4111111111111111': 1 }, '*'],
+    ]
+    for (const [verb, body, path] of misspelt) {
+      const refused = await desk.merchant(order.id, verb, body, key)
+      assert.equal(refused.status, 400, refused.text)
+      assert.equal(refused.body.error.code, 'invalid_body')
+      assert.deepEqual(refused.body.issues, [{ path, message: 'is not known here' }])
+    }
+    const { charge_id } = charges[0]
+    const shopper = await desk.shopper(order.id, 'refund', { charge_id, amount: 500 }, key)
+    assert.equal(shopper.body.issues?.[0].path, 'amount', shopper.text)
+    assert.equal(await desk.net(order.id), 2_000)
+    assert.equal((await desk.merchant(order.id, 'refunds', { amount_cents: 5 }, key)).status, 201)
+  })
+
   test('units come back at what was paid for them, with their tax, and the last takes the rest', async () => {
     const { order, items } = await desk.place({
       items: [{ variant_id: desk.shop.variants[333], quantity: 3 }],

@@ -5,6 +5,7 @@ import {
   allowedActions,
   deriveStatus,
   type OrderFacts,
+  type Wait,
 } from '../../../src/modules/orders/status.ts'
 import { facts, paid } from './facts.ts'
 
@@ -105,7 +106,7 @@ describe('what may be done', () => {
     [
       'under review',
       facts({ payment: 'authorized', live_hold: true }),
-      ['release', 'reject', 'cancel', 'edit'],
+      ['release', 'reject', 'cancel'],
     ],
     ['placed', paid(), ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
     [
@@ -140,6 +141,7 @@ describe('what may be done', () => {
       facts({ total_cents: 0, placed_at: at }),
       ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit'],
     ],
+    ['refunded and unshipped', paid({ refunded_cents: 1_000 }), ['cancel']],
     ['refunded on its way', paid({ refunded_cents: 1_000, q_shipped: 4 }), ['deliver']],
     ['cancelled', paid({ cancelled_at: at }), []],
     ['not paid for', facts({ payment: 'failed' }), []],
@@ -151,10 +153,12 @@ describe('what may be done', () => {
 
   const reasons: [action: string, reason: string, facts: OrderFacts][] = [
     ['cancel', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
+    ['cancel', 'already_shipped', paid({ q_shipped: 1, refunded_cents: 1_000 })],
     ['cancel', 'order_partially_shipped', paid({ q_shipped: 1 })],
     ['cancel', 'order_cancelled', paid({ cancelled_at: at })],
     ['edit', 'already_shipped', paid({ q_shipped: 1, live_hold: true })],
     ['edit', 'already_refunded', paid({ refunded_cents: 1, live_hold: true })],
+    ['edit', 'not_captured', facts({ payment: 'authorized', live_hold: true })],
     ['ship', 'order_on_hold', paid({ live_hold: true })],
     ['ship', 'order_pending_payment', facts()],
     ['ship', 'order_cancelled', paid({ cancelled_at: at })],
@@ -175,6 +179,23 @@ describe('what may be done', () => {
     test(`not ${action}: ${reason}`, () => {
       const { refused } = allowedActions(given)
       assert.equal(refused.find((each) => each.action === action)?.reason, reason)
+    })
+  }
+
+  const waits: [wait: Wait, kept: string[]][] = [
+    ['payment', ['cancel', 'edit', 'refund']],
+    ['operation', ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
+    ['refund', ['cancel', 'edit']],
+    ['last_refund', ['refund']],
+  ]
+  for (const [wait, kept] of waits) {
+    test(`not while something is under way: ${wait}`, () => {
+      const all = allowedActions(paid()).allowed
+      const { allowed } = allowedActions(paid(), [wait])
+      assert.deepEqual(
+        all.filter((action) => !allowed.includes(action)),
+        kept,
+      )
     })
   }
 

@@ -224,6 +224,7 @@ describe('bounds', () => {
     ['line_quantity', { lines: [line({ quantity: -1 })] }],
     ['line_quantity', { lines: [line({ quantity: 1.5 })] }],
     ['line_quantity', { lines: [line({ quantity: Number.NaN })] }],
+    ['line_quantity', { lines: [line({ quantity: 10_000 }), line({ quantity: 1 })] }],
     ['order_total', { lines: [line({ list_price_cents: 100_000_000_001 })] }],
     ['order_total', { lines: [line({ list_price_cents: 100_000_000_000, quantity: 2 })] }],
     [
@@ -267,6 +268,8 @@ describe('bounds', () => {
         .total_cents,
       100_000_000_000,
     )
+    const two = [line({ quantity: 10_000 }), line({ quantity: 10_000, variant_id: 'b' })]
+    assert.equal(price(order({ lines: two })).lines.length, 2)
   })
 })
 
