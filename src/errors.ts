@@ -59,6 +59,7 @@ export const ERRORS = {
   method_not_allowed: [405, 'This route does not take that method.'],
   request_timeout: [408, 'The request took too long to arrive.'],
   tenant_exists: [409, 'A store with that tenant_ref already exists.'],
+  currency_fixed: [409, 'The store has orders, gift cards or credit in its currency.'],
   no_active_version: [409, 'The store has no active site version to go live with.'],
   email_exists: [409, 'An account with that e-mail address already exists.'],
   initial_credential_exists: [409, 'The store already has an active initial key.'],
