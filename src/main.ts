@@ -14,7 +14,7 @@ import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseMemory } from './platform/memory.ts'
-import { openRuntime, type Runtime } from './runtime.ts'
+import { openRuntime, ownToken, type Runtime } from './runtime.ts'
 import { loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
@@ -175,7 +175,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   if (role === 'serve') {
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN
-    const storefront = await addStorefront(app, { config, token, logger })
+    const wanted = { config, token, platformToken: ownToken(runtime), logger }
+    const storefront = await addStorefront(app, wanted)
     closers.push(() => storefront.close())
   }
   closers.push(() => app.close())

@@ -49,6 +49,10 @@ export interface Runtime {
   close(): Promise<void>
 }
 
+/** What the storefront in the same process shows the API, which knows it by that. */
+export const ownToken = ({ key }: Pick<Runtime, 'key'>): string =>
+  key('own storefront').toString('base64url')
+
 interface RuntimeOptions {
   config: Config
   secrets: Secrets

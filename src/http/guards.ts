@@ -37,8 +37,8 @@ declare module 'fastify' {
 
 export interface Limits {
   attempt(caller: string): Promise<void>
-  gate(caller: string): Promise<void>
-  failure(caller: string): Promise<void>
+  gate(caller: string, claim?: string): Promise<void>
+  failure(caller: string, claim?: string): Promise<void>
   wager(caller: string): Promise<void>
   forgive(caller: string): Promise<void>
 }
@@ -53,6 +53,8 @@ export interface GuardDeps {
   requireStore(db: TenantDb): Promise<void>
   operatorTokens: readonly string[]
   storefrontTokens: readonly string[]
+  /** What the storefront of this same process sends in place of the token. */
+  ownToken: string
 }
 
 type Guard = (request: FastifyRequest) => Promise<void>
@@ -78,39 +80,38 @@ export function decorateRequests(app: App): void {
 
 export function createGuards(deps: GuardDeps) {
   const isOperator = tokenCheck(deps.operatorTokens)
-  const isStorefront = tokenCheck(deps.storefrontTokens)
-  const admit = (request: FastifyRequest, check: () => Promise<boolean>) =>
-    admitCaller(deps, request, check)
+  const isStorefront = tokenCheck([...deps.storefrontTokens, deps.ownToken])
+  const isOwn = tokenCheck([deps.ownToken])
+  const admit = (request: FastifyRequest, attempt: Attempt) => admitCaller(deps, request, attempt)
 
   const merchant: Guard = async (request) => {
     const { scope, orOwner } = request.routeOptions.config
     const bySession = orOwner === true && isSession(request)
-    await admit(request, async () => {
-      if (bySession) return enterAsOwner(deps, request)
-      const token = bearer(request)
-      const found = await knownOr503(deps.checkKey(token))
-      if (found === null) return false
-      request.merchant = found
-      request.db = deps.database.tenant(found.tenant)
-      request.actor = actor(request, `merchant_key:${found.credentialId}`)
-      return true
-    })
+    if (bySession) await owner(request)
+    else await admit(request, { credential: bearer(request), check: enterByKey(deps, request) })
     if (bySession || scope === 'any') return
     if (scope === undefined) throw new ApiError('forbidden')
     if (satisfies(request.merchant.scopes, scope)) return
     throw new ApiError('forbidden', { message: `The key lacks the scope ${scope}.` })
   }
 
-  const owner: Guard = (request) => admit(request, () => enterAsOwner(deps, request))
+  const owner: Guard = (request) =>
+    admit(request, {
+      credential: bearer(request) || sessionCookie(request),
+      check: () => enterAsOwner(deps, request),
+    })
 
   const operator: Guard = async (request) => {
-    await admit(request, async () => isOperator(header(request, 'x-operator-token')))
+    const credential = header(request, 'x-operator-token')
+    await admit(request, { credential, check: async () => isOperator(credential) })
     request.actor = actor(request, 'operator')
     await enterStoreOfPath(deps, request)
   }
 
   const storefront: Guard = async (request) => {
-    await admit(request, async () => isStorefront(header(request, 'x-storefront-token')))
+    const credential = header(request, 'x-storefront-token')
+    const caller = isOwn(credential) ? OWN_STOREFRONT : undefined
+    await admit(request, { credential, caller, check: async () => isStorefront(credential) })
     request.actor = actor(request, 'storefront')
     await enterStoreOfPath(deps, request)
   }
@@ -134,21 +135,44 @@ const limitFailures =
     }
   }
 
+interface Attempt {
+  credential: string
+  check: () => Promise<boolean>
+  /** Where that is not the address. */
+  caller?: string | undefined
+}
+
+/** No address: whoever fails from that of this machine must not shut the process's own shop. */
+const OWN_STOREFRONT = 'own storefront'
+
+/** As much of a credential as says whose it is. Of a key, all that is no secret. */
+const CLAIM_LENGTH = 'fdk_00000000'.length
+
+const claimOf = (credential: string): string =>
+  sha256(credential.slice(0, CLAIM_LENGTH)).toString('hex', 0, 8)
+
 /**
  * The one way in. On `/v1/my/*` every attempt counts; elsewhere only failures do, so that a busy
- * merchant is never throttled by its own success. Either way the limiter is asked first.
+ * merchant is never throttled by its own success, nor by others who fail at the same address. Either
+ * way the limiter is asked first.
  */
-async function admitCaller(
-  deps: GuardDeps,
-  request: FastifyRequest,
-  check: () => Promise<boolean>,
-) {
-  const caller = deps.callerOf(request.ip)
+async function admitCaller(deps: GuardDeps, request: FastifyRequest, attempt: Attempt) {
+  const { credential, check, caller = deps.callerOf(request.ip) } = attempt
   const countsAll = request.routeOptions.url?.startsWith('/v1/my/') ?? false
-  await (countsAll ? deps.limits.attempt(caller) : deps.limits.gate(caller))
+  const claim = claimOf(credential)
+  await (countsAll ? deps.limits.attempt(caller) : deps.limits.gate(caller, claim))
   if (await check()) return
-  if (!countsAll) await deps.limits.failure(caller)
+  if (!countsAll) await deps.limits.failure(caller, claim)
   throw new ApiError('unauthorized')
+}
+
+const enterByKey = (deps: GuardDeps, request: FastifyRequest) => async (): Promise<boolean> => {
+  const found = await knownOr503(deps.checkKey(bearer(request)))
+  if (found === null) return false
+  request.merchant = found
+  request.db = deps.database.tenant(found.tenant)
+  request.actor = actor(request, `merchant_key:${found.credentialId}`)
+  return true
 }
 
 async function enterAsOwner(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {

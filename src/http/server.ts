@@ -11,6 +11,7 @@ import { isOutage } from '../db/constraints.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
+import { warnOfUnnamedProxy } from './caller-address.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts } from './hosts.ts'
 import { type App, allFailures, keepRouteTable } from './route.ts'
@@ -98,6 +99,7 @@ export function createServer(options: ServerOptions): App {
 
   app.server.maxConnections = 10_000
   watchSockets(app.server)
+  warnOfUnnamedProxy(app.server, options.trustProxy, options.logger)
   drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
   keepRouteTable(app)

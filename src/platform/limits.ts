@@ -12,16 +12,20 @@ import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-sto
 export interface Limits {
   /** Counts an attempt, good or bad. Exactly the limit is admitted, also of many at a time. */
   attempt(caller: string): Promise<void>
-  /** Refuses a caller that has failed too often. Counts nothing. */
-  gate(caller: string): Promise<void>
+  /**
+   * Refuses a caller that has failed too often. Counts nothing. With a claim, whom the caller says it
+   * is, those of the same caller with another claim count only against a limit twenty times as wide:
+   * many may share an address, and one of them must not shut the others out.
+   */
+  gate(caller: string, claim?: string): Promise<void>
   /**
    * Counts an attempt as failed before it is made, for what is costly to try: many at a time cannot
    * slip past the limit together. `forgive` takes it back once it has succeeded.
    */
   wager(caller: string): Promise<void>
   forgive(caller: string): Promise<void>
-  /** Counts an attempt that failed. */
-  failure(caller: string): Promise<void>
+  /** Counts an attempt that failed, where `gate` with the same claim looks. */
+  failure(caller: string, claim?: string): Promise<void>
   /** Counts one, and answers whether the bucket is still within its limit per minute. */
   velocity(bucket: string, limit: number): Promise<boolean>
   /** Counts so many in each of the buckets, and answers how many the fullest one's minute has now. */
@@ -75,11 +79,17 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       if (hits > perMinute.failed) throw spent(perMinute.failed)
     },
     forgive: (caller) => orUnavailable(() => store.unhit(`failed:${caller}`)),
-    async gate(caller) {
-      if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
+    async gate(caller, claim) {
+      const full = countsOf(caller, claim).map(
+        async ([count, times]) => (await failures.of(count)) >= times * perMinute.failed,
+      )
+      if ((await Promise.all(full)).includes(true)) throw spent(perMinute.failed)
     },
-    async failure(caller) {
-      failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
+    async failure(caller, claim) {
+      const kept = countsOf(caller, claim).map(async ([count]) =>
+        failures.remember(count, await counted(() => store.hit(`failed:${count}`))),
+      )
+      await Promise.all(kept)
     },
     async velocity(bucket, limit) {
       return (await spend([bucket], 1)) <= limit
@@ -87,6 +97,18 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
     ping: () => orUnavailable(() => store.ping()),
   }
 }
+
+/** Of one address with any claims at all, so that nobody can try claims without end. */
+const CLAIMS_TIMES = 20
+
+/** Where a failure is counted, and how many times the limit each count may reach. */
+const countsOf = (caller: string, claim: string | undefined): [count: string, times: number][] =>
+  claim === undefined
+    ? [[caller, 1]]
+    : [
+        [`${caller} as ${claim}`, 1],
+        [`${caller} as any`, CLAIMS_TIMES],
+      ]
 
 /** The store is spared a question for every request of a busy caller, for this long. */
 const TRUSTED_MS = 1_000

@@ -186,6 +186,25 @@ describe('who is counted', () => {
     assert.deepEqual(same, [401, 401, 401, 429])
   })
 
+  test('a proxy that nobody named is warned of, once', async (t) => {
+    for (const [trustProxy, warnings] of [
+      [[], 1],
+      [['127.0.0.1'], 0],
+    ] as const) {
+      const lines: string[] = []
+      const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+      const routes: Routes = async (app) => {
+        app.get('/', { schema: { response: { 200: Ok } } }, async () => ({ ok: true }))
+      }
+      const { url } = await openBareServer(t, routes, { logger, trustProxy })
+      await fetch(url)
+      assert.equal(lines.length, 0)
+      for (const address of four) await fetch(url, { headers: { 'x-forwarded-for': address } })
+      assert.equal(lines.length, warnings)
+      for (const line of lines) assert.match(line, /TRUST_PROXY is not set/)
+    }
+  })
+
   test('the last address that no trusted proxy wrote: a caller cannot put one before', async (t) => {
     const app = await open(t, '127.0.0.1')
     const forged = four.map((address) => `${address}, 198.51.100.7`)

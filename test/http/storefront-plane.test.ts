@@ -10,6 +10,7 @@ import { createLogger } from '../../src/platform/log.ts'
 import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN } from '../harness/app.ts'
 
 const PREVIOUS = 'the token that storefronts had before'
+const OWN = 'what the storefront of the same process has'
 
 test('the storefront plane opens to its token alone, and only for a store there is', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
@@ -24,6 +25,7 @@ test('the storefront plane opens to its token alone, and only for a store there 
     requireStore: async (db) => void (await stores.get(db)),
     operatorTokens: [OPERATOR_TOKEN],
     storefrontTokens: [STOREFRONT_TOKEN, PREVIOUS],
+    ownToken: OWN,
   })
   const server = createServer({ logger: createLogger('silent'), trustProxy: [] })
   decorateRequests(server)
@@ -45,7 +47,7 @@ test('the storefront plane opens to its token alone, and only for a store there 
     return { status: answer.status, body: (await answer.json()) as { error: { code: string } } }
   }
 
-  for (const token of [STOREFRONT_TOKEN, PREVIOUS]) {
+  for (const token of [STOREFRONT_TOKEN, PREVIOUS, OWN]) {
     const { status, body } = await ask('acme', { 'x-storefront-token': token })
     assert.deepEqual<unknown>([status, body], [200, { tenant: 'acme', actor: 'storefront' }])
   }
@@ -63,6 +65,17 @@ test('the storefront plane opens to its token alone, and only for a store there 
     const { status, body } = await ask('acme', headers)
     assert.deepEqual([status, body.error.code], [401, 'unauthorized'])
   }
+
+  const statuses: number[] = []
+  for (let n = 0; n < 7; n++) {
+    // The beginning says whose it is meant to be: other ends are guesses at the same token.
+    const guess = `${STOREFRONT_TOKEN.slice(0, 12)} and ${n}`
+    statuses.push((await ask('acme', { 'x-storefront-token': guess })).status)
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429])
   const spent = await ask('acme', { 'x-storefront-token': STOREFRONT_TOKEN })
   assert.deepEqual([spent.status, spent.body.error.code], [429, 'rate_limited'])
+  for (const token of [PREVIOUS, OWN]) {
+    assert.equal((await ask('acme', { 'x-storefront-token': token })).status, 200)
+  }
 })

@@ -193,6 +193,21 @@ for (const [name, openPlace] of places) {
       await limits.attempt('a')
     })
 
+    test('count a claim by itself, and all claims of a caller together', async (t) => {
+      const { limits } = await openLimits(t, await openPlace(t))
+      for (let n = 0; n < perMinute.failed; n++) await limits.failure('a', 'ann')
+      await assert.rejects(limits.gate('a', 'ann'), { code: 'rate_limited' })
+      await limits.gate('a', 'bob')
+      await limits.gate('a')
+      await limits.gate('b', 'ann')
+      for (let n = perMinute.failed; n < 20 * perMinute.failed; n++) {
+        await limits.gate('a', 'bob')
+        await limits.failure('a', `claim ${n}`)
+      }
+      await assert.rejects(limits.gate('a', 'bob'), { code: 'rate_limited' })
+      await limits.gate('b', 'bob')
+    })
+
     test('learn within a second what another process has seen', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]

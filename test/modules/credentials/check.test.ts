@@ -133,6 +133,20 @@ describe('the limiter before the key', () => {
     }
     const over = await bearer(app, UNKNOWN).get(url)
     assert.deepEqual([over.status, over.headers['retry-after']], [429, '60'])
-    assert.equal((await acme.get(url)).status, 429, 'the caller is out, with a good key too')
+  })
+
+  test('counts guesses at a key against that key, and not against others at the address', async (t) => {
+    const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
+    const url = '/v1/merchant/entitlements/requests'
+    const [guessed, other] = [await app.key('acme'), await app.key('acme')]
+    for (let failed = 0; failed < 5; failed++) {
+      const guess = `${guessed.slice(0, 12)}_${String(failed).padStart(43, 'A')}`
+      assert.equal((await bearer(app, guess).get(url)).status, 401)
+      assert.equal((await bearer(app, UNKNOWN).get(url)).status, 401)
+    }
+    assert.equal((await bearer(app, guessed).get(url)).status, 429, 'or the limit were none')
+    assert.equal((await bearer(app, other).get(url)).status, 200)
+    const open = [app.operator.get('/v1/stores'), app.storefront.get('/v1/tenants/acme/orders/x')]
+    assert.deepEqual(countStatuses(await Promise.all(open)), { 200: 1, 404: 1 })
   })
 })
