@@ -129,6 +129,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/**
+ * Whose a failure is. A bug wants a developer, an outage of what we stand on the operator. Upstream is
+ * somebody we ask and do not run, such as a payment gateway; an overload passes by itself.
+ */
+export type FailureKind = 'bug' | 'outage' | 'upstream' | 'overload'
+
 interface ErrorOptions {
   /** Replaces the catalogue's message. Shown to the caller, so never a secret. */
   message?: string
@@ -137,6 +143,8 @@ interface ErrorOptions {
   headers?: Record<string, string>
   /** What really happened. Logged, never sent. */
   cause?: unknown
+  /** Of a 5xx: whose it is, where the cause does not show that. */
+  kind?: FailureKind
 }
 
 /** The only error a module throws on purpose. Anything else answers 503 `service_unavailable`. */
@@ -145,6 +153,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly body: Record<string, unknown>
   readonly headers: Record<string, string>
+  readonly kind: FailureKind | undefined
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const [status, message] = ERRORS[code]
@@ -154,6 +163,7 @@ export class ApiError extends Error {
     this.status = status
     this.body = options.body ?? {}
     this.headers = options.headers ?? {}
+    this.kind = options.kind
   }
 }
 

@@ -114,6 +114,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     gateway: config.PAYMENT_GATEWAY,
     nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
+    onSilence: (silence) =>
+      logger.warn({ ...silence, kind: 'upstream' }, 'a payment gateway gave no answer'),
     ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
   })
   const safeFetch =

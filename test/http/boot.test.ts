@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
+import { ApiError } from '../../src/errors.ts'
 import { decorateRequests, onPlane } from '../../src/http/guards.ts'
 import type { App, Plane, Routes } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -96,6 +97,37 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
       })
     }
   }
+
+  test('is told apart by whose failure it is, and is as loud as somebody must look', async (t) => {
+    const lines: string[] = []
+    const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+    const failures: string[] = []
+    const lost = Object.assign(new Error('lost'), { code: 'ECONNRESET', syscall: 'read' })
+    const errors = {
+      bug: new Error('a slip'),
+      outage: new ApiError('auth_unavailable', { cause: lost }),
+      upstream: new ApiError('payment_unconfirmed', { kind: 'upstream' }),
+      overload: new ApiError('service_unavailable', { kind: 'overload' }),
+    }
+    const routes: Routes = async (app) => {
+      for (const [kind, error] of Object.entries(errors)) {
+        app.get(`/${kind}`, { schema: { response: { 200: Ok } } }, async () => {
+          throw error
+        })
+      }
+    }
+    const onFailure = (kind: string) => failures.push(kind)
+    const { url } = await openBareServer(t, routes, { logger, onFailure })
+    for (const kind of Object.keys(errors)) await fetch(`${url}/${kind}`)
+    assert.deepEqual(failures, Object.keys(errors))
+    const logged = lines.map((line) => JSON.parse(line)).map(({ kind, level }) => [kind, level])
+    assert.deepEqual(logged, [
+      ['bug', 50],
+      ['outage', 50],
+      ['upstream', 40],
+      ['overload', 40],
+    ])
+  })
 
   test('an answer that does not fit its shape', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
