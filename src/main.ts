@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
+import { hasCluster } from './db/embedded/home.ts'
 import { migrate } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
@@ -15,7 +16,7 @@ import { deriveKey } from './kernel/tokens.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
-import { loadSecrets, type Secrets } from './secrets.ts'
+import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
 /**
@@ -56,7 +57,10 @@ async function main(): Promise<void> {
   if (role === 'listen') return listenToFeed()
   if (role === 'storefront') return renderAlone()
   const config = readConfig()
-  const secrets = await loadSecrets(config)
+  const secrets = role === 'doctor' ? await findSecrets(config) : await loadSecrets(config)
+  if (secrets === null || (role === 'doctor' && !(await hasDatabase(config)))) {
+    return examineRuins(config, secrets !== null)
+  }
   const logger = createLogger(config.LOG_LEVEL)
   const self: Process = { config, secrets, logger, closers: [], stopping: false }
   endOnFault(logger)
@@ -220,6 +224,15 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const pingLimiter = () => runtime.limits.ping()
   const findings = await runDoctor({ url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter })
   process.exitCode = printDoctor(findings)
+}
+
+const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean> =>
+  DATABASE_URL !== undefined || (await hasCluster(DATA_DIR).catch(() => false))
+
+/** An installation of which something is missing: a start would make it, the doctor only says so. */
+async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
+  const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
+  process.exitCode = printDoctor(await runDoctor({ url, dataDir, hasSecrets }))
 }
 
 async function close(self: Process): Promise<void> {
