@@ -76,10 +76,17 @@ async function main(): Promise<void> {
 }
 
 async function listenToFeed(): Promise<void> {
-  const { listen, readListenOptions } = await import('./listen.ts')
+  const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
-  await listen({ ...readListenOptions(process.argv.slice(3)), signal: stopping.signal })
+  try {
+    const options = readListenOptions(process.argv.slice(3))
+    if (options !== null) await listen({ ...options, signal: stopping.signal })
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error
+    process.stderr.write(`fairdock: ${error.message}\n`)
+    process.exitCode = 1
+  }
 }
 
 /** Needs no database either, only the platform's address and the storefront token. */
