@@ -2202,6 +2202,7 @@ create policy operator on stores for select to fd_operator using true;
 create policy owner on stores for all to fd_owner using true with check true;
 create policy search on stores for select to fd_search using true;
 create policy tenant on stores for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER currency_fixed BEFORE UPDATE OF currency ON stores FOR EACH ROW WHEN ((new.currency <> old.currency)) EXECUTE FUNCTION fd_keep_currency();
 CREATE TRIGGER search_language AFTER UPDATE OF language ON stores FOR EACH ROW WHEN ((old.language IS DISTINCT FROM new.language)) EXECUTE FUNCTION fd_search_note_language();
 grant insert, select, update on stores to fd_app;
 grant select on stores to fd_gate;
@@ -2558,6 +2559,21 @@ begin
                   for each statement execute function fd_refuse_change()', target);
 end $$;
 alter routine fd_freeze(regclass) owner to fd_owner;
+
+create function fd_keep_currency()
+returns trigger
+language plpgsql volatile set search_path=public, pg_temp as
+$$
+begin
+  if exists (select from orders where tenant_ref = new.tenant_ref)
+     or exists (select from gift_cards where tenant_ref = new.tenant_ref)
+     or exists (select from store_credit_accounts where tenant_ref = new.tenant_ref) then
+    raise exception 'the currency of % is fixed', new.tenant_ref
+      using errcode = 'check_violation', constraint = 'stores_currency_fixed';
+  end if;
+  return new;
+end $$;
+alter routine fd_keep_currency() owner to fd_owner;
 
 create function fd_media_added()
 returns trigger

@@ -50,7 +50,7 @@ import * as webhookRoutes from './modules/webhooks/routes.ts'
 import { openCheckout } from './open-checkout.ts'
 import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
-import type { Runtime } from './runtime.ts'
+import { ownToken, type Runtime } from './runtime.ts'
 
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
 export async function buildApp(
@@ -108,6 +108,7 @@ export async function buildApp(
     storefrontTokens: [secrets.STOREFRONT_TOKEN, config.STOREFRONT_TOKEN_PREVIOUS].filter(
       (token) => token !== undefined,
     ),
+    ownToken: ownToken(runtime),
   })
 
   await app.register(

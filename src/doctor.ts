@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { hasCluster } from './db/embedded/home.ts'
 import { type Breach, listOpenPolicies, listOpenTables, listUnsafeRoles } from './db/fences.ts'
 import { GLOBAL_TABLES } from './db/global-tables.ts'
 import { findPending, listApplied, readMigrations } from './db/migrate.ts'
@@ -16,9 +17,11 @@ export interface Finding {
 }
 
 export interface DoctorOptions {
-  /** The database, as the user who migrates it. */
-  url: string
+  /** The database, as the user who migrates it. Null: there is none, or no password to it. */
+  url: string | null
   dataDir: string
+  /** False where some secret must come from the file, and does not. */
+  hasSecrets?: boolean
   /** Asks the store of the rate limiters for a sign of life. */
   pingLimiter?: () => Promise<unknown>
   /** Less free space than this is too little. */
@@ -47,7 +50,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
     ...(await examineDatabase(options)),
     await guarded('disk', () => examineDisk(options)),
     await guarded('data folder', () => examineFolder(options.dataDir)),
-    await guarded('secrets', () => examineSecrets(options.dataDir)),
+    await guarded('secrets', () => examineSecrets(options)),
   ]
   const { pingLimiter } = options
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
@@ -67,7 +70,9 @@ export function printDoctor(
   return findings.every(({ ok }) => ok) ? 0 : 1
 }
 
-async function examineDatabase({ url, now = Date.now }: DoctorOptions): Promise<Finding[]> {
+async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
+  const { url, dataDir, now = Date.now } = options
+  if (url === null) return [await guarded('server', () => explainMissing(dataDir))]
   const client = new pg.Client({
     connectionString: url,
     application_name: `fairdock:${process.pid}:doctor`,
@@ -93,6 +98,14 @@ async function examineDatabase({ url, now = Date.now }: DoctorOptions): Promise<
   } finally {
     await client.end().catch(() => {})
   }
+}
+
+async function explainMissing(dataDir: string): Promise<Finding> {
+  if (await hasCluster(dataDir)) {
+    return ill('server', 'its password comes from the secrets', 'Put those in order first')
+  }
+  const advice = 'See that DATA_DIR or DATABASE_URL is right; the first start makes a database'
+  return ill('server', `there is no database in ${dataDir}`, advice)
 }
 
 /** A check that cannot be made is a finding too. */
@@ -190,16 +203,26 @@ async function examineFolder(dataDir: string): Promise<Finding> {
   return ill('data folder', detail, `Others can put files there: chmod go-w ${dataDir}`)
 }
 
-async function examineSecrets(dataDir: string): Promise<Finding> {
+async function examineSecrets(options: DoctorOptions): Promise<Finding> {
+  const { dataDir, hasSecrets = true } = options
   const path = join(dataDir, 'secrets.json')
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
-  if (found === null) return well('secrets', 'no file; they come from the environment')
+  if (found === null && hasSecrets) {
+    return well('secrets', 'no file; they come from the environment')
+  }
+  if (found === null) {
+    const advice = 'Restore it, if there was one: what it sealed cannot be read without it'
+    return ill('secrets', `${path} is not there`, advice)
+  }
   const detail = `${path} has mode ${octal(found.mode)}`
-  if ((found.mode & 0o077) === 0) return well('secrets', detail)
-  return ill('secrets', detail, `Others can read it: chmod 600 ${path}, then change the secrets`)
+  if ((found.mode & 0o077) !== 0) {
+    return ill('secrets', detail, `Others can read it: chmod 600 ${path}, then change the secrets`)
+  }
+  if (hasSecrets) return well('secrets', detail)
+  return ill('secrets', `${path} does not hold the three secrets`, 'Restore it from the backup')
 }
 
 async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {

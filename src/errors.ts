@@ -59,6 +59,7 @@ export const ERRORS = {
   method_not_allowed: [405, 'This route does not take that method.'],
   request_timeout: [408, 'The request took too long to arrive.'],
   tenant_exists: [409, 'A store with that tenant_ref already exists.'],
+  currency_fixed: [409, 'The store has orders, gift cards or credit in its currency.'],
   no_active_version: [409, 'The store has no active site version to go live with.'],
   email_exists: [409, 'An account with that e-mail address already exists.'],
   initial_credential_exists: [409, 'The store already has an active initial key.'],
@@ -128,6 +129,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/**
+ * Whose a failure is. A bug wants a developer, an outage of what we stand on the operator. Upstream is
+ * somebody we ask and do not run, such as a payment gateway; an overload passes by itself.
+ */
+export type FailureKind = 'bug' | 'outage' | 'upstream' | 'overload'
+
 interface ErrorOptions {
   /** Replaces the catalogue's message. Shown to the caller, so never a secret. */
   message?: string
@@ -136,6 +143,8 @@ interface ErrorOptions {
   headers?: Record<string, string>
   /** What really happened. Logged, never sent. */
   cause?: unknown
+  /** Of a 5xx: whose it is, where the cause does not show that. */
+  kind?: FailureKind
 }
 
 /** The only error a module throws on purpose. Anything else answers 503 `service_unavailable`. */
@@ -144,6 +153,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly body: Record<string, unknown>
   readonly headers: Record<string, string>
+  readonly kind: FailureKind | undefined
 
   constructor(code: ErrorCode, options: ErrorOptions = {}) {
     const [status, message] = ERRORS[code]
@@ -153,6 +163,7 @@ export class ApiError extends Error {
     this.status = status
     this.body = options.body ?? {}
     this.headers = options.headers ?? {}
+    this.kind = options.kind
   }
 }
 

@@ -38,7 +38,9 @@ export const healthRoutes =
       },
       async () => {
         const failing = await listFailing(runtime, migrations)
-        if (failing.length > 0) throw new ApiError('service_unavailable', { body: { failing } })
+        if (failing.length > 0) {
+          throw new ApiError('service_unavailable', { body: { failing }, kind: 'outage' })
+        }
         return { status: 'ok' }
       },
     )

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { ConfigError } from './config.ts'
 import { signedHeaders, signingKey, writeEnvelope } from './modules/webhooks/envelope.ts'
 import type { FeedEvent } from './modules/webhooks/schema.ts'
 
@@ -29,17 +28,48 @@ const PAGE = 100
 /** A receiver under construction may stop at a breakpoint for a while. */
 const FORWARD_MS = 30_000
 
-export function readListenOptions(args: readonly string[]): ListenOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      'forward-to': { type: 'string' },
-      key: { type: 'string' },
-      api: { type: 'string', default: 'http://127.0.0.1:8080' },
-      after: { type: 'string' },
-      secret: { type: 'string' },
-    },
-  })
+const API = 'http://127.0.0.1:8080'
+
+const USAGE = `fairdock listen --key fdk_... [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
+
+  --key         a merchant key with manage:own_webhooks
+  --forward-to  where each event is sent, signed; without it they are printed
+  --api         where the platform is, ${API} by default
+  --after       begins behind this position; without it, with what happens from now on
+  --secret      signs; without it one is made and printed`
+
+/** What whoever typed the command can put right: one sentence, and no stack. */
+export class ListenError extends Error {}
+
+const OPTIONS = {
+  'forward-to': { type: 'string' },
+  key: { type: 'string' },
+  api: { type: 'string', default: API },
+  after: { type: 'string' },
+  secret: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values
+  } catch (error) {
+    // Node says which option it is, and then gives advice that does not fit here.
+    const [said] = error instanceof Error ? error.message.split('. ') : []
+    throw new ListenError(`${said}; see --help`)
+  }
+}
+
+/** Null: only help was asked for, and given. */
+export function readListenOptions(
+  args: readonly string[],
+  print: (line: string) => void = printLine,
+): ListenOptions | null {
+  const values = parse(args)
+  if (values.help) {
+    print(USAGE)
+    return null
+  }
   const { key, api, after, secret } = values
   const forwardTo = values['forward-to']
   const faults = [
@@ -49,7 +79,7 @@ export function readListenOptions(args: readonly string[]): ListenOptions {
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
     ...(secret === undefined || secret.startsWith('whsec_') ? [] : ['--secret must be whsec_...']),
   ]
-  if (faults.length > 0) throw new ConfigError(faults)
+  if (faults.length > 0) throw new ListenError(`${faults.join('; ')}; see --help`)
   return {
     api: api.replace(/\/+$/, ''),
     key: key ?? '',
@@ -71,9 +101,12 @@ export async function listen(options: ListenOptions): Promise<void> {
   const secret = options.secret ?? `whsec_${randomBytes(32).toString('base64')}`
   print(`listening; signing secret ${secret}`)
   let after = options.after
+  let trouble = ''
   while (!signal?.aborted) {
     try {
       const page = await readPage(options, after ?? Number.MAX_SAFE_INTEGER)
+      if (trouble !== '') print('the feed can be read again')
+      trouble = ''
       after ??= page.sealed_to
       for (const event of page.events) {
         print(
@@ -83,11 +116,20 @@ export async function listen(options: ListenOptions): Promise<void> {
       }
       if (page.events.length === PAGE) continue
     } catch (error) {
-      if (error instanceof ConfigError) throw error
-      print(`the feed could not be read: ${error instanceof Error ? error.message : 'unknown'}`)
+      if (error instanceof ListenError) throw error
+      const said = `the feed of ${options.api} cannot be read, which is tried again: ${say(error)}`
+      if (said !== trouble && !signal?.aborted) print(said)
+      trouble = said
     }
     await sleep(everyMs, undefined, signal ? { signal } : {}).catch(() => {})
   }
+}
+
+/** What is behind a failure: `fetch` says only that it failed. */
+function say(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return say(error.errors[0])
+  if (!(error instanceof Error)) return 'for an unknown reason'
+  return error.cause === undefined ? error.message : say(error.cause)
 }
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
@@ -97,11 +139,10 @@ const readPage = (options: ListenOptions, after: number) =>
 
 async function readJson<T>({ api, key }: ListenOptions, path: string): Promise<T> {
   const answer = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
-  if (answer.status === 401 || answer.status === 403) {
-    throw new ConfigError([
-      `the key was refused with ${answer.status}; it needs manage:own_webhooks`,
-    ])
+  if (answer.status === 401) {
+    throw new ListenError(`${api} refused the key (401): it is wrong, expired or revoked`)
   }
+  if (answer.status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
   if (!answer.ok) throw new Error(`the platform answered ${answer.status}`)
   return (await answer.json()) as T
 }

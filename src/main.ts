@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
+import { hasCluster } from './db/embedded/home.ts'
 import { migrate } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
 import { printWelcome, seedDemo } from './demo.ts'
@@ -14,8 +15,8 @@ import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseMemory } from './platform/memory.ts'
-import { openRuntime, type Runtime } from './runtime.ts'
-import { loadSecrets, type Secrets } from './secrets.ts'
+import { openRuntime, ownToken, type Runtime } from './runtime.ts'
+import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
 /**
@@ -56,7 +57,10 @@ async function main(): Promise<void> {
   if (role === 'listen') return listenToFeed()
   if (role === 'storefront') return renderAlone()
   const config = readConfig()
-  const secrets = await loadSecrets(config)
+  const secrets = role === 'doctor' ? await findSecrets(config) : await loadSecrets(config)
+  if (secrets === null || (role === 'doctor' && !(await hasDatabase(config)))) {
+    return examineRuins(config, secrets !== null)
+  }
   const logger = createLogger(config.LOG_LEVEL)
   const self: Process = { config, secrets, logger, closers: [], stopping: false }
   endOnFault(logger)
@@ -72,10 +76,17 @@ async function main(): Promise<void> {
 }
 
 async function listenToFeed(): Promise<void> {
-  const { listen, readListenOptions } = await import('./listen.ts')
+  const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
-  await listen({ ...readListenOptions(process.argv.slice(3)), signal: stopping.signal })
+  try {
+    const options = readListenOptions(process.argv.slice(3))
+    if (options !== null) await listen({ ...options, signal: stopping.signal })
+  } catch (error) {
+    if (!(error instanceof ListenError)) throw error
+    process.stderr.write(`fairdock: ${error.message}\n`)
+    process.exitCode = 1
+  }
 }
 
 /** Needs no database either, only the platform's address and the storefront token. */
@@ -175,7 +186,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
   if (role === 'serve') {
     const { addStorefront } = await import('./storefront.ts')
     const token = self.secrets.STOREFRONT_TOKEN
-    const storefront = await addStorefront(app, { config, token, logger })
+    const wanted = { config, token, platformToken: ownToken(runtime), logger }
+    const storefront = await addStorefront(app, wanted)
     closers.push(() => storefront.close())
   }
   closers.push(() => app.close())
@@ -219,6 +231,15 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
   const pingLimiter = () => runtime.limits.ping()
   const findings = await runDoctor({ url: databaseUrl, dataDir: config.DATA_DIR, pingLimiter })
   process.exitCode = printDoctor(findings)
+}
+
+const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean> =>
+  DATABASE_URL !== undefined || (await hasCluster(DATA_DIR).catch(() => false))
+
+/** An installation of which something is missing: a start would make it, the doctor only says so. */
+async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
+  const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
+  process.exitCode = printDoctor(await runDoctor({ url, dataDir, hasSecrets }))
 }
 
 async function close(self: Process): Promise<void> {

@@ -49,6 +49,10 @@ export interface Runtime {
   close(): Promise<void>
 }
 
+/** What the storefront in the same process shows the API, which knows it by that. */
+export const ownToken = ({ key }: Pick<Runtime, 'key'>): string =>
+  key('own storefront').toString('base64url')
+
 interface RuntimeOptions {
   config: Config
   secrets: Secrets
@@ -110,6 +114,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     gateway: config.PAYMENT_GATEWAY,
     nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
+    onSilence: (silence) =>
+      logger.warn({ ...silence, kind: 'upstream' }, 'a payment gateway gave no answer'),
     ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
   })
   const safeFetch =

@@ -9,21 +9,39 @@ export type Secrets = Record<(typeof NAMES)[number], string>
 
 /** The three secrets: from the environment, else the ones made at the first start in `DATA_DIR`. */
 export async function loadSecrets(config: Config): Promise<Secrets> {
-  const { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY } = config
-  if (OPERATOR_TOKEN && STOREFRONT_TOKEN && SECRET_KEY) {
-    return { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }
-  }
-  const kept = await readOrMake(join(config.DATA_DIR, 'secrets.json'), config.DATA_DIR)
-  return {
-    OPERATOR_TOKEN: OPERATOR_TOKEN ?? kept.OPERATOR_TOKEN,
-    STOREFRONT_TOKEN: STOREFRONT_TOKEN ?? kept.STOREFRONT_TOKEN,
-    SECRET_KEY: SECRET_KEY ?? kept.SECRET_KEY,
-  }
+  return fromEnvironment(config) ?? over(config, await readOrMake(pathOf(config), config.DATA_DIR))
 }
+
+/** The same for whoever only looks: null where they are not to be had. Nothing is made or mended. */
+export async function findSecrets(config: Config): Promise<Secrets | null> {
+  const given = fromEnvironment(config)
+  if (given !== null) return given
+  const kept = await read(pathOf(config)).catch(() => null)
+  return kept === null ? null : over(config, kept)
+}
+
+const pathOf = ({ DATA_DIR }: Config) => join(DATA_DIR, 'secrets.json')
+
+function fromEnvironment({ OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }: Config): Secrets | null {
+  if (!OPERATOR_TOKEN || !STOREFRONT_TOKEN || !SECRET_KEY) return null
+  return { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }
+}
+
+const over = (
+  { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }: Config,
+  kept: Secrets,
+): Secrets => ({
+  OPERATOR_TOKEN: OPERATOR_TOKEN ?? kept.OPERATOR_TOKEN,
+  STOREFRONT_TOKEN: STOREFRONT_TOKEN ?? kept.STOREFRONT_TOKEN,
+  SECRET_KEY: SECRET_KEY ?? kept.SECRET_KEY,
+})
 
 async function readOrMake(path: string, folder: string): Promise<Secrets> {
   const found = await read(path)
-  if (found !== null) return found
+  if (found !== null) {
+    await chmod(path, 0o600)
+    return found
+  }
   // Others may pass through, since the embedded server may run as another user, but not look around.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const token = () => randomBytes(32).toString('base64url')
@@ -46,7 +64,6 @@ async function read(path: string): Promise<Secrets | null> {
     throw error
   })
   if (text === null) return null
-  await chmod(path, 0o600)
   const kept = parse(text)
   if (kept === null) {
     throw new Error(`${path} does not hold the three secrets; restore it, it cannot be made again`)

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import type { Logger } from 'pino'
 import type { Storefront } from '../storefront/server.ts'
 import type { Config } from './config.ts'
-import { addressReader } from './http/caller-address.ts'
+import { addressReader, warnOfUnnamedProxy } from './http/caller-address.ts'
 import { handOver } from './http/hand-over.ts'
 import type { App } from './http/route.ts'
 
@@ -14,14 +14,20 @@ import type { App } from './http/route.ts'
 interface Wanted {
   config: Config
   token: string
+  /** Shown to the platform in place of the token. */
+  platformToken?: string
   logger: Logger
 }
 
-async function openStorefront({ config, token, logger }: Wanted, platformUrl: () => string) {
+async function openStorefront(
+  { config, token, platformToken, logger }: Wanted,
+  platformUrl: () => string,
+) {
   const { createStorefront } = await import('../storefront/server.ts')
   return createStorefront({
     platformUrl,
     token,
+    platformToken,
     tokenBefore: config.STOREFRONT_TOKEN_PREVIOUS,
     zone: config.storefrontZone,
     secure: config.PUBLIC_URL?.startsWith('https:') ?? false,
@@ -32,7 +38,10 @@ async function openStorefront({ config, token, logger }: Wanted, platformUrl: ()
 }
 
 /** Beside the API: requests for a store's host are its, all others the platform's. */
-export async function addStorefront(app: App, wanted: Wanted): Promise<Storefront> {
+export async function addStorefront(
+  app: App,
+  wanted: Wanted & { platformToken: string },
+): Promise<Storefront> {
   const { config } = wanted
   const { HOST, PUBLIC_URL } = config
   const platformHost = PUBLIC_URL === undefined ? HOST : new URL(PUBLIC_URL).hostname
@@ -64,6 +73,7 @@ export async function serveStorefront(wanted: Wanted) {
     connectionsCheckingInterval: SECOND,
   })
   server.on('request', storefront.listener)
+  warnOfUnnamedProxy(server, config.TRUST_PROXY, wanted.logger)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(config.PORT, config.HOST, resolve)
   })

@@ -26,6 +26,8 @@ export interface StorefrontOptions {
   /** Where the platform is. */
   platformUrl(): string
   token: string
+  /** Shown to the platform in place of the token, where it knows its own storefront by it. */
+  platformToken?: string | undefined
   /** Signs cookies beside the token: the one before it, while storefronts move to the new one. */
   tokenBefore?: string | undefined
   /** Stores answer at `<tenant>.<zone>` too; null: only at hosts of their own. */
@@ -54,8 +56,9 @@ interface Deps extends StorefrontOptions {
 
 /** Every store of a platform, as pages. It keeps nothing but what it can ask for again. */
 export function createStorefront(options: StorefrontOptions): Storefront {
-  const platform = openPlatform({ url: options.platformUrl, token: options.token })
-  const secrets = [options.token, options.tokenBefore].filter((each) => each !== undefined)
+  const { platformUrl: url, token, platformToken = token } = options
+  const platform = openPlatform({ url, token: platformToken })
+  const secrets = [token, options.tokenBefore].filter((each) => each !== undefined)
   const deps: Deps = {
     ...options,
     platform,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { ConfigError } from '../src/config.ts'
-import { listen, readListenOptions } from '../src/listen.ts'
+import { ListenError, listen, readListenOptions } from '../src/listen.ts'
 import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
+import { openProxy } from './harness/proxy.ts'
 import { openWebhooksApp } from './modules/webhooks/setup.ts'
 
 test('listen hands the feed on to an address of this machine, signed', async (t) => {
@@ -52,21 +53,56 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
 test('listen says what is wrong with its arguments, and ends when its key is refused', async (t) => {
   const faulty = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
   for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
-    assert.throws(() => readListenOptions(args), ConfigError)
+    assert.throws(() => readListenOptions(args), ListenError)
   }
-  assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a']).secret, 'whsec_a')
+  assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a'])?.secret, 'whsec_a')
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'read:own_store')
-  const refused = listen({ api: app.url, key, forwardTo: undefined, after: 0, print: () => {} })
-  await assert.rejects(refused, ConfigError)
+  const as = (key: string) =>
+    listen({ api: app.url, key, forwardTo: undefined, after: 0, print: () => {} })
+  await assert.rejects(as(key), { message: 'the key lacks the scope manage:own_webhooks' })
+  const message = `${app.url} refused the key (401): it is wrong, expired or revoked`
+  await assert.rejects(as(`${key}x`), { message })
 })
 
+test('listen names the address that does not answer and why, once, and when it does', async (t) => {
+  const app = await openWebhooksApp(t)
+  const key = await app.key('acme', 'manage:own_webhooks')
+  const proxy = await openProxy(t, Number(new URL(app.url).port))
+  await proxy.cut()
+  const api = `http://127.0.0.1:${proxy.port}`
+  const stopping = new AbortController()
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
+  const common = { everyMs: 5, signal: stopping.signal, print }
+  const listening = listen({ ...common, api, key, forwardTo: undefined, after: 0 })
+  await until('it tells of the trouble', () => lines.length === 2)
+  // Several more tries, of which nothing new is heard.
+  await sleep(50)
+  await proxy.mend()
+  await until('it tells of the end', () => lines.length === 3)
+  stopping.abort()
+  await listening
+  const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
+  assert.ok(lines[1]?.startsWith(said), lines[1])
+  assert.equal(lines[2], 'the feed can be read again')
+})
+
+const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
+
 test('the command works from any folder', () => {
-  const command = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
-  const { status, stderr } = spawnSync(command, ['listen', '--forward-to', 'nowhere'], {
-    cwd: '/',
-    encoding: 'utf8',
-  })
-  assert.equal(status, 1)
-  assert.match(stderr, /--key must be a merchant key[\s\S]*--forward-to must be a URL/)
+  const run = (...args: string[]) =>
+    spawnSync(COMMAND, ['listen', ...args], { cwd: '/', encoding: 'utf8' })
+  const faulty = run('--forward-to', 'nowhere')
+  assert.equal(faulty.status, 1)
+  assert.match(
+    faulty.stderr,
+    /^fairdock: --key must be a merchant key.*--forward-to must be a URL.*\n$/,
+  )
+  const unknown = run('--nonsense')
+  assert.equal(unknown.status, 1)
+  assert.equal(unknown.stderr, "fairdock: Unknown option '--nonsense'; see --help\n")
+  const help = run('--help')
+  assert.deepEqual([help.status, help.stderr], [0, ''])
+  assert.match(help.stdout, /^fairdock listen --key [\s\S]*--forward-to +where each event is sent/)
 })

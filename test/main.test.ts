@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
@@ -93,9 +93,33 @@ test('a folder is all it needs: it starts, stops, dies and starts again', async 
   await isUsable(after.url, welcome)
   third.kill('SIGINT')
   await ends(third, 0)
+
+  const secrets = join(dataDir, 'secrets.json')
+  await chmod(secrets, 0o644)
+  const doctor = await startProcess(t, { dataDir, role: 'doctor' })
+  await ends(doctor, 1)
+  assert.match(doctor.output(), /ok +migrations[\s\S]*FAIL +secrets .* has mode 0644/)
+  assert.equal(await modeOf(secrets), '644', 'the doctor mends nothing')
+  await rm(secrets)
+  const lost = await startProcess(t, { dataDir, role: 'doctor' })
+  await ends(lost, 1)
+  assert.match(
+    lost.output(),
+    /FAIL +server +its password comes from[\s\S]*FAIL +secrets .* not there/,
+  )
+  await assert.rejects(stat(secrets), { code: 'ENOENT' })
   const figures = [ms, again.ms, after.ms].map((each) => `${Math.round(each)} ms`)
   t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
   for (const each of [ms, again.ms, after.ms]) assert.ok(each < 20_000)
+})
+
+test('the doctor makes nothing of a folder that is not there, and says so', async (t) => {
+  const dataDir = join(await emptyFolder(t), 'typo')
+  const doctor = await startProcess(t, { dataDir, role: 'doctor' })
+  await ends(doctor, 1)
+  assert.match(doctor.output(), /FAIL +server +there is no database in \S+typo\. See that DATA_DIR/)
+  assert.match(doctor.output(), /FAIL +secrets +\S+secrets\.json is not there/)
+  await assert.rejects(stat(dataDir), { code: 'ENOENT' })
 })
 
 describe('settings that are wrong', () => {

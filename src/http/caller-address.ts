@@ -1,6 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import type { Logger } from 'pino'
 
 /**
  * Who is asking, where no framework says so: the peer, or behind proxies that are trusted, the last
@@ -25,4 +26,24 @@ export function addressReader(trusted: readonly string[]) {
     }
     return address === null ? null : ipaddr.process(address).toString()
   }
+}
+
+/**
+ * Says once that requests come by a proxy which nobody has named: to every limit all who come through
+ * it are one caller, and the address kept of each order is the proxy's.
+ */
+export function warnOfUnnamedProxy(
+  server: Server,
+  trusted: readonly string[],
+  logger: Pick<Logger, 'warn'>,
+): void {
+  if (trusted.length > 0) return
+  const watch = ({ headers }: IncomingMessage) => {
+    if (headers['x-forwarded-for'] === undefined) return
+    server.off('request', watch)
+    logger.warn(
+      'requests come with x-forwarded-for, but TRUST_PROXY is not set: all who come by that proxy count as one caller',
+    )
+  }
+  server.on('request', watch)
 }

@@ -53,6 +53,8 @@ export interface GuardDeps {
   requireStore(db: TenantDb): Promise<void>
   operatorTokens: readonly string[]
   storefrontTokens: readonly string[]
+  /** What the storefront of this same process sends in place of the token. */
+  ownToken: string
 }
 
 type Guard = (request: FastifyRequest) => Promise<void>
@@ -78,23 +80,16 @@ export function decorateRequests(app: App): void {
 
 export function createGuards(deps: GuardDeps) {
   const isOperator = tokenCheck(deps.operatorTokens)
-  const isStorefront = tokenCheck(deps.storefrontTokens)
-  const admit = (request: FastifyRequest, check: () => Promise<boolean>) =>
-    admitCaller(deps, request, check)
+  const isStorefront = tokenCheck([...deps.storefrontTokens, deps.ownToken])
+  const isOwn = tokenCheck([deps.ownToken])
+  const admit = (request: FastifyRequest, check: Check, caller?: string) =>
+    admitCaller(deps, request, check, caller)
 
   const merchant: Guard = async (request) => {
     const { scope, orOwner } = request.routeOptions.config
     const bySession = orOwner === true && isSession(request)
-    await admit(request, async () => {
-      if (bySession) return enterAsOwner(deps, request)
-      const token = bearer(request)
-      const found = await knownOr503(deps.checkKey(token))
-      if (found === null) return false
-      request.merchant = found
-      request.db = deps.database.tenant(found.tenant)
-      request.actor = actor(request, `merchant_key:${found.credentialId}`)
-      return true
-    })
+    if (bySession) await owner(request)
+    else await admit(request, () => enterByKey(deps, request))
     if (bySession || scope === 'any') return
     if (scope === undefined) throw new ApiError('forbidden')
     if (satisfies(request.merchant.scopes, scope)) return
@@ -110,7 +105,8 @@ export function createGuards(deps: GuardDeps) {
   }
 
   const storefront: Guard = async (request) => {
-    await admit(request, async () => isStorefront(header(request, 'x-storefront-token')))
+    const token = header(request, 'x-storefront-token')
+    await admit(request, async () => isStorefront(token), isOwn(token) ? OWN_STOREFRONT : undefined)
     request.actor = actor(request, 'storefront')
     await enterStoreOfPath(deps, request)
   }
@@ -134,6 +130,11 @@ const limitFailures =
     }
   }
 
+type Check = () => Promise<boolean>
+
+/** No address: whoever fails from that of this machine must not shut the process's own shop. */
+const OWN_STOREFRONT = 'own storefront'
+
 /**
  * The one way in. On `/v1/my/*` every attempt counts; elsewhere only failures do, so that a busy
  * merchant is never throttled by its own success. Either way the limiter is asked first.
@@ -141,14 +142,23 @@ const limitFailures =
 async function admitCaller(
   deps: GuardDeps,
   request: FastifyRequest,
-  check: () => Promise<boolean>,
+  check: Check,
+  caller = deps.callerOf(request.ip),
 ) {
-  const caller = deps.callerOf(request.ip)
   const countsAll = request.routeOptions.url?.startsWith('/v1/my/') ?? false
   await (countsAll ? deps.limits.attempt(caller) : deps.limits.gate(caller))
   if (await check()) return
   if (!countsAll) await deps.limits.failure(caller)
   throw new ApiError('unauthorized')
+}
+
+async function enterByKey(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {
+  const found = await knownOr503(deps.checkKey(bearer(request)))
+  if (found === null) return false
+  request.merchant = found
+  request.db = deps.database.tenant(found.tenant)
+  request.actor = actor(request, `merchant_key:${found.credentialId}`)
+  return true
 }
 
 async function enterAsOwner(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { FailureKind } from '../errors.ts'
 import type { Answered } from './access-log.ts'
 
 export interface Metrics {
   observe(answered: Answered): void
   /** An answer from memory. Only added up here, and put into its counter when somebody looks. */
   countLive(route: string, status: number): void
-  /** Our own failures: a bug wants a developer, an outage the operator. */
-  countFailure(kind: 'bug' | 'outage'): void
+  countFailure(kind: FailureKind): void
   /** On a port of its own, so that no storefront's host can ask for it. */
   serve(host: string, port: number): Promise<Server>
 }
@@ -25,7 +25,7 @@ export function openMetrics(): Metrics {
   })
   const failures = new Counter({
     name: 'failures_total',
-    help: 'Answers that were our own fault, by kind.',
+    help: 'Answers of 503, by whose failure it was: bug, outage, upstream or overload.',
     labelNames: ['kind'],
     registers: [registry],
   })

@@ -8,9 +8,10 @@ import fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import { isOutage } from '../db/constraints.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode, type FailureKind } from '../errors.ts'
 import { sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
+import { warnOfUnnamedProxy } from './caller-address.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts } from './hosts.ts'
 import { type App, allFailures, keepRouteTable } from './route.ts'
@@ -44,8 +45,8 @@ export interface ServerOptions {
   trustProxy: readonly string[]
   bodyLimitBytes?: number
   timeouts?: Partial<typeof TIMEOUTS>
-  /** Told of our own failures. */
-  onFailure?: ((kind: 'bug' | 'outage') => void) | undefined
+  /** Told of each answer that is a failure. */
+  onFailure?: ((kind: FailureKind) => void) | undefined
   /** How shapes become code. Tests, which build the same app many times, keep what was made. */
   schemaController?: SchemaController
   /** Told of a code that the route did not declare. Tests make it a failure. */
@@ -98,6 +99,7 @@ export function createServer(options: ServerOptions): App {
 
   app.server.maxConnections = 10_000
   watchSockets(app.server)
+  warnOfUnnamedProxy(app.server, options.trustProxy, options.logger)
   drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
   keepRouteTable(app)
@@ -130,15 +132,16 @@ function refuseOddRequest({ raw }: FastifyRequest) {
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
 
-/** Our own failures are logged with their cause; a refusal is only counted. */
+/** A failure is logged with its cause, as loud as somebody must look at it; a refusal is only counted. */
 function report(request: FastifyRequest, error: ApiError, options: ServerOptions) {
   const { onUndeclared, onFailure } = options
   const { config, url, method } = request.routeOptions
   if (error.status >= 500) {
-    const kind = isOutage(error.cause) ? 'outage' : 'bug'
+    const { cause, code, kind = isOutage(cause) ? 'outage' : 'bug' } = error
     onFailure?.(kind)
-    const { cause, code } = error
-    request.log.error({ reqId: request.id, err: cause, code, route: url, kind }, 'a request failed')
+    const level = kind === 'bug' || kind === 'outage' ? 'error' : 'warn'
+    const fields = { reqId: request.id, err: cause, code, route: url, kind }
+    request.log[level](fields, 'a request failed')
   }
   if (!onUndeclared || url === undefined) return
   const declared = allFailures({ config, method: request.method })

@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { isPostgresError } from '../db/constraints.ts'
 import { ApiError } from '../errors.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { openPostgresStore } from './limits-postgres.ts'
@@ -169,7 +170,8 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    throw new ApiError('db_error', { cause })
+    // What PostgreSQL says shows by itself whether it was away; Redis has no such words.
+    throw new ApiError('db_error', { cause, ...(!isPostgresError(cause) && { kind: 'outage' }) })
   }
 }
 

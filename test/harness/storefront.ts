@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test'
 import { DEMO_STORES, stockDemo } from '../../src/demo-stock.ts'
+import { ownToken } from '../../src/runtime.ts'
 import { addStorefront } from '../../src/storefront.ts'
 import { openTestApp, STOREFRONT_TOKEN, type TestApp, type TestAppOptions } from './app.ts'
 
@@ -17,8 +18,14 @@ export async function openTestShop(
   const app = await openTestApp(t, {
     ...options,
     live: true,
-    extend: async (built, { config, logger }) => {
-      const storefront = await addStorefront(built, { config, token: STOREFRONT_TOKEN, logger })
+    extend: async (built, runtime) => {
+      const { config, logger } = runtime
+      const storefront = await addStorefront(built, {
+        config,
+        token: STOREFRONT_TOKEN,
+        platformToken: ownToken(runtime),
+        logger,
+      })
       built.addHook('onClose', () => storefront.close())
     },
   })

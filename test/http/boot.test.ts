@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
+import { ApiError } from '../../src/errors.ts'
 import { decorateRequests, onPlane } from '../../src/http/guards.ts'
 import type { App, Plane, Routes } from '../../src/http/route.ts'
 import { createServer } from '../../src/http/server.ts'
@@ -97,6 +98,37 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
     }
   }
 
+  test('is told apart by whose failure it is, and is as loud as somebody must look', async (t) => {
+    const lines: string[] = []
+    const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+    const failures: string[] = []
+    const lost = Object.assign(new Error('lost'), { code: 'ECONNRESET', syscall: 'read' })
+    const errors = {
+      bug: new Error('a slip'),
+      outage: new ApiError('auth_unavailable', { cause: lost }),
+      upstream: new ApiError('payment_unconfirmed', { kind: 'upstream' }),
+      overload: new ApiError('service_unavailable', { kind: 'overload' }),
+    }
+    const routes: Routes = async (app) => {
+      for (const [kind, error] of Object.entries(errors)) {
+        app.get(`/${kind}`, { schema: { response: { 200: Ok } } }, async () => {
+          throw error
+        })
+      }
+    }
+    const onFailure = (kind: string) => failures.push(kind)
+    const { url } = await openBareServer(t, routes, { logger, onFailure })
+    for (const kind of Object.keys(errors)) await fetch(`${url}/${kind}`)
+    assert.deepEqual(failures, Object.keys(errors))
+    const logged = lines.map((line) => JSON.parse(line)).map(({ kind, level }) => [kind, level])
+    assert.deepEqual(logged, [
+      ['bug', 50],
+      ['outage', 50],
+      ['upstream', 40],
+      ['overload', 40],
+    ])
+  })
+
   test('an answer that does not fit its shape', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Strict = Type.Object({ name: Type.String() })
@@ -184,6 +216,25 @@ describe('who is counted', () => {
     assert.deepEqual(await attempts(app, four), [401, 401, 401, 401])
     const same = await attempts(app, ['192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'])
     assert.deepEqual(same, [401, 401, 401, 429])
+  })
+
+  test('a proxy that nobody named is warned of, once', async (t) => {
+    for (const [trustProxy, warnings] of [
+      [[], 1],
+      [['127.0.0.1'], 0],
+    ] as const) {
+      const lines: string[] = []
+      const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+      const routes: Routes = async (app) => {
+        app.get('/', { schema: { response: { 200: Ok } } }, async () => ({ ok: true }))
+      }
+      const { url } = await openBareServer(t, routes, { logger, trustProxy })
+      await fetch(url)
+      assert.equal(lines.length, 0)
+      for (const address of four) await fetch(url, { headers: { 'x-forwarded-for': address } })
+      assert.equal(lines.length, warnings)
+      for (const line of lines) assert.match(line, /TRUST_PROXY is not set/)
+    }
   })
 
   test('the last address that no trusted proxy wrote: a caller cannot put one before', async (t) => {

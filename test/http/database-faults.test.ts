@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import type { Logger } from 'pino'
 import { sql } from '../../src/db/sql.ts'
 import { DEADLINE_MS } from '../../src/platform/limits-store.ts'
+import { createLogger } from '../../src/platform/log.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { until } from '../harness/eventually.ts'
@@ -14,9 +16,10 @@ import { isRefusal } from '../harness/refusals.ts'
 /** A fault's end must be noticed within this. */
 const RECOVERY_MS = 5_000
 
-async function openBehindProxy(t: TestContext) {
+async function openBehindProxy(t: TestContext, logger?: Logger) {
   let proxy: TestProxy | undefined
   const app = await openTestApp(t, {
+    ...(logger && { logger }),
     limiterDeadlineMs: DEADLINE_MS,
     databaseUrl: async (url) => {
       const address = new URL(url)
@@ -27,6 +30,18 @@ async function openBehindProxy(t: TestContext) {
   })
   assert.ok(proxy)
   return { app, proxy }
+}
+
+/** A log, and whose failures it was told of. */
+function watchFailures() {
+  const kinds = new Set<unknown>()
+  const logger = createLogger('error', {
+    write: (line: string) => {
+      const { msg, kind } = JSON.parse(line)
+      if (msg === 'a request failed') kinds.add(kind)
+    },
+  })
+  return { logger, kinds }
 }
 
 /** As the superuser, past the proxy. */
@@ -82,7 +97,8 @@ async function isDown(app: TestApp) {
 
 describe('a database that is lost', () => {
   test('answers 503 while it is cut off, and right as soon as it is back', async (t) => {
-    const { app, proxy } = await openBehindProxy(t)
+    const { logger, kinds } = watchFailures()
+    const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
     assert.ok((await readMany(merchant, 10)).every(isRightOr503))
     await proxy.cut()
@@ -91,10 +107,12 @@ describe('a database that is lost', () => {
     await proxy.mend()
     await isBack(app, merchant)
     await isAtRest(app)
+    assert.deepEqual([...kinds], ['outage'])
   })
 
   test('answers 503 while it is silent, and right as soon as it speaks', async (t) => {
-    const { app, proxy } = await openBehindProxy(t)
+    const { logger, kinds } = watchFailures()
+    const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
     // Many connections are open and idle when the silence begins: all of them are dead after it.
     assert.ok((await readMany(merchant, 12)).every(isRightOr503))
@@ -108,6 +126,7 @@ describe('a database that is lost', () => {
     proxy.speak()
     await isBack(app, merchant)
     await isAtRest(app)
+    assert.deepEqual([...kinds], ['outage'])
   })
 
   test('idle connections that died unnoticed are not tried one by one', async (t) => {
@@ -259,9 +278,11 @@ describe('a limiter that cannot count', () => {
     const program = await findRedisServer()
     if (program === null) return t.skip('there is no redis-server')
     const redis = await startRedis(t, program)
+    const { logger, kinds } = watchFailures()
     const app = await openTestApp(t, {
       env: { REDIS_URL: redis.url },
       limiterDeadlineMs: DEADLINE_MS,
+      logger,
     })
     const admin = await openAdmin(t, app)
     const merchant = await app.merchant('acme')
@@ -269,6 +290,7 @@ describe('a limiter that cannot count', () => {
     await forbidLookup(admin)
     await redis.stop()
     await refusesLimited(app, merchant)
+    assert.deepEqual([...kinds], ['outage'])
     await redis.restart()
     await admin.query('grant execute on function fd_find_credential(text) to fd_app')
     await isBack(app, merchant)

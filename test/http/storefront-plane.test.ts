@@ -10,6 +10,7 @@ import { createLogger } from '../../src/platform/log.ts'
 import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN } from '../harness/app.ts'
 
 const PREVIOUS = 'the token that storefronts had before'
+const OWN = 'what the storefront of the same process has'
 
 test('the storefront plane opens to its token alone, and only for a store there is', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
@@ -24,6 +25,7 @@ test('the storefront plane opens to its token alone, and only for a store there 
     requireStore: async (db) => void (await stores.get(db)),
     operatorTokens: [OPERATOR_TOKEN],
     storefrontTokens: [STOREFRONT_TOKEN, PREVIOUS],
+    ownToken: OWN,
   })
   const server = createServer({ logger: createLogger('silent'), trustProxy: [] })
   decorateRequests(server)
@@ -45,7 +47,7 @@ test('the storefront plane opens to its token alone, and only for a store there 
     return { status: answer.status, body: (await answer.json()) as { error: { code: string } } }
   }
 
-  for (const token of [STOREFRONT_TOKEN, PREVIOUS]) {
+  for (const token of [STOREFRONT_TOKEN, PREVIOUS, OWN]) {
     const { status, body } = await ask('acme', { 'x-storefront-token': token })
     assert.deepEqual<unknown>([status, body], [200, { tenant: 'acme', actor: 'storefront' }])
   }
@@ -65,4 +67,5 @@ test('the storefront plane opens to its token alone, and only for a store there 
   }
   const spent = await ask('acme', { 'x-storefront-token': STOREFRONT_TOKEN })
   assert.deepEqual([spent.status, spent.body.error.code], [429, 'rate_limited'])
+  assert.equal((await ask('acme', { 'x-storefront-token': OWN })).status, 200)
 })

@@ -5,6 +5,7 @@ import { until } from '../harness/eventually.ts'
 import { startProcess } from '../harness/process.ts'
 import { openShopper } from '../harness/shopper.ts'
 import { openTestShop } from '../harness/storefront.ts'
+import { withCart } from './setup.ts'
 
 test('a process that is only the storefront needs an address and a token', async (t) => {
   const shop = await openTestShop(t)
@@ -42,4 +43,22 @@ test('a process that serves everything opens the demo stores by name', async (t)
   await until('the store is open', async () => (await shopper.get('/')).status === 200)
   assert.equal((await openShopper(url, 'localhost').get('/')).status, 404)
   assert.match(whole.output(), /Demo stores +http:\/\/demo\.localhost:\d+/)
+})
+
+test('a shop stays open, whoever fails from the address of its own machine', async (t) => {
+  const shop = await openTestShop(t, ['demo'], { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1' } })
+  const cart = '/v1/tenants/demo/checkout/preview'
+  const tokens = [
+    '',
+    STOREFRONT_TOKEN.slice(0, -1),
+    ...Array.from({ length: 20 }, (_, n) => `${n}`),
+  ]
+  for (const token of tokens) {
+    await shop.as({ 'x-storefront-token': token }).post(cart, {})
+    await shop.as({ authorization: `Bearer ${token}` }).get('/v1/merchant/orders')
+  }
+  // All that is left of the address is spent, for everybody else.
+  assert.equal((await shop.storefront.post(cart, {})).status, 429)
+  const shopper = await withCart(shop, 'fern-teapot')
+  for (const path of ['/cart', '/checkout']) assert.equal((await shopper.get(path)).status, 200)
 })

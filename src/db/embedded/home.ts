@@ -57,6 +57,12 @@ export async function findHome(dataDir: string): Promise<Home> {
   })
 }
 
+/** Whether the folder has a database. Looks, and makes nothing. */
+export async function hasCluster(dataDir: string): Promise<boolean> {
+  const place = (await readPointer(dataDir)) ?? dataDir
+  return exists(join(place, 'postgres', 'PG_VERSION'))
+}
+
 /** Runs a short program as the server's user, with a clean environment. */
 export function runAs(user: ServerUser, file: string, args: string[], cwd = '/') {
   const options: ExecFileOptions = { cwd, env: serverEnv(), ...user }

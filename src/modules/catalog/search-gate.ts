@@ -44,7 +44,8 @@ export function openGate({ running, waitingPerStore, waiting }: GateOptions): Ga
     }
     const queue = queues.get(tenant) ?? []
     if (length >= waiting || queue.length >= waitingPerStore) {
-      throw new ApiError('service_unavailable', { headers: { 'retry-after': '1' } })
+      const headers = { 'retry-after': '1' }
+      throw new ApiError('service_unavailable', { headers, kind: 'overload' })
     }
     length++
     queues.set(tenant, queue)

@@ -209,5 +209,5 @@ async function leave(
     await idempotency.renew(tx, claim, askAgainAfter(asked ?? undefined, clock.now()))
   })
   if (!isFirst) throw inProgress()
-  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) } })
+  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) }, kind: 'upstream' })
 }

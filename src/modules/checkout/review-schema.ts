@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, ref } from '../../kernel/schema.ts'
+import { Nullable, ref } from '../../kernel/schema.ts'
 import { Ban, BanKind, BanTerms, FraudDecision } from '../fraud/schema.ts'
 import { MerchantOrder } from '../orders/schema.ts'
 
@@ -14,8 +14,11 @@ export type Review = Static<typeof Review>
 
 const kinds = Type.Array(BanKind, { minItems: 1, maxItems: 8 })
 
+/** Any text: what is no id is simply not found. */
+const order_id = Type.String({ maxLength: 200 })
+
 /** Bans facts of an order's shopper, each kind by what the order knows of it. */
-export const BanFromOrder = Type.Object({ order_id: Id, kinds, ...BanTerms.properties })
+export const BanFromOrder = Type.Object({ order_id, kinds, ...BanTerms.properties })
 export type BanFromOrder = Static<typeof BanFromOrder>
 
 export const Banned = Type.Object({ bans: Type.Array(ref(Ban)) })

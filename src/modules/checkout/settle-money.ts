@@ -79,7 +79,7 @@ async function leave(
     return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
   })
   if (asked !== undefined) throw inProgress()
-  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) } })
+  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) }, kind: 'upstream' })
 }
 
 /** In seconds: soon at first, since most is known then, and patiently while a gateway is away. */

@@ -7,6 +7,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
+import * as stores from '../stores/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
@@ -23,7 +24,7 @@ export interface Asked {
 }
 
 /** Issues a card. The answer is kept without the code, which `showCodes` fills in. */
-export function issue(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewGiftCard & Priced) {
+export function issue(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewGiftCard) {
   return db.transaction('gift cards: issue', async (tx) => {
     const [gift_card] = await issueCards(tx, keys, asked.actor, { ...wanted, count: 1 })
     return answer(tx, asked, 201, { gift_card, code: null })
@@ -31,16 +32,11 @@ export function issue(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewGif
 }
 
 /** Issues many cards alike, or none. */
-export function issueBatch(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewBatch & Priced) {
+export function issueBatch(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewBatch) {
   return db.transaction('gift cards: issue a batch', async (tx) => {
     const cards = await issueCards(tx, keys, asked.actor, wanted)
     return answer(tx, asked, 201, { gift_cards: cards.map((card) => ({ ...card, code: null })) })
   })
-}
-
-/** The store's currency where the request names none. */
-interface Priced {
-  currency: string
 }
 
 const answer = (tx: Tx, { claim }: Asked, status: number, body: object) =>
@@ -50,11 +46,12 @@ async function issueCards(
   tx: Tx,
   keys: CodeKeys,
   actor: audit.Actor,
-  wanted: NewGiftCard & NewBatch & Priced,
+  wanted: NewGiftCard & NewBatch,
 ): Promise<GiftCard[]> {
   await entitlements.requireFeature(tx, FEATURE)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
-  const { initial_balance_cents: cents, currency, count } = wanted
+  const { initial_balance_cents: cents, count } = wanted
+  const currency = wanted.currency ?? (await stores.holdCurrency(tx))
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)
   const cards = await queries.insertCards(tx, rows, {

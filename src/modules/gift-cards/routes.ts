@@ -7,7 +7,6 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { callerOf, type Limits } from '../../platform/limits.ts'
-import * as stores from '../stores/service.ts'
 import type { CodeKeys } from './code.ts'
 import * as money from './money.ts'
 import {
@@ -56,10 +55,6 @@ const issueRoutes =
       ({ db }: FastifyRequest) =>
       (answer: { status: number; body: string }) =>
         giftCards.showCodes(db, keys, answer)
-    const priced = async <T extends { currency?: string }>({ db }: FastifyRequest, wanted: T) => ({
-      ...wanted,
-      currency: wanted.currency ?? (await stores.get(db)).currency,
-    })
 
     app.post(
       '/v1/merchant/gift-cards',
@@ -78,10 +73,7 @@ const issueRoutes =
           request,
           reply,
           { operation: 'gift_card_issue', secret, passing: FEATURE_OFF, fill: showCodes(request) },
-          async (claim) => {
-            const wanted = await priced(request, request.body)
-            return money.issue(request.db, keys, { actor: request.actor, claim }, wanted)
-          },
+          (claim) => money.issue(request.db, keys, { actor: request.actor, claim }, request.body),
         ),
     )
 
@@ -102,10 +94,8 @@ const issueRoutes =
           request,
           reply,
           { operation: 'gift_card_batch', secret, passing: FEATURE_OFF, fill: showCodes(request) },
-          async (claim) => {
-            const wanted = await priced(request, request.body)
-            return money.issueBatch(request.db, keys, { actor: request.actor, claim }, wanted)
-          },
+          (claim) =>
+            money.issueBatch(request.db, keys, { actor: request.actor, claim }, request.body),
         ),
     )
   }

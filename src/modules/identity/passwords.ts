@@ -18,7 +18,8 @@ const waiting: (() => void)[] = []
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE) {
     if (waiting.length >= WAITING_MAX) {
-      throw new ApiError('service_unavailable', { cause: new Error('too many passwords to hash') })
+      const cause = new Error('too many passwords to hash')
+      throw new ApiError('service_unavailable', { cause, kind: 'overload' })
     }
     await new Promise<void>((resolve) => waiting.push(resolve))
   } else running += 1

@@ -41,8 +41,9 @@ export function createWorkshop(slots = SLOTS): Workshop {
   return {
     async inSlot(work) {
       if (busy < slots) busy++
-      else if (waiting.length >= WAITING_MAX) throw new ApiError('service_unavailable')
-      else await new Promise<void>((resolve) => waiting.push(resolve))
+      else if (waiting.length >= WAITING_MAX) {
+        throw new ApiError('service_unavailable', { kind: 'overload' })
+      } else await new Promise<void>((resolve) => waiting.push(resolve))
       try {
         return await work()
       } finally {

@@ -206,7 +206,10 @@ export async function leave(
   })
   if (!isFirst) throw inProgress()
   const { id, order_number, status } = order
-  throw new ApiError('payment_unconfirmed', { body: { order: { id, order_number, status } } })
+  throw new ApiError('payment_unconfirmed', {
+    body: { order: { id, order_number, status } },
+    kind: 'upstream',
+  })
 }
 
 export const unknownOf = (words: Iterable<Word>): string[] =>

@@ -3,12 +3,13 @@ import { Agent, request } from 'undici'
 /**
  * `answer`: a whole 200. `not_sent`: no connection, so nobody has heard of it. `lost`: anything
  * else; it may or may not have been acted upon. An outage is what others will meet too; a refusal
- * in HTTP is not, or one shopper's odd address would close the gateway to all.
+ * in HTTP is not, or one shopper's odd address would close the gateway to all. `why` is a word for
+ * the log, and nothing of what was sent.
  */
 export type Exchange =
   | { kind: 'answer'; body: string }
-  | { kind: 'not_sent' }
-  | { kind: 'lost'; isOutage: boolean }
+  | { kind: 'not_sent'; why: string }
+  | { kind: 'lost'; why: string; isOutage: boolean }
 
 export interface WireOptions {
   connectMs?: number
@@ -44,7 +45,7 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
     deadline: () => AbortSignal.timeout(totalMs),
     async post(path, fields, signal) {
       // Whoever comes too late has sent nothing.
-      if (signal.aborted) return { kind: 'not_sent' }
+      if (signal.aborted) return { kind: 'not_sent', why: 'too_late' }
       try {
         const { statusCode, body } = await request(`${baseUrl}${path}`, {
           method: 'POST',
@@ -55,14 +56,25 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
         })
         const text = await body.text()
         if (statusCode === 200) return { kind: 'answer', body: text }
-        return { kind: 'lost', isOutage: statusCode >= 500 }
+        return { kind: 'lost', why: `http_${statusCode}`, isOutage: statusCode >= 500 }
       } catch (error) {
-        // The error may quote what was sent, so it goes no further than this.
-        return isBeforeSending(error) ? { kind: 'not_sent' } : { kind: 'lost', isOutage: true }
+        // The error may quote what was sent, so no more of it than its name goes any further.
+        const why = nameOf(error)
+        return isBeforeSending(error)
+          ? { kind: 'not_sent', why }
+          : { kind: 'lost', why, isOutage: true }
       }
     },
     close: () => agent.destroy(),
   }
+}
+
+/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `TimeoutError`. */
+function nameOf(error: unknown): string {
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  const { code, name } = Object(first) as { code?: unknown; name?: unknown }
+  const names = [code, name].filter((each) => typeof each === 'string' && /^\w{1,60}$/.test(each))
+  return String(names[0] ?? 'unknown')
 }
 
 /** Only what can fail before there is a connection. */

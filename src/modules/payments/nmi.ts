@@ -17,7 +17,7 @@ import {
 import { type Answered, type Asked, readAnswer } from './nmi-answer.ts'
 import { dayRecordOf, lookupOf, type Recorded, readRecord } from './nmi-query.ts'
 import { type Exchange, openWire, type WireOptions } from './nmi-wire.ts'
-import type { GatewayResult, Lookup } from './schema.ts'
+import type { GatewayResult, Lookup, Silence } from './schema.ts'
 
 export interface NmiGateways {
   /** A store's way to its account; without a key nothing is sent. */
@@ -26,10 +26,15 @@ export interface NmiGateways {
 }
 
 type Fields = Record<string, string>
-type Send = (path: string, fields: Fields) => Promise<Exchange>
+interface Send {
+  (path: string, fields: Fields): Promise<Exchange>
+  /** Has it on record that a call got no answer that can be used. */
+  tell(path: string, why: string): void
+}
 
 const TRANSACT = '/api/transact.php'
 const QUERY = '/api/query.php'
+const CALLS: Readonly<Record<string, string>> = { [TRANSACT]: 'transaction', [QUERY]: 'lookup' }
 
 /** Transactions of a page of the record, and pages of a day: more than a store has in one. */
 const PAGE_ROWS = 100
@@ -38,31 +43,45 @@ const PAGES_MAX = 500
 /** Longer than any field of a payment, shorter than what NMI refuses. */
 const FIELD_LENGTH_MAX = 255
 
+interface NmiOptions extends WireOptions {
+  breaker?: BreakerOptions
+  onSilence?: (silence: Silence) => void
+}
+
 /** All stores share the connections; each account has its own breaker. */
-export function openNmiGateways(
-  url: string,
-  options: WireOptions & { breaker?: BreakerOptions } = {},
-): NmiGateways {
+export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGateways {
   const wire = openWire(url, options)
   const breakers = createBreakers(options.breaker)
-  const sender = (securityKey: string | null): Send => {
-    if (securityKey === null) return async () => ({ kind: 'not_sent' })
+  const post = async (securityKey: string, path: string, fields: Fields, deadline: AbortSignal) => {
     const account = sha256(securityKey).toString('hex')
+    // Those that made it so are on record; these would only repeat them, for each shopper.
+    if (!breakers.allows(account)) return RESTING
+    const sent = new URLSearchParams({ security_key: securityKey, ...fields })
+    const exchange = await wire.post(path, sent, deadline)
+    if (exchange.kind === 'answer') breakers.succeeded(account)
+    else if (exchange.kind === 'not_sent' || exchange.isOutage) breakers.failed(account)
+    return exchange
+  }
+  const sender = (securityKey: string | null, tenant: string): Send => {
     const deadline = wire.deadline()
-    return async (path, fields) => {
-      if (!breakers.allows(account)) return { kind: 'not_sent' }
-      const sent = new URLSearchParams({ security_key: securityKey, ...fields })
-      const exchange = await wire.post(path, sent, deadline)
-      if (exchange.kind === 'answer') breakers.succeeded(account)
-      else if (exchange.kind === 'not_sent' || exchange.isOutage) breakers.failed(account)
+    const tell: Send['tell'] = (path, why) =>
+      options.onSilence?.({ gateway: 'nmi', tenant, call: CALLS[path] ?? path, why })
+    const send = async (path: string, fields: Fields): Promise<Exchange> => {
+      const exchange =
+        securityKey === null ? KEYLESS : await post(securityKey, path, fields, deadline)
+      if (exchange.kind !== 'answer' && exchange !== RESTING) tell(path, exchange.why)
       return exchange
     }
+    return Object.assign(send, { tell })
   }
   return {
-    open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey), tenant),
+    open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey, tenant), tenant),
     close: () => wire.close(),
   }
 }
+
+const RESTING: Exchange = { kind: 'not_sent', why: 'resting' }
+const KEYLESS: Exchange = { kind: 'not_sent', why: 'no_security_key' }
 
 /** `begin` makes the way for one task: all calls that it takes share one deadline. */
 function createGateway(begin: () => Send, tenant: string): Gateway {
@@ -143,6 +162,7 @@ async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered>
   if (exchange.kind === 'lost') return plain(unknownResult())
   const answered = readAnswer(exchange.body, asked)
   const { outcome, reason, code, txn_id } = answered.result
+  if (outcome === 'unknown') send.tell(TRANSACT, 'unreadable')
   if (reason === 'duplicate' && asked.ref !== undefined) {
     const found = await lookup(send, { ref: asked.ref })
     if (found.found === 'no') return plain(refused('processing_error', { code }))
@@ -235,7 +255,10 @@ const decimal = (cents: number): string =>
 /** Null: the gateway cannot be asked, or its answer is no record. */
 async function query(send: Send, fields: Fields): Promise<Recorded[] | null> {
   const exchange = await send(QUERY, fields)
-  return exchange.kind === 'answer' ? readRecord(exchange.body) : null
+  if (exchange.kind !== 'answer') return null
+  const record = readRecord(exchange.body)
+  if (record === null) send.tell(QUERY, 'unreadable')
+  return record
 }
 
 /** The account may serve other stores and other programs, so only what bears our mark counts. */

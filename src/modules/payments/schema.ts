@@ -251,3 +251,12 @@ export const SimCharge = Shared(
   }),
 )
 export type SimCharge = Static<typeof SimCharge>
+
+/** A call to a gateway that got no answer which can be used. */
+export interface Silence {
+  gateway: GatewayName
+  tenant: string
+  call: string
+  /** One word: `http_502`, `ECONNREFUSED`, `TimeoutError`, `unreadable`. */
+  why: string
+}

@@ -16,6 +16,7 @@ import type {
   PaymentSettings,
   Reason,
   SettingsChange,
+  Silence,
 } from './schema.ts'
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
@@ -48,6 +49,8 @@ export interface PaymentDeps {
   silenceMs?: number
   /** Told of faults that a gateway's answer cannot name. Holds no card and no credential. */
   onFault: (error: unknown) => void
+  /** Told of each call that got no answer which can be used. Holds nothing of what was sent. */
+  onSilence: (silence: Silence) => void
 }
 
 export interface Payments {
@@ -65,7 +68,10 @@ export function openPayments(deps: PaymentDeps): Payments {
   const simulatedKey = deps.key('simulated gateway')
   let nmi: Promise<import('./nmi.ts').NmiGateways> | null = null
   // Loaded at the first payment by it: its XML and HTTP clients cost every start otherwise.
-  const openNmi = () => (nmi ??= import('./nmi.ts').then((m) => m.openNmiGateways(deps.nmi.url)))
+  const openNmi = () =>
+    (nmi ??= import('./nmi.ts').then(({ openNmiGateways }) =>
+      openNmiGateways(deps.nmi.url, { onSilence: deps.onSilence }),
+    ))
   return {
     deps,
     async forStore(db, named) {

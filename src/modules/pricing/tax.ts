@@ -62,6 +62,7 @@ export const httpTaxProvider =
       throw new ApiError('service_unavailable', {
         message: 'The tax could not be worked out. Try again.',
         cause,
+        kind: 'upstream',
       })
     }
   }

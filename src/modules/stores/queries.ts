@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Db } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
@@ -33,6 +33,13 @@ export const liveStore = (db: Db) =>
 
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
+
+/** Whoever wants to change it has to wait: see lockStore. */
+export const holdCurrency = (tx: Tx) =>
+  tx.one(
+    Type.Object({ currency: Type.String() }),
+    sql`select currency from stores where tenant_ref = ${tx.tenant} for key share`,
+  )
 
 export const updateStatus = (db: Db, status: StoreStatus) =>
   db.one(

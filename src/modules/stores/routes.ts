@@ -31,7 +31,7 @@ export const merchantRoutes: Routes = async (app) => {
   app.patch(
     '/v1/my/store',
     {
-      config: { scope: 'write:own_store' },
+      config: { scope: 'write:own_store', failures: ['currency_fixed'] },
       schema: {
         operationId: 'updateMyStore',
         tags: ['merchant-ops'],

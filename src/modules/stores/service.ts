@@ -55,6 +55,11 @@ export function openStoreCheck(): (db: Db) => Promise<void> {
 
 export const find = queries.findStore
 
+/** The store's currency, which stays what it is until this transaction has ended. */
+export async function holdCurrency(tx: Tx): Promise<string> {
+  return (await queries.holdCurrency(tx)).currency
+}
+
 /** The store, if the public may see it. One statement, so that all others take as long as each other. */
 export const findLive = queries.findLiveStore
 
@@ -85,7 +90,7 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
     return get(db)
   }
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
-    queries.updateSettings(tx, checked),
+    refusing(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),
   )
 }
 

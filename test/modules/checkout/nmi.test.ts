@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { createLogger } from '../../../src/platform/log.ts'
 import { startNmi } from '../../harness/nmi.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
 
@@ -89,4 +90,41 @@ test('a part of what NMI was asked for', async (t) => {
     assert.equal((await ask('cancel', { reason: 'staff' })).body.order?.status, 'cancelled')
     assert.equal(auth.condition, 'canceled')
   })
+})
+
+test('a gateway that does not answer is on record, as no bug of ours and without the shopper', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const lines: string[] = []
+  const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+  const app = await openCheckoutApp(t, { env, logger })
+  const shop = await openShop(app)
+  /** What was logged since the last look. */
+  const read = () =>
+    lines.splice(0).map((line) => {
+      for (const secret of ['4111', '999', 'ann@', KEY]) assert.ok(!line.includes(secret), line)
+      const { level, kind, tenant, code, call, why } = JSON.parse(line)
+      return { level, kind, tenant, said: code ?? `${call} ${why}` }
+    })
+  const upstream = { level: 40, kind: 'upstream', tenant: 'acme' }
+  const body = { ...cart(shop.variants[1_000]), email: 'ann@example.com' }
+
+  nmi.failNext('reset_after')
+  assert.equal((await checkout(app, shop, body)).body.error.code, 'payment_unconfirmed')
+  assert.deepEqual(read(), [
+    { ...upstream, said: 'transaction ECONNRESET' },
+    { ...upstream, tenant: undefined, said: 'payment_unconfirmed' },
+  ])
+  const ask = async () => {
+    await app.abandon()
+    await app.reconcile()
+    return read()
+  }
+  nmi.failNext('html_502')
+  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup http_502' }])
+  nmi.failNext({ body: 'gone for lunch' })
+  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup unreadable' }])
+  await nmi.close()
+  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup ECONNREFUSED' }])
 })

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
+import { essence } from '../../harness/refusals.ts'
 import {
   addVariant,
   cardOf,
@@ -262,6 +263,9 @@ test('an order that is held', async (t) => {
     }
     const unknown = await merchant.post(url, { order_id: randomUUID(), kinds })
     assert.deepEqual([unknown.status, unknown.body.error.code], [404, 'order_not_found'])
+    for (const order_id of ['', 'no id', order.body.order.id.slice(1)]) {
+      assert.deepEqual(essence(await merchant.post(url, { order_id, kinds })), essence(unknown))
+    }
   })
 
   await t.test('and any other answers to its key for what became of it', async () => {

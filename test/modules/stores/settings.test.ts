@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { openTestApp } from '../../harness/app.ts'
+import { describe, type TestContext, test } from 'node:test'
+import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { assertRefused, keysOf, times } from '../../harness/refusals.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import {
+  cart,
+  checkout,
+  DECLINED,
+  enable,
+  giveCredit,
+  issueGiftCard,
+  openShop,
+} from '../checkout/setup.ts'
 
 const URL = '/v1/my/store'
 
@@ -107,3 +118,103 @@ test('a key without write:own_store reads them and no more', async (t) => {
   assert.deepEqual(keysOf(body), ['store'])
   assert.equal((await reader.patch(URL, { display_name: 'x' })).status, 403)
 })
+
+describe("a store's currency", () => {
+  test('can change while nothing was sold or owed, and leaves the goods as they are priced', async (t) => {
+    const app = await openTestApp(t)
+    const shop = await openShop(app)
+    assert.equal((await shop.merchant.patch(URL, { currency: 'JPY' })).status, 200)
+    const { body } = await app.anyone.get('/v1/tenants/acme/catalog/products')
+    assert.equal(body.products[0].variants[0].currency, 'USD')
+  })
+
+  test('stays once there is an order, a gift card or credit, and nothing beside it is changed', async (t) => {
+    const app = await openTestApp(t)
+    const money: Record<string, () => Promise<unknown>> = {
+      sells: async () => {
+        const shop = await openShop(app, 'sells')
+        return checkout(app, shop, cart(shop.variants[1_000]))
+      },
+      declined: async () => {
+        const shop = await openShop(app, 'declined')
+        return checkout(app, shop, cart(shop.variants[1_000], { card: DECLINED }))
+      },
+      cards: async () => {
+        const merchant = await app.merchant('cards')
+        await enable(merchant, 'gift_cards')
+        return issueGiftCard(merchant, 500)
+      },
+      credits: async () => {
+        const merchant = await app.merchant('credits')
+        await enable(merchant, 'store_credit')
+        return giveCredit(merchant, 'ann', 500)
+      },
+    }
+    for (const [tenant, move] of Object.entries(money)) {
+      await move()
+      const merchant = await app.merchant(tenant)
+      const refused = await merchant.patch(URL, { display_name: 'Half done', currency: 'JPY' })
+      assert.deepEqual([refused.status, refused.body.error?.code], [409, 'currency_fixed'], tenant)
+      const kept = await merchant.patch(URL, { language: 'de', currency: 'USD' })
+      const { currency, language, display_name } = kept.body.store
+      assert.deepEqual([kept.status, currency, language], [200, 'USD', 'de'], tenant)
+      assert.notEqual(display_name, 'Half done')
+    }
+  })
+
+  test('waits for a first order that is being written, and then stays', async (t) => {
+    const app = await openTestApp(t)
+    const shop = await openShop(app)
+    // The order is written, and its transaction open, until its payment may be noted down.
+    const { first, change } = await changeDuring(t, app, shop.merchant, 'payment_attempts', () =>
+      checkout(app, shop, cart(shop.variants[1_000])),
+    )
+    assert.equal(first.status, 201)
+    assert.deepEqual([change.status, change.body.error?.code], [409, 'currency_fixed'])
+  })
+
+  test('waits for a first gift card that is being issued in it, and then stays', async (t) => {
+    const app = await openTestApp(t)
+    const merchant = await app.merchant('acme')
+    await enable(merchant, 'gift_cards')
+    const { first, change } = await changeDuring(t, app, merchant, 'gift_cards', () =>
+      merchant.post(
+        '/v1/merchant/gift-cards',
+        { initial_balance_cents: 500 },
+        { 'idempotency-key': 'first' },
+      ),
+    )
+    assert.equal(first.body.gift_card.currency, 'USD')
+    assert.deepEqual([change.status, change.body.error?.code], [409, 'currency_fixed'])
+  })
+})
+
+/** Changes the currency while `work` cannot go on, since it may not write to the table. */
+async function changeDuring(
+  t: TestContext,
+  app: TestApp,
+  merchant: Caller,
+  table: string,
+  work: () => Promise<Answer>,
+) {
+  const [holder, watcher] = [
+    await openSuperuser(t, app.database),
+    await openSuperuser(t, app.database),
+  ]
+  const waits = (statement: string) => async () => {
+    const { rowCount } = await watcher.query(
+      `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ~ $1`,
+      [statement],
+    )
+    return rowCount === 1
+  }
+  await holder.query('begin')
+  await holder.query(`lock table ${table} in share mode`)
+  const first = work()
+  await until('it is being written', waits(`insert into ${table}`))
+  const change = merchant.patch(URL, { currency: 'JPY' })
+  await until('the change waits', waits('from stores .* for update'))
+  await holder.query('rollback')
+  return { first: await first, change: await change }
+}
