@@ -64,10 +64,14 @@ function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
 /** Kept as a digest: whoever reads the table or a list learns no fingerprint from it. */
 const digestOf = (fingerprint: string) => sha256(fingerprint).toString('hex')
 
+/** As some proxies write it: `192.0.2.1:443`, `[2001:db8::1]:443`, `[2001:db8::1]`. */
+const withoutPort = (text: string): string =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
+
 const normalisers: Record<BanKind, (text: string) => string | null> = {
   email: foldEmail,
   email_domain: (text) => canonicalHostname(text.trim().replace(/^@/, '')),
-  ip: (text) => canonicalIp(text.trim()),
+  ip: (text) => canonicalIp(withoutPort(text.trim())),
   cidr: (text) => canonicalCidr(text.trim()),
   customer_ref: (text) => (/^\P{Cc}{1,200}$/u.test(text) ? text : null),
   card_fingerprint: (text) => (/^[\x21-\x7e]{16,200}$/.test(text) ? digestOf(text) : null),

@@ -33,6 +33,9 @@ const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'cou
 /** A few hundred kilobytes at a time, however many orders there are. */
 const PAGE_ROWS = 500
 
+/** The last four are what an East Asian keyboard types for the first. */
+const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
+
 /**
  * What a spreadsheet would take for a formula is made text, and every cell is quoted, so that whoever
  * opens the file runs nothing that a shopper has typed.
@@ -40,8 +43,8 @@ const PAGE_ROWS = 500
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)
-  const tame =
-    typeof value === 'string' && /^[=+\-@\t\r\n|%]/.test(text.trimStart()) ? `'${text}` : text
+  const isFormula = typeof value === 'string' && FORMULA.test(text.trimStart())
+  const tame = isFormula ? `'${text}` : text
   return `"${tame.replaceAll('"', '""')}"`
 }
 

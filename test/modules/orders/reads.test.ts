@@ -263,7 +263,7 @@ describe('reading orders', () => {
     assert.match(answer.text, /"'=cmd\|calc"/)
     const one = await desk.shop.merchant.get('/v1/merchant/orders/export.csv?customer_ref=zoe')
     assert.equal(one.text.trimEnd().split('\r\n').length, 2)
-    for (const text of ['=1+1', '+1', '-1', '@sum', '\t=1', ' =1', '\r=1']) {
+    for (const text of ['=1+1', '+1', '-1', '@sum', '\t=1', ' =1', '＝1', '＠sum', '\r=1']) {
       assert.equal(cell(text), `"'${text}"`)
     }
     assert.equal(cell('say "hi"'), '"say ""hi"""')
