@@ -30,7 +30,7 @@ import type { Figure } from './figure.ts'
 const SECRET_KEY = 'the secret key of the benchmark database'
 const PLACED = 'commerce.order.placed.v1'
 const STORES = 32
-const EACH = 200
+const EACH = 800
 const ROUNDS = 3
 /** Until code is compiled and plans are made, as in a worker that has been up for a while. */
 const WARM_UP = 300
