@@ -7,9 +7,6 @@ import type { CheckoutDeps } from './service.ts'
 
 type Late = Awaited<ReturnType<typeof payments.lateQueue.claim>>[number]
 
-/** What a gateway holds or has taken. */
-const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
-
 /** What it took and has given back: by a worker that did not come to say so. */
 const RETURNED: readonly Lookup['state'][] = ['voided', 'refunded']
 
@@ -27,7 +24,7 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   const { txn_id } = lookup
   const isReturned = RETURNED.includes(lookup.state)
-  if (lookup.found === 'no' || txn_id === null || !(isReturned || STANDS.includes(lookup.state)))
+  if (lookup.found === 'no' || txn_id === null || !(isReturned || payments.stands(lookup)))
     return payments.watchOn(db, late)
   const what = { ref: attempt_id, txn_id, amount_cents: lookup.amount_cents, currency }
   const back = isReturned ? null : await payments.giveBack(gateway, what)

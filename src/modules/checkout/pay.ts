@@ -8,6 +8,7 @@ import {
   resultOfLookup,
   returnPart,
   type Source,
+  stands,
 } from '../payments/service.ts'
 import type { Begun } from './begun.ts'
 import type { Risk } from './schema.ts'
@@ -143,8 +144,7 @@ export async function recall(
   const result = resultOfLookup(lookup)
   const { avs, cvv, fraud_signal } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
-  if (attempt.reason !== null && STANDS.includes(lookup.state))
-    return undo(gateway, attempt, lookup, verdict)
+  if (attempt.reason !== null && stands(lookup)) return undo(gateway, attempt, lookup, verdict)
   if (lookup.state === 'authorized')
     return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
@@ -155,9 +155,6 @@ export async function recall(
 }
 
 const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state === 'settled'
-
-/** What a gateway holds or has taken. */
-const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
 
 /**
  * Goes on with taking back what somebody began to. Their void may be on its way still, and would undo

@@ -168,6 +168,11 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   return resultOf('100', { ...facts, code: lookup.code ?? '100' })
 }
 
+const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
+
+/** Whether a gateway holds it, or has taken it. */
+export const stands = ({ state }: Lookup): boolean => STANDS.includes(state)
+
 /** What a charge holds or has taken, where the record says so. */
 const standing = ({ state, amount_cents, captured_cents }: Lookup): number => {
   if (state === 'authorized') return amount_cents

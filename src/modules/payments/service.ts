@@ -32,6 +32,7 @@ export {
   returnPart,
   type ShipTo,
   type Source,
+  stands,
   wasNotSent,
 } from './gateway.ts'
 export { hastenChecks } from './hasten-queries.ts'
