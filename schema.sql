@@ -2346,15 +2346,11 @@ create table webhook_deliveries (
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
   constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
   constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id)
-) with (fillfactor=70);
+) with (fillfactor=50);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_due_of_endpoint ON webhook_deliveries USING btree (tenant_ref, subscription_id, next_retry_at) WHERE (next_retry_at IS NOT NULL);
-CREATE INDEX webhook_deliveries_due_of_tenant ON webhook_deliveries USING btree (tenant_ref, next_retry_at) WHERE (next_retry_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
-create policy due on webhook_deliveries for select to fd_worker using true;
 create policy operator on webhook_deliveries for select to fd_operator using true;
 create policy owner on webhook_deliveries for all to fd_owner using true with check true;
 create policy tenant on webhook_deliveries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -2434,6 +2430,28 @@ create policy tenant on webhook_lanes for all to fd_app, fd_worker using (tenant
 grant delete, insert, select, update on webhook_lanes to fd_worker;
 grant select on webhook_lanes to fd_app;
 grant select on webhook_lanes to fd_operator;
+
+create table webhook_queue (
+  tenant_ref text not null,
+  delivery_id uuid not null,
+  subscription_id uuid not null,
+  event_id uuid not null,
+  due_at timestamp with time zone not null,
+  constraint webhook_queue_pkey PRIMARY KEY (tenant_ref, delivery_id)
+);
+alter table webhook_queue owner to fd_owner;
+alter table webhook_queue enable row level security;
+alter table webhook_queue force row level security;
+CREATE INDEX webhook_queue_due ON webhook_queue USING btree (due_at);
+CREATE INDEX webhook_queue_due_of_endpoint ON webhook_queue USING btree (tenant_ref, subscription_id, due_at);
+CREATE INDEX webhook_queue_due_of_tenant ON webhook_queue USING btree (tenant_ref, due_at);
+create policy due on webhook_queue for select to fd_worker using true;
+create policy operator on webhook_queue for select to fd_operator using true;
+create policy owner on webhook_queue for all to fd_owner using true with check true;
+create policy tenant on webhook_queue for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select on webhook_queue to fd_worker;
+grant insert, select on webhook_queue to fd_app;
+grant select on webhook_queue to fd_operator;
 
 create table webhook_subscriptions (
   tenant_ref text not null,

@@ -57,8 +57,8 @@ export interface TakeOptions {
 export interface TurnsOptions {
   table: Sql
   due: Sql
-  /** Whether nobody holds a row. */
-  free: Sql
+  /** Whether nobody holds a row, unless who takes one takes it away. */
+  free?: Sql
 }
 
 export interface Turns {
@@ -124,7 +124,7 @@ export function defineTurns(options: TurnsOptions): Turns {
   }
 }
 
-function tenantLister({ table, due, free }: TurnsOptions) {
+function tenantLister({ table, due, free = sql`true` }: TurnsOptions) {
   const listOldest = (worker: GlobalDb) =>
     worker.many(
       TenantOnly,

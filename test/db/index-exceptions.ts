@@ -21,7 +21,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
   privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
   privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',
-  webhook_deliveries_due: 'Due index: the worker looks over all tenants for what is to be sent.',
+  webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
 }
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
@@ -46,4 +46,5 @@ export const STORELESS_TABLES: Readonly<Record<string, string>> = {
   webhook_deliveries: 'Their event names the store, and each checkout writes some.',
   webhook_events: 'Each change of a store writes one, in its transaction.',
   webhook_lanes: 'What is being sent at this moment; its deliveries name the store.',
+  webhook_queue: 'What is to be sent next; its deliveries name the store.',
 }

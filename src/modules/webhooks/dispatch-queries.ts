@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Db, TenantDb } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { defineTurns, LEASE_SECONDS } from '../../platform/leases.ts'
+import { LEASE_SECONDS } from '../../platform/leases.ts'
 import { DueDelivery, LaneLease } from './schema.ts'
-
-/** The deliveries that are due. Claimed by `claimDue`, which knows endpoints. */
-export const turns = defineTurns({
-  table: sql`webhook_deliveries`,
-  due: sql`next_retry_at`,
-  free: sql`id not in (select unnest(deliveries) from webhook_lanes where lease_until > now())`,
-})
 
 const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties })
 
@@ -45,14 +38,12 @@ export interface ClaimOptions {
  * not all come to be written down together.
  *
  * Claims of one store follow one another, and exclude the taking of `settleAndTake`: whoever takes sees
- * what everybody has. What a worker held that was not heard of any more is anybody's from here on.
+ * what everybody has.
  */
 export function claimDue(db: TenantDb, options: ClaimOptions) {
   const token = randomUUID()
   const lock = sql`select pg_advisory_xact_lock(${lockOf(db.tenant)})`
-  const endLapsed = sql`
-    delete from webhook_lanes where tenant_ref = ${db.tenant} and lease_until <= now()`
-  return listOpened(db.behind(lock, endLapsed, openLanes(db, token, options)), token)
+  return listOpened(db.behind(lock, openLanes(db, token, options)), token)
 }
 
 const openLanes = (db: Db, token: string, { limit, perEndpoint, calmOnly }: ClaimOptions) => sql`
@@ -69,33 +60,34 @@ const openLanes = (db: Db, token: string, { limit, perEndpoint, calmOnly }: Clai
        where s.tenant_ref = ${db.tenant}
          and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
     ), waiting as (
-      select endpoints.id as subscription_id, first.id, bytes, turn, room,
-             row_number() over (partition by endpoints.id) as place
-        from endpoints,
-             lateral (select d.id, octet_length(e.payload) as bytes
-                        from webhook_deliveries as d
-                        join webhook_events as e
-                          on e.tenant_ref = d.tenant_ref and e.id = d.event_id
-                       where d.tenant_ref = ${db.tenant} and d.subscription_id = endpoints.id
-                         and d.next_retry_at <= now() and e.payload is not null
-                         and d.id not in (select unnest(l.deliveries)
-                                            from webhook_lanes as l
-                                           where l.tenant_ref = ${db.tenant})
-                       order by d.next_retry_at
-                       limit endpoints.room * endpoints.length) as first
+      select endpoints.id as subscription_id, first.id, octet_length(e.payload) as bytes, turn, room,
+             row_number() over (partition by endpoints.id order by due_at) as place
+        from endpoints
+       cross join lateral (select delivery_id as id, event_id, due_at
+                             from webhook_queue
+                            where tenant_ref = ${db.tenant} and subscription_id = endpoints.id
+                              and due_at <= now()
+                            order by due_at
+                            limit endpoints.room * endpoints.length) as first
+        join webhook_events as e on e.tenant_ref = ${db.tenant} and e.id = first.event_id
     ), laned as (
       select subscription_id, id, bytes, place,
              dense_rank() over (order by turn, place % room) as lane
         from waiting
     ), measured as (
       select laned.*, sum(bytes) over (partition by lane order by place) - bytes as before from laned
+    ), opened as (
+      insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id,
+                                 deliveries)
+      select ${db.tenant}, ${token}, lane, ${leaseEnd}, subscription_id, array_agg(id order by place)
+        from measured
+       where lane <= ${limit} and before < ${LANE_BYTES}
+       group by lane, subscription_id
+      returning deliveries
     )
-    insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id,
-                               deliveries)
-    select ${db.tenant}, ${token}, lane, ${leaseEnd}, subscription_id, array_agg(id order by place)
-      from measured
-     where lane <= ${limit} and before < ${LANE_BYTES}
-     group by lane, subscription_id`
+    delete from webhook_queue as q
+     using opened, unnest(opened.deliveries) as taken (id)
+     where q.tenant_ref = ${db.tenant} and q.delivery_id = taken.id`
 
 const listOpened = (db: Db, token: string) =>
   db.many(

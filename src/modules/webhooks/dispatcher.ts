@@ -6,6 +6,7 @@ import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
 import { deliverLane, type Lane, type LaneOptions, splitLanes } from './lane.ts'
 import { giveBack } from './lane-queries.ts'
+import * as queue from './queue-queries.ts'
 import { createKeyring } from './secrets.ts'
 
 /**
@@ -84,6 +85,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return lanes
   }
 
+  /** What a worker held that was not heard of any more is anybody's. */
+  async function takeOver(): Promise<void> {
+    for (const { tenant_ref } of await queue.listLapsed(database.global)) {
+      await queue.endLapsed(database.tenant(tenant_ref))
+    }
+  }
+
   /** What each store holds. One that had nothing to give counts as full for a moment. */
   function countBusy(): Map<string, number> {
     const counted = new Map(busy)
@@ -139,8 +147,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async step(signal) {
       const free = slots - underWay.size
       if (free <= 0 || signal.aborted) return 0
+      await takeOver()
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
-      const taken = await queries.turns.takeFairBy(database, take, (db, limit) =>
+      const taken = await queue.turns.takeFairBy(database, take, (db, limit) =>
         claim(db, limit, signal),
       )
       return taken.length

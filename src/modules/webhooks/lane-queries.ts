@@ -4,6 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { endpointFacts, LANE_BYTES, leaseEnd, lockOf } from './dispatch-queries.ts'
+import { enqueue, putBack } from './queue-queries.ts'
 import { type Attempt, DueDelivery, type LaneLease } from './schema.ts'
 
 export type FinishedAttempt = Omit<Attempt, 'attempt'>
@@ -50,15 +51,19 @@ const settled = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sq
        and s.consecutive_failures > 0 and exists (select from held)
   )`
 
-/** Writes down what has arrived so far. The lane goes on, for as long again. */
+/** Writes down what has arrived so far. The lane goes on with the rest, for as long again. */
 export async function settleDelivered(
   db: Db,
   lane: LaneLease,
   delivered: readonly Delivered[],
+  rest: readonly { id: string }[],
 ): Promise<void> {
   const kept = await db.run(sql`
     with held as (
-      update webhook_lanes set lease_until = ${leaseEnd} where ${held(db, lane)} returning lane
+      update webhook_lanes
+         set lease_until = ${leaseEnd}, deliveries = ${rest.map(({ id }) => id)}
+       where ${held(db, lane)}
+      returning lane
     ), ${settled(db, lane, delivered)}
     select from held`)
   if (kept === 0) throw lost(lane)
@@ -83,25 +88,24 @@ export const settleAndTake = (
     with held as (
       select from webhook_lanes where ${held(db, lane)} for update
     ), ${settled(db, lane, delivered)}, waiting as (
-      select d.id, d.event_id, d.event_type, d.endpoint_url, d.attempt_count, d.ladder_from,
-             d.next_retry_at, e.payload
-        from webhook_deliveries as d
-        join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
-       where d.tenant_ref = ${db.tenant} and d.subscription_id = ${lane.subscription_id}
-         and d.next_retry_at <= now() and e.payload is not null and exists (select from held)
-         and d.id not in (select unnest(l.deliveries)
-                            from webhook_lanes as l
-                           where l.tenant_ref = ${db.tenant}
-                             and l.subscription_id = ${lane.subscription_id})
-       order by d.next_retry_at
+      select delivery_id as id, event_id, due_at
+        from webhook_queue
+       where tenant_ref = ${db.tenant} and subscription_id = ${lane.subscription_id}
+         and due_at <= now() and exists (select from held)
+       order by due_at
        limit ${take}
     ), measured as (
-      select waiting.*, row_number() over (order by next_retry_at, id) as place,
-             sum(octet_length(payload)) over (order by next_retry_at, id) - octet_length(payload)
-               as before
+      select waiting.*, e.payload, row_number() over (order by due_at, waiting.id) as place,
+             sum(octet_length(e.payload)) over (order by due_at, waiting.id)
+               - octet_length(e.payload) as before
         from waiting
+        join webhook_events as e on e.tenant_ref = ${db.tenant} and e.id = waiting.event_id
     ), due as (
       select * from measured where before < ${LANE_BYTES}
+    ), taken as (
+      delete from webhook_queue as q
+       using due
+       where q.tenant_ref = ${db.tenant} and q.delivery_id = due.id
     ), kept as (
       update webhook_lanes
          set lease_until = ${leaseEnd}, deliveries = (select array_agg(id) from due)
@@ -109,12 +113,16 @@ export const settleAndTake = (
     ), ended as (
       delete from webhook_lanes
        where ${held(db, lane)} and exists (select from held) and not exists (select from due)
+    ), endpoint as materialized (
+      select ${endpointFacts}
+        from webhook_subscriptions as s
+       where s.tenant_ref = ${db.tenant} and s.id = ${lane.subscription_id}
     )
-    select due.id, due.event_id, due.event_type, due.endpoint_url, due.attempt_count,
-           due.ladder_from, convert_from(due.payload, 'UTF8') as payload, ${endpointFacts}
+    select due.id, due.event_id, d.event_type, d.endpoint_url, d.attempt_count, d.ladder_from,
+           convert_from(due.payload, 'UTF8') as payload, endpoint.*
       from due
-      left join webhook_subscriptions as s
-        on due.place = 1 and s.tenant_ref = ${db.tenant} and s.id = ${lane.subscription_id}
+      join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = due.id
+      left join endpoint on due.place = 1
      order by due.place`,
   )
 
@@ -125,7 +133,11 @@ const lockEndpoint = ({ tenant }: Db, { subscription_id }: LaneLease) => sql`
 
 /** Lets go of what was not sent: it is due at once, for anybody. */
 export const giveBack = (db: Db, lane: LaneLease) =>
-  db.run(sql`delete from webhook_lanes where ${held(db, lane)}`)
+  db.run(sql`
+    with ended as (
+      delete from webhook_lanes where ${held(db, lane)} returning deliveries
+    )
+    ${putBack(db)}`)
 
 /** `retrySeconds` is null after the last attempt. Answers with the endpoint that this one paused. */
 export const settleFailed = (
@@ -143,13 +155,18 @@ export const settleFailed = (
     }),
     sql`
     with ended as (
-      delete from webhook_lanes where ${held(tx, lane)} returning lane
+      delete from webhook_lanes where ${held(tx, lane)}
+      returning array_remove(deliveries, ${due.id}) as deliveries
+    ), put_back as (
+      ${putBack(tx)}
     ), settled as (
       update webhook_deliveries
          set attempt_count = attempt_count + 1, last_status_code = ${attempt.status_code},
              last_attempt_error = ${attempt.error}, ${retryOrBury(retrySeconds)}
        where tenant_ref = ${tx.tenant} and id = ${due.id} and exists (select from ended)
-      returning id, subscription_id, attempt_count
+      returning *
+    ), queued as (
+      ${enqueue(sql`settled as d where d.next_retry_at is not null`)}
     ), attempted as (
       insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms,
                                     error)
@@ -172,16 +189,17 @@ const retryOrBury = (retrySeconds: number | null): Sql =>
     ? sql`status = 'dead_lettered', dead_lettered_at = now(), next_retry_at = null`
     : sql`next_retry_at = now() + make_interval(secs => ${retrySeconds})`
 
-/** Nobody is there to send it to: no attempt was made, and none is counted. It ends its lane. */
-export async function deadLetter(db: Db, lane: LaneLease, id: string, error: string) {
+/** Nobody is there to send them to: no attempt was made, and none is counted. The lane is over. */
+export async function deadLetter(db: Db, lane: LaneLease, error: string): Promise<void> {
   const buried = await db.run(sql`
     with ended as (
-      delete from webhook_lanes where ${held(db, lane)} returning lane
+      delete from webhook_lanes where ${held(db, lane)} returning deliveries
     )
-    update webhook_deliveries
+    update webhook_deliveries as d
        set status = 'dead_lettered', dead_lettered_at = now(), next_retry_at = null,
            last_attempt_error = ${error}
-     where tenant_ref = ${db.tenant} and id = ${id} and exists (select from ended)`)
+      from ended, unnest(ended.deliveries) as unsent (id)
+     where d.tenant_ref = ${db.tenant} and d.id = unsent.id`)
   if (buried === 0) throw lost(lane)
 }
 

@@ -63,27 +63,32 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
   const { tenant_ref, due } = lane
   const [endpoint] = due
   const db = options.database.tenant(tenant_ref)
+  if (!endpoint.active) {
+    const error = endpoint.deleted ? 'subscription_deleted' : 'subscription_inactive'
+    await queries.deadLetter(db, lane, error)
+    return null
+  }
   const keys = options.keysOf(endpoint)
   const since = performance.now()
   let arrived: queries.Delivered[] = []
   let writtenAt = since
-  const write = async () => {
-    await queries.settleDelivered(db, lane, arrived)
+  const write = async (rest: readonly DueDelivery[]) => {
+    await queries.settleDelivered(db, lane, arrived, rest)
     arrived = []
     writtenAt = performance.now()
   }
   for (const [index, each] of due.entries()) {
     const late = index > 0 && performance.now() - since > LANE_MS
-    const outcome = late || !endpoint.active ? null : await send(options, each, keys)
+    const outcome = late ? null : await send(options, each, keys)
     if (outcome?.delivered) {
       arrived.push({ due: each, attempt: outcome })
       const isLast = index === due.length - 1
-      if (!isLast && performance.now() - writtenAt > WRITE_MS) await write()
+      if (!isLast && performance.now() - writtenAt > WRITE_MS) await write(due.slice(index + 1))
       continue
     }
-    if (arrived.length > 0) await write()
-    if (late) await queries.giveBack(db, lane)
-    else await stopAt(options.ladder, db, lane, { due: each, outcome })
+    if (arrived.length > 0) await write(due.slice(index))
+    if (outcome === null) await queries.giveBack(db, lane)
+    else await stopAt(options.ladder, db, lane, { due: each, attempt: outcome })
     return null
   }
   const take = options.mayGoOn() ? LANE_LENGTH : 0
@@ -108,27 +113,19 @@ function send(
   )
 }
 
-/** One that failed, or that nobody listens for any more. What was behind it is anybody's again. */
+/** One that failed. What was behind it is anybody's again. */
 async function stopAt(
   ladder: readonly number[],
   db: TenantDb,
   lane: Lane,
-  { due, outcome }: { due: DueDelivery; outcome: Outcome | null },
+  failed: { due: DueDelivery; attempt: Outcome },
 ): Promise<void> {
-  if (outcome === null) {
-    const error = lane.due[0].deleted ? 'subscription_deleted' : 'subscription_inactive'
-    await queries.deadLetter(db, lane, due.id, error)
-    return
-  }
-  const retrySeconds = ladder[due.attempt_count - due.ladder_from] ?? null
+  const { attempt_count, ladder_from } = failed.due
+  const retrySeconds = ladder[attempt_count - ladder_from] ?? null
   await db.transaction('webhooks: failure', async (tx) => {
     // The wait begins when the attempt has ended, which is now.
-    const endpoint = await queries.settleFailed(
-      tx,
-      lane,
-      { due, attempt: outcome },
-      { retrySeconds, pauseAfter: PAUSE_AFTER },
-    )
+    const options = { retrySeconds, pauseAfter: PAUSE_AFTER }
+    const endpoint = await queries.settleFailed(tx, lane, failed, options)
     if (endpoint?.paused) await announcePause(tx, endpoint)
   })
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../../harness/eventually.ts'
 import { startProcess } from '../../harness/process.ts'
-import { openWebhooksApp, type WebhooksApp } from './setup.ts'
+import { listMisplaced, openWebhooksApp, type WebhooksApp } from './setup.ts'
 
 /** How often a worker is killed. The drill of minutes asks for more. */
 const KILLS = Number(process.env.WEBHOOK_KILLS ?? 1)
@@ -61,6 +61,7 @@ test('workers killed while they send lose nothing and double no row', async (t) 
   )
   const all = placed.length
   assert.deepEqual(rows, [{ rows: all, pairs: all, attempts: all, written: all }])
+  assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
 /** What would take half a minute by itself. In the drill of minutes it does. */

@@ -8,12 +8,15 @@ import {
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import {
   deadLetter,
+  giveBack,
   settleAndTake,
   settleDelivered,
+  settleFailed,
 } from '../../../src/modules/webhooks/lane-queries.ts'
+import { endLapsed } from '../../../src/modules/webhooks/queue-queries.ts'
 import type { DueDelivery, LaneLease } from '../../../src/modules/webhooks/schema.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
-import { openWebhooksApp } from './setup.ts'
+import { listMisplaced, openWebhooksApp } from './setup.ts'
 
 type Due = DueDelivery & LaneLease
 
@@ -95,13 +98,74 @@ test('a lane that was taken over writes nothing, and takes nothing', async (t) =
   const arrived = [{ due: first, attempt: ARRIVED }]
   assert.deepEqual(await claimDue(db, one), [], 'nobody takes it meanwhile')
   await app.admin.query('update webhook_lanes set lease_until = now()')
+  await endLapsed(db)
   const [second] = await claimDue(db, one)
   assert.equal(second?.id, first.id)
   assert.deepEqual(await settleAndTake(db, first, arrived, LANE_LENGTH), [])
-  await assert.rejects(settleDelivered(db, first, arrived), LeaseLostError)
-  await assert.rejects(deadLetter(db, first, first.id, 'subscription_inactive'), LeaseLostError)
+  await assert.rejects(settleDelivered(db, first, arrived, []), LeaseLostError)
+  await assert.rejects(deadLetter(db, first, 'subscription_inactive'), LeaseLostError)
   const { rows } = await app.admin.query(
     `select status, attempt_count from webhook_deliveries group by 1, 2`,
   )
   assert.deepEqual(rows, [{ status: 'pending', attempt_count: 0 }])
+})
+
+test('what a lane did not send is due again, however the lane ends', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  let left = 3 * (LANE_LENGTH + 3)
+  await Promise.all(Array.from({ length: left }, (_, n) => app.place('acme', { n })))
+  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  const db = app.runtime.workerDatabase.tenant('acme')
+  const ends = {
+    async given_back(lane: Due) {
+      await giveBack(db, lane)
+    },
+    async lapsed() {
+      await app.admin.query('update webhook_lanes set lease_until = now()')
+      await endLapsed(db)
+    },
+    async failed(lane: Due) {
+      const attempt = { ...ARRIVED, status_code: 500, error: 'HTTP 500' }
+      const options = { retrySeconds: 60, pauseAfter: 10 }
+      await db.transaction('test', (tx) => settleFailed(tx, lane, { due: lane, attempt }, options))
+    },
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const claimed = await claimDue(db, { ...ALL, perEndpoint: 1 })
+    const [lane] = claimed
+    assert.ok(lane !== undefined)
+    const arrived = claimed.map((due) => ({ due, attempt: ARRIVED }))
+    const [next, ...rest] = await settleAndTake(db, lane, arrived, 3)
+    assert.ok(next !== undefined && rest.length === 2)
+    await settleDelivered(db, lane, [{ due: next, attempt: ARRIVED }], rest)
+    await end({ ...lane, ...rest[0] })
+    left -= claimed.length + 1
+    const { rows } = await app.admin.query('select count(*)::int as queued from webhook_queue')
+    assert.deepEqual(rows, [{ queued: left }], name)
+    assert.deepEqual(await listMisplaced(app.admin), [], name)
+  }
+})
+
+test('what waits for an endpoint that is gone is buried by the row, and counts no attempt', async (t) => {
+  const app = await openWebhooksApp(t)
+  const acme = await app.merchant('acme')
+  const { id } = await app.register(acme)
+  for (let n = 0; n < 5; n++) await app.place('acme', { n })
+  await sealDue(app.runtime.workerDatabase)
+  assert.equal((await acme.send('DELETE', `/v1/merchant/webhooks/${id}`)).status, 200)
+  while ((await app.dispatch()) > 0);
+  const { rows } = await app.admin.query(
+    `select status, attempt_count, last_attempt_error, count(*)::int
+       from webhook_deliveries group by 1, 2, 3`,
+  )
+  assert.deepEqual(rows, [
+    {
+      status: 'dead_lettered',
+      attempt_count: 0,
+      last_attempt_error: 'subscription_deleted',
+      count: 5,
+    },
+  ])
+  assert.deepEqual(await listMisplaced(app.admin), [])
 })

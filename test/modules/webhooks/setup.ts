@@ -116,11 +116,35 @@ export async function openWebhooksApp(
       return event_id
     },
     async hurry() {
-      await admin.query(
-        `update webhook_deliveries set next_retry_at = now() where status = 'pending'`,
-      )
+      await admin.query(`
+        with due as (
+          update webhook_deliveries set next_retry_at = now() where status = 'pending'
+        )
+        update webhook_queue set due_at = now()`)
     },
   }
+}
+
+/** Deliveries that are to be sent and in no or two hands, or in hands and not to be sent. */
+export async function listMisplaced(admin: { query(text: string): Promise<{ rows: unknown[] }> }) {
+  const { rows } = await admin.query(`
+    with hands as (
+      select tenant_ref, delivery_id as id from webhook_queue
+      union all
+      select tenant_ref, unnest(deliveries) from webhook_lanes
+    ), due as (
+      select d.tenant_ref, d.id
+        from webhook_deliveries as d
+        join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
+       where d.status = 'pending' and e.payload is not null
+    )
+    select id
+      from (select tenant_ref, id, 1 as hands, 0 as due from hands
+             union all
+            select tenant_ref, id, 0, 1 from due) as every
+     group by tenant_ref, id
+    having sum(hands) <> 1 or sum(due) <> 1`)
+  return rows
 }
 
 /** A server that takes requests and never answers: the endpoint of many stores. */

@@ -4,7 +4,7 @@ import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../harness/eventually.ts'
 import { openServers } from '../../harness/servers.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { openWebhooksApp, theDelivery } from './setup.ts'
+import { listMisplaced, openWebhooksApp, theDelivery } from './setup.ts'
 
 test('the worker sends an event within a second of its commit, woken and not by the clock', async (t) => {
   const app = await openWebhooksApp(t)
@@ -136,6 +136,7 @@ test('a database that goes away under the worker costs it no event and doubles n
   const all = placed.length
   await until('all is delivered', async () => (await countDelivered()).n === all, 40_000)
   assert.deepEqual(await countDelivered(), { n: all, attempts: all, written: all })
+  assert.deepEqual(await listMisplaced(app.admin), [])
   const ids = new Set(app.receiver.received.map(({ headers }) => headers['x-webhook-event-id']))
   assert.deepEqual([...ids].sort(), placed.sort())
 })
