@@ -68,12 +68,6 @@ export const sealEvents = (tx: Tx, createdAt: string, events: readonly SealedEve
 export const moveFeed = (tx: Tx, sealedTo: number) =>
   tx.run(sql`update webhook_feeds set sealed_to = ${sealedTo} where tenant_ref = ${tx.tenant}`)
 
-export const requestErasure = (tx: Tx, customerRef: string) =>
-  tx.run(sql`
-    update webhook_events
-       set erase_requested_at = now(), customer_ref = null
-     where tenant_ref = ${tx.tenant} and customer_ref = ${customerRef}`)
-
 export const listTenantsToErase = (worker: GlobalDb) =>
   worker.many(
     TenantOnly,

@@ -11,7 +11,6 @@ import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type EventType, isDeliverable } from './events.ts'
 import * as queries from './queries.ts'
 import type { KeptSubscription, NewSubscription, Subscription } from './schema.ts'
-import * as seal from './seal-queries.ts'
 import { newSecret, sealSecret } from './secrets.ts'
 
 /** The name of the work that a new event means. */
@@ -38,7 +37,7 @@ export interface NewEvent {
   /** What happened, complete in itself. Its `sequence` is added later. */
   data: Record<string, unknown>
   order_id?: string | null
-  /** Whose personal data it holds, if anybody's: what `eraseCustomer` goes by. */
+  /** Whose personal data it holds, if anybody's: what `eraseSome` goes by. */
   customer_ref?: string | null
 }
 
@@ -57,15 +56,6 @@ export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
     order_id: event.order_id ?? null,
     customer_ref: event.customer_ref ?? null,
   })
-}
-
-/**
- * Takes a customer's data out of every event. One that is still being delivered is sent first, and
- * erased by the worker after that.
- */
-export async function eraseCustomer(tx: Tx, customerRef: string): Promise<void> {
-  await seal.requestErasure(tx, customerRef)
-  await seal.eraseRequested(tx)
 }
 
 /** Registers an endpoint. One that was paused comes back under its own id, with a new secret. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TenantDb } from '../../../src/db/database.ts'
+import { eraseSome } from '../../../src/modules/webhooks/customer-service.ts'
 import { eraseDue, sealDue } from '../../../src/modules/webhooks/jobs.ts'
-import { emit, eraseCustomer, readFeed } from '../../../src/modules/webhooks/service.ts'
+import { emit, readFeed } from '../../../src/modules/webhooks/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 
 const PLACED = 'commerce.order.placed.v1'
@@ -90,7 +91,7 @@ test('events', async (t) => {
       const late = await place(db, { email: 'kim@example.com' }, 'kim')
       const other = await place(db, { email: 'lee@example.com' }, 'lee')
       await sealDue(app.runtime.workerDatabase)
-      await db.transaction('test: erase', (tx) => eraseCustomer(tx, 'kim'))
+      await db.transaction('test: erase', (tx) => eraseSome(tx, 'kim', 100))
 
       const dataOf = async (id: string) =>
         (await readFeed(db, 0, 10)).events.find((each) => each.id === id)?.data
