@@ -5,6 +5,7 @@ import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import type { Figure } from './figure.ts'
 import { startServer } from './load.ts'
+import { placeOrders } from './pgbench.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const TOKEN = 'a token for the benchmark alone, never used'
@@ -46,6 +47,8 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
         () => run(bare.url, many),
         () => run(app.url, many),
       )
+      const same = { stores: STORES, clients: CLIENTS, seconds: SECONDS }
+      const alone = await placeOrders(server.url, same)
       const hot = await compare(
         () => run(app.url, many),
         () => run(app.url, one),
@@ -57,6 +60,7 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
       )
       return [
         figure('checkouts by card over 100 stores', spread, 'bare node:http + pg', 0.5),
+        ...(alone === null ? [] : [beside(spread.ours, alone)]),
         figure('checkouts by card in one store', hot, 'over 100 stores', 0.7),
         figure('the same where each flush takes 2 ms', slow, 'over 100 stores', 0.7),
         patience(spread.ours),
@@ -92,6 +96,14 @@ const figure = (
   floor: `${Math.round(floor.perSecond)}/s, ${than}`,
   ratio,
   atLeast,
+})
+
+/** Reported, and no bound. */
+const beside = ({ perSecond }: Run, alone: number): Figure => ({
+  name: 'the same beside orders in one commit',
+  ours: `${Math.round(perSecond)}/s`,
+  floor: `${Math.round(alone)}/s, pgbench`,
+  ratio: perSecond / alone,
 })
 
 const patience = ({ p50, p99 }: Run): Figure => ({
