@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { expireHeld } from '../../../src/modules/checkout/resume-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { essence } from '../../harness/refusals.ts'
@@ -191,6 +192,15 @@ test('an order that is held', async (t) => {
     assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
     assert.equal(timeline.at(-1).data.reason, 'expired')
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
+  })
+
+  await t.test('does not expire if it was released since it was listed to', async () => {
+    const id = await held({ card: cardOf('5431111111111111') })
+    assert.equal((await release(id)).status, 200)
+    const db = app.runtime.workerDatabase.tenant('acme')
+    assert.equal(await expireHeld(openCheckout(app.runtime), db, id), null)
+    const { order } = await read(id)
+    assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
   })
 
   await t.test('expires though the gateway of another store is away', async () => {
