@@ -36,7 +36,7 @@ export async function reject(
     if (ban)
       await db.transaction('checkout: ban', (tx) => banShopper(tx, asked.actor, order.id, ban))
   }
-  return cancel(deps, db, asked, orderId, { reason: 'fraud', note, restock: true, as: 'cancel' })
+  return cancel(deps, db, asked, orderId, { reason: 'fraud', note, restock: true, as: 'reject' })
 }
 
 /** Bans the shopper of an order by the facts that it knows. What it does not know is left out. */

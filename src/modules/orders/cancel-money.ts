@@ -143,7 +143,7 @@ async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): 
     refunds.sumPromised(tx, order.id),
   ])
   // What was never paid cannot be edited; an edit that leaves nothing of it lets go of it all the same.
-  const action = order.placed_at === null ? 'cancel' : wish.as
+  const action = wish.as === 'edit' && order.placed_at === null ? 'cancel' : wish.as
   requireAllowed(order, action, promised.pending)
   const amount = refundableOf(charges)
   const refund_id =
