@@ -1,6 +1,5 @@
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
-import { addressOf } from '../orders/service.ts'
 import type { Source } from '../payments/service.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -19,7 +18,7 @@ export function factsOf(
     ip: request.ip ?? null,
     card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
     card_bin: card?.bin ?? null,
-    address: addressOf(request.shipping_address),
+    address: request.shipping_address,
   }
 }
 

@@ -10,11 +10,11 @@ import * as inventory from '../inventory/money.ts'
 import * as coupons from '../marketing/money.ts'
 import * as orders from '../orders/money.ts'
 import * as orderReads from '../orders/service.ts'
-import { type Gateway, listAttempts } from '../payments/service.ts'
+import * as payments from '../payments/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { type Facts, factsOf, requireAttested, requireGates } from './admission.ts'
 import type { Begun, Placing } from './begun.ts'
-import { pay, payByTenders, recall } from './pay.ts'
+import { type MarkUndone, pay, payByTenders, recall } from './pay.ts'
 import { requireQuoted } from './quote.ts'
 import { type Tender, writeOrder } from './reserve-money.ts'
 import type { CheckoutRequest, Risk } from './schema.ts'
@@ -54,9 +54,11 @@ export async function place(
   const order_number = (await orders.takeNumber(db)).last_number
   const begun = await begin(deps, db, claim, { ...placing, facts, velocity, order_number })
   await deps.at?.('reserved')
-  const outcome = await pay(deps, begun, placing.source, async () => {
+  const still = async () => {
     if (deps.clock.now() - since > SURE_MS) await idempotency.renew(db, begun.claim)
-  })
+  }
+  const markUndone = undoing(db, still)
+  const outcome = await pay(deps, begun, placing.source, { still, markUndone })
   return conclude(deps, db, begun.claim, outcome, { waiting: begun.waiting })
 }
 
@@ -76,16 +78,25 @@ export async function resume(
   claim: idempotency.WonClaim,
 ): Promise<idempotency.Answer> {
   const order = await orderReads.get(db, claim.resourceId ?? '')
-  const attempts = await listAttempts(db, order.id)
+  const attempts = await payments.listAttempts(db, order.id)
   const attempt = attempts.find(({ kind }) => kind === 'checkout')
   const risk = order.risk as Risk
   if (attempt === undefined)
     return conclude(deps, db, claim, payByTenders(risk), { order_id: order.id })
-  const { payments } = orders.whileHeld(deps, db, claim)
-  const gateway = await payments.forStore(db, attempt.gateway)
-  const outcome = await recall(deps, gateway, attempt, risk)
+  const sure = orders.whileHeld(deps, db, claim)
+  const gateway = await sure.payments.forStore(db, attempt.gateway)
+  const markUndone = undoing(db, () => idempotency.renew(db, claim))
+  const outcome = await recall(deps, gateway, attempt, { risk, markUndone })
   return conclude(deps, db, claim, outcome, { order_id: order.id, asked: attempt })
 }
+
+/** By whoever still holds the claim: an intent of who was overtaken would undo what others captured. */
+const undoing =
+  (db: TenantDb, still: () => Promise<void>): MarkUndone =>
+  async (attempt_id, reason) => {
+    await still()
+    await payments.markUndone(db, attempt_id, reason)
+  }
 
 async function measure(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
   const share = await fraud.measureVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)
@@ -256,7 +267,7 @@ async function holdTenders(
   return tenders
 }
 
-const cardCharge = (amount_cents: number, currency: string, gateway: Gateway) => ({
+const cardCharge = (amount_cents: number, currency: string, gateway: payments.Gateway) => ({
   attempt_id: randomUUID(),
   amount_cents,
   currency,

@@ -30,22 +30,20 @@ export type Outcome =
   | { kind: 'declined'; attempt_id: string; result: GatewayResult }
   /** The gateway has never heard of it. */
   | { kind: 'lost'; attempt_id: string }
-  | {
-      kind: 'unknown'
-      attempt_id: string
-      /** It was to be taken back for this reason, and that may still come to pass. */
-      undoing?: Reason
-    }
+  | { kind: 'unknown'; attempt_id: string }
+
+/** Writes down why an attempt is about to be voided: once that may be on its way, nobody captures. */
+export type MarkUndone = (attempt_id: string, reason: Reason) => Promise<unknown>
 
 /**
- * Asks the gateway for the money. Nothing of ours changes here; and nothing is sent, neither to take
- * nor to void it, once `still` throws because somebody else has taken the order up.
+ * Asks the gateway for the money. Nothing of ours changes here but by `markUndone`; and nothing is
+ * sent, neither to take nor to void it, once `still` throws because somebody else has taken it up.
  */
 export async function pay(
   deps: CheckoutDeps,
   begun: Begun,
   source: Source | null,
-  still: () => Promise<void>,
+  { still, markUndone }: { still: () => Promise<void>; markUndone: MarkUndone },
 ): Promise<Outcome> {
   const { waiting, charge, request, risk } = begun
   if (charge === null || source === null) return payByTenders(risk)
@@ -67,7 +65,7 @@ export async function pay(
   await deps.at?.('authorized')
   if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (result.outcome !== 'approved') return { kind: 'declined', attempt_id, result }
-  return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
+  return capture(deps, gateway, { attempt_id, amount_cents, risk, result, markUndone })
 }
 
 /** Goods that store credit and gift cards pay for are looked at like any others. */
@@ -82,22 +80,28 @@ interface Authorized {
   amount_cents: number
   risk: Risk
   result: GatewayResult
+  markUndone: MarkUndone
 }
 
 /** Takes what was authorised, unless too much speaks against it. */
 async function capture(
   deps: CheckoutDeps,
   gateway: Gateway,
-  { attempt_id, amount_cents, risk, result }: Authorized,
+  { attempt_id, amount_cents, risk, result, markUndone }: Authorized,
 ): Promise<Outcome> {
   const { avs, cvv, fraud_signal, txn_id } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
-  if (verdict.decision === 'rejected') {
-    if (!(await isVoided(gateway, txn_id)))
-      return { kind: 'unknown', attempt_id, undoing: 'invalid_state' }
+  const isVoided = async (reason: Reason): Promise<boolean> => {
+    await markUndone(attempt_id, reason)
+    const { outcome } = await gateway.void({ txn_id })
     await deps.at?.('voided')
+    return outcome === 'approved'
+  }
+  if (verdict.decision === 'rejected') {
+    // Nothing is given up as failed while the gateway may still hold the shopper's money.
+    if (!(await isVoided('invalid_state'))) return { kind: 'unknown', attempt_id }
     return { kind: 'rejected', attempt_id, result, verdict }
   }
   const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents })
@@ -109,14 +113,10 @@ async function capture(
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
   if (isCaptured(lookup) && !isPart(lookup, amount_cents))
     return { kind: 'captured', attempt_id, result, verdict }
-  if (!(await isVoided(gateway, txn_id)))
-    return { kind: 'unknown', attempt_id, undoing: captured.reason ?? 'processing_error' }
+  if (!(await isVoided(captured.reason ?? 'processing_error')))
+    return { kind: 'unknown', attempt_id }
   return { kind: 'declined', attempt_id, result: captured }
 }
-
-/** Nothing is given up as failed while the gateway may still hold the shopper's money. */
-const isVoided = async (gateway: Gateway, txn_id: string): Promise<boolean> =>
-  (await gateway.void({ txn_id })).outcome === 'approved'
 
 /** How long a gateway may be silent about what it was asked before that means that it never was. */
 const NEVER_AFTER_MS = 10_000
@@ -126,7 +126,7 @@ export async function recall(
   deps: CheckoutDeps,
   gateway: Gateway,
   attempt: Attempt,
-  risk: Risk,
+  { risk, markUndone }: Pick<Authorized, 'risk' | 'markUndone'>,
 ): Promise<Outcome> {
   const attempt_id = attempt.id
   const lookup = await gateway.lookup({ ref: attempt_id })
@@ -146,7 +146,7 @@ export async function recall(
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
   if (attempt.reason !== null && stands(lookup)) return undo(gateway, attempt, lookup, verdict)
   if (lookup.state === 'authorized')
-    return capture(deps, gateway, { attempt_id, amount_cents, risk, result })
+    return capture(deps, gateway, { attempt_id, amount_cents, risk, result, markUndone })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   // Voided by whoever came to that verdict, and did not live to say so.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')

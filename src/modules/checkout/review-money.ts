@@ -36,7 +36,7 @@ export async function reject(
     if (ban)
       await db.transaction('checkout: ban', (tx) => banShopper(tx, asked.actor, order.id, ban))
   }
-  return cancel(deps, db, asked, orderId, { reason: 'fraud', note, restock: true, as: 'cancel' })
+  return cancel(deps, db, asked, orderId, { reason: 'fraud', note, restock: true, as: 'reject' })
 }
 
 /** Bans the shopper of an order by the facts that it knows. What it does not know is left out. */
@@ -57,5 +57,5 @@ async function banShopper(
 async function factsOf(db: Db, { id, customer_ref, email, ip, ship_to }: OrderRow) {
   const charges = await orders.listCharges(db, id)
   const card_fingerprint = charges.find((each) => each.card_fingerprint !== null)?.card_fingerprint
-  return { customer_ref, email, ip, card_fingerprint, address: orders.addressOf(ship_to) }
+  return { customer_ref, email, ip, card_fingerprint, address: ship_to }
 }

@@ -99,6 +99,7 @@ export async function readSale(
     now: new Date(clock.now()),
     customer_used: coupon?.customer_used ?? 0,
     orders_before: ordersBefore,
+    currency: store.currency,
   }
   const usable = features.has('pricing_groups') ? groups : null
   const lines = priceableLines(wanted, variants, usable)

@@ -69,12 +69,12 @@ async function leave(
   db: TenantDb,
   claim: idempotency.WonClaim,
   order_id: string,
-  { attempt_id, undoing }: Extract<Outcome, { kind: 'unknown' }>,
+  { attempt_id }: Extract<Outcome, { kind: 'unknown' }>,
   asked: Attempt | undefined,
 ): Promise<never> {
   const order = await db.transaction('checkout: unknown', async (tx) => {
     const locked = await orders.lock(tx, order_id)
-    await payments.markUnknown(tx, attempt_id, undoing)
+    await payments.markUnknown(tx, attempt_id)
     await idempotency.renew(tx, claim, askAgainAfter(asked, clock.now()))
     return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
   })

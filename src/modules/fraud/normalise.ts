@@ -3,28 +3,10 @@ import ipaddr from 'ipaddr.js'
 import { emailDomain, foldEmail } from '../../kernel/email.ts'
 import { canonicalHostname } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
+import { foldAddress, foldedForms, writtenOut } from './address.ts'
 import type { BanKind, Facts } from './schema.ts'
 
 /** One spelling for each value that can be banned, so that equality finds it. Null: it is none. */
-
-/** `normalize` is quadratic in runs of combining marks, so only so much is looked at. */
-const ADDRESS_LENGTH_MAX = 500
-
-/**
- * Letters and digits alone: "12, Müller St." and "12 Muller st" are one address. Marks that nobody
- * sees, such as variation selectors, are no part of it.
- */
-export function foldAddress(text: string): string | null {
-  const folded = text
-    .replace(/[\s\p{P}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .slice(0, ADDRESS_LENGTH_MAX)
-    .normalize('NFKD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]/gu, '')
-    .slice(0, ADDRESS_LENGTH_MAX)
-  return folded === '' ? null : folded
-}
 
 /** IPv4 in IPv6 is IPv4. A zone belongs to one machine's interface and means nothing here. */
 export function canonicalIp(text: string): string | null {
@@ -103,7 +85,7 @@ export function listValues(facts: Facts): BannedValue[] {
   const values: [BanKind, string | null][] = [
     ['customer_ref', normalise('customer_ref', customer_ref)],
     ['card_fingerprint', normalise('card_fingerprint', card_fingerprint ?? '')],
-    ['address', normalise('address', address ?? '')],
+    ['address', address ? normalise('address', writtenOut(address)) : null],
     ['email', email],
     ['ip', ip],
     ...(email === null ? [] : domainsOf(emailDomain(email)).map(of('email_domain'))),
@@ -112,6 +94,10 @@ export function listValues(facts: Facts): BannedValue[] {
   ]
   return values.flatMap(([kind, value]) => (value === null ? [] : [{ kind, value }]))
 }
+
+/** The same as a merchant may have typed it: an address has many forms, and the facts but one. */
+export const listForms = ({ address }: Facts): BannedValue[] =>
+  address ? foldedForms(address).map((value) => ({ kind: 'address', value })) : []
 
 const of =
   (kind: BanKind) =>

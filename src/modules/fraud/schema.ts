@@ -25,8 +25,17 @@ export interface Facts {
   card_fingerprint?: string | null | undefined
   /** The first digits of the card: six to eight of them. */
   card_bin?: string | null | undefined
-  /** The address it is sent to, as one text. */
-  address?: string | null | undefined
+  /** Where it is sent to. */
+  address?: Address | null | undefined
+}
+
+export interface Address {
+  line1?: string | null | undefined
+  line2?: string | null | undefined
+  city?: string | null | undefined
+  state?: string | null | undefined
+  postal_code?: string | null | undefined
+  country?: string | null | undefined
 }
 
 export const Ban = Shared(

@@ -4,7 +4,7 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
-import { listValues, normalise } from './normalise.ts'
+import { listForms, listValues, normalise } from './normalise.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanKind, BanTerms, BanVerdict, Facts, NewBan, NewDecision } from './schema.ts'
 
@@ -13,8 +13,9 @@ export { measureVelocity, noteFailure, passVelocity, velocityBuckets } from './v
 
 /** Whether any ban stands against these facts: one statement, and nothing is written or locked. */
 export async function checkBans(db: Db, facts: Facts): Promise<BanVerdict> {
-  const found = await queries.findBans(db, listValues(facts))
-  const ban_ids = found.map(({ id }) => id)
+  const found = await queries.findBans(db, [...listValues(facts), ...listForms(facts)])
+  // What a fact is called and what a merchant typed may be one and the same.
+  const ban_ids = [...new Set(found.map(({ id }) => id))]
   if (found.some(({ action }) => action === 'block')) return { decision: 'block', ban_ids }
   return { decision: found.length > 0 ? 'review' : 'allow', ban_ids }
 }

@@ -18,7 +18,7 @@ export async function expireDue(database: Database, signal?: AbortSignal): Promi
       for (const card of cards) await expire(tx, card)
       return cards.length
     })
-  return eachStore(stores, expireSome, signal)
+  return eachStore(stores, expireSome, { signal })
 }
 
 /** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 
@@ -17,15 +18,9 @@ const LANES = 4
  * Answers how many were sealed.
  */
 export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const tenants = await queries.listTenantsToSeal(database.global, TENANTS_MAX)
-  let sealed = 0
-  const lane = async () => {
-    for (let next = tenants.pop(); next && !signal?.aborted; next = tenants.pop()) {
-      sealed += await sealBatch(database.tenant(next.tenant_ref))
-    }
-  }
-  await Promise.all(Array.from({ length: LANES }, lane))
-  return sealed
+  const stores = await queries.listTenantsToSeal(database.global, TENANTS_MAX)
+  const seal = (tenant: string) => sealBatch(database.tenant(tenant))
+  return eachStore(stores, seal, { signal, lanes: LANES })
 }
 
 const sealBatch = (db: TenantDb): Promise<number> =>

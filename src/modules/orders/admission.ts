@@ -3,7 +3,6 @@ import { ApiError } from '../../errors.ts'
 import * as fraud from '../fraud/service.ts'
 import type { Source } from '../payments/service.ts'
 import type { OrderRow } from './schema.ts'
-import { addressOf } from './service.ts'
 import type { OrderDeps } from './words.ts'
 
 /**
@@ -19,7 +18,7 @@ export async function requireAdmitted(
   const card = 'card' in source ? source.card : null
   const { customer_ref, email, ip, ship_to } = order
   const facts = {
-    ...{ customer_ref, email, ip, address: addressOf(ship_to), card_bin: card?.bin ?? null },
+    ...{ customer_ref, email, ip, address: ship_to, card_bin: card?.bin ?? null },
     card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
   }
   if (!(await fraud.passVelocity(limits, db.tenant, facts, velocityLimit))) {

@@ -24,8 +24,8 @@ export interface CancelWish {
   note: string | null
   /** False: what was to be sent is not there to be sold again. */
   restock: boolean
-  /** An edit that leaves nothing is answered as an edit. */
-  as: 'cancel' | 'edit'
+  /** An edit that leaves nothing is answered as an edit; only what is held can be rejected. */
+  as: 'cancel' | 'edit' | 'reject'
 }
 
 /** What a cancellation means to do, kept with the order until it has ended. */

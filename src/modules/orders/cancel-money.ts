@@ -100,7 +100,7 @@ async function conclude(
 /**
  * Cancels an order without a key, for whoever finds its authorisation expired. Harmless to repeat:
  * what was begun by it is ended. Null: a gateway did not say, or somebody is at the order under a key
- * of theirs, and ends that themselves; again later.
+ * of theirs, and ends that themselves, or has released it; again later, if it is held still.
  */
 export async function cancelHeld(
   deps: OrderDeps,
@@ -113,7 +113,8 @@ export async function cancelHeld(
     const plan = planOf<CancelPlan>(order, 'cancel')
     const isBegun = plan?.actor === actor && plan.reason === reason
     if (order.cancelled_at !== null || isBegun) return false
-    if (order.busy) return null
+    // Released meanwhile, it is paid for, and is nobody's to take back but the merchant's.
+    if (order.busy || order.placed_at !== null) return null
     await begin(tx, order, { reason, note: null, restock: true, as: 'cancel' }, actor)
     return true
   })
@@ -142,7 +143,7 @@ async function begin(tx: Tx, order: OrderRow, wish: CancelWish, actor: string): 
     refunds.sumPromised(tx, order.id),
   ])
   // What was never paid cannot be edited; an edit that leaves nothing of it lets go of it all the same.
-  const action = order.placed_at === null ? 'cancel' : wish.as
+  const action = wish.as === 'edit' && order.placed_at === null ? 'cancel' : wish.as
   requireAllowed(order, action, promised.pending)
   const amount = refundableOf(charges)
   const refund_id =

@@ -11,7 +11,6 @@ import {
   type OrderRefund,
   type OrderRow,
   type RefundRow,
-  type ShipTo,
   StorefrontOrder,
 } from './schema.ts'
 import {
@@ -133,10 +132,6 @@ export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder => 
 
 /** An order as its merchant sees it. */
 export const forMerchant = (order: OrderRow): MerchantOrder => pick(order, MERCHANTS)
-
-/** Where it is sent to, as one text. */
-export const addressOf = (to: ShipTo | null | undefined): string | null =>
-  to ? [to.line1, to.line2, to.postal_code, to.city, to.country].join(' ') : null
 
 /** A charge without what only the gateway and we need to know. */
 export const shownCharge = (charge: ChargeRow): OrderCharge => ({

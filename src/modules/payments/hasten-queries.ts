@@ -6,14 +6,18 @@ import { open, updateAttempt } from './queries.ts'
  * Ten seconds, so that what is still on its way has arrived when the gateway is asked. Whoever finds it
  * unknown already has asked for it once more.
  */
-export const markUnknown = (db: Db, id: string, reason: string | null = null) =>
+export const markUnknown = (db: Db, id: string) =>
   updateAttempt(
     db,
     id,
     open,
     sql`state = 'unknown', next_check_at = now() + interval '10 seconds',
-        checks = checks + (state = 'unknown')::int, reason = coalesce(${reason}, reason)`,
+        checks = checks + (state = 'unknown')::int`,
   )
+
+/** Why it is about to be taken back. */
+export const markUndone = (db: Db, id: string, reason: string) =>
+  updateAttempt(db, id, open, sql`reason = ${reason}`)
 
 /**
  * Whatever of an order waits longer than a new attempt does is due now. The first ten seconds stay:

@@ -181,15 +181,16 @@ export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): P
   return (await queries.closeAttempt(tx, id, result)) === 1
 }
 
+/** The gateway did not say. It is asked in ten seconds. */
+export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
+  (await hasten.markUnknown(db, id)) === 1
+
 /**
- * The gateway did not say. It is asked in ten seconds. With a reason: it was to be taken back for that,
- * and whoever asks goes on with that.
+ * Writes down that it is about to be voided and why, before the gateway is asked to. From then on the
+ * void may be on its way, whatever becomes of this process: whoever takes it up goes on with that.
  */
-export const markUnknown = async (
-  db: Db,
-  id: string,
-  reason: Reason | null = null,
-): Promise<boolean> => (await hasten.markUnknown(db, id, reason)) === 1
+export const markUndone = async (db: Db, id: string, reason: Reason): Promise<boolean> =>
+  (await hasten.markUndone(db, id, reason)) === 1
 
 /** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
 export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>

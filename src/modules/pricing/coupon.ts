@@ -19,6 +19,8 @@ export interface CouponContext {
   customer_used: number
   /** How many orders this customer has placed before. */
   orders_before: number
+  /** The store's, which the amounts of its coupons are in. */
+  currency: string
 }
 
 /** What the terms look at. A coupon of the marketing module is one. */
@@ -61,6 +63,13 @@ export function refuseUse(coupon: CouponTerms, context: CouponContext): CouponRe
   const isLater = context.orders_before > 0 || context.customer_used > 0
   return coupon.first_order_only && isLater ? 'not_applicable' : null
 }
+
+/** An amount of one currency is none of another. What has none fits every order. */
+export const isForeign = (coupon: DiscountTerms, context: CouponContext, currency: string) =>
+  currency !== context.currency &&
+  [coupon.amount_cents, coupon.min_subtotal_cents, coupon.max_discount_cents].some(
+    (amount) => amount !== null && amount > 0,
+  )
 
 export interface Discount {
   reason: CouponReason | null

@@ -6,6 +6,7 @@ import {
   type Discount,
   type DiscountTerms,
   discountOf,
+  isForeign,
   refuseUse,
 } from './coupon.ts'
 import type { GroupPrice, ShippingPolicy } from './schema.ts'
@@ -98,10 +99,13 @@ export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
     ...line,
     unit_price_cents: unitPrice(line, quantities.get(line.variant_id) ?? 0, input.subscribe),
   }))
-  const { coupon } = input
-  const usable = coupon !== null && coupon !== 'unknown'
-  const refusal = usable ? refuseUse(coupon, input.coupon_context) : null
-  return addUp(lines, input, refusal)
+  return addUp(lines, input, refusalOf(input))
+}
+
+function refusalOf({ coupon, coupon_context: context, currency }: PriceInput<PriceLine>) {
+  if (coupon === null || coupon === 'unknown') return null
+  const refusal = refuseUse(coupon, context)
+  return refusal ?? (isForeign(coupon, context, currency) ? 'not_applicable' : null)
 }
 
 /**

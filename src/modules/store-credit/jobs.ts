@@ -12,7 +12,7 @@ const BATCH = 100
 /** One step of the expiry loop, as fd_worker. Answers how many accounts were looked at. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), signal)
+  return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
 async function expireSome(db: TenantDb, signal?: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import * as queries from './seal-queries.ts'
 
@@ -13,16 +14,9 @@ const STORES_AT_ONCE = 4
  * bytes. Answers how many events it sealed.
  */
 export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const tenants = (await queries.listUnsealedTenants(database.global)).map((row) => row.tenant_ref)
-  let sealed = 0
-  const work = async () => {
-    for (let next = tenants.pop(); next !== undefined; next = tenants.pop()) {
-      if (signal?.aborted) return
-      sealed += await sealStore(database.tenant(next))
-    }
-  }
-  await Promise.all(Array.from({ length: STORES_AT_ONCE }, work))
-  return sealed
+  const stores = await queries.listUnsealedTenants(database.global)
+  const seal = (tenant: string) => sealStore(database.tenant(tenant))
+  return eachStore(stores, seal, { signal, lanes: STORES_AT_ONCE })
 }
 
 function sealStore(db: TenantDb): Promise<number> {

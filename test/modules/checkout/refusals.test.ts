@@ -257,6 +257,33 @@ test('a checkout is refused', async (t) => {
     }
   })
 
+  await t.test('with a coupon whose amounts are in another currency than the goods', async () => {
+    const { merchant } = await openShop(app, 'coins', [])
+    const yen = await addVariant(merchant, 5_000, {}, { currency: 'JPY' })
+    const coupons: object[] = [
+      { code: 'OFF', type: 'fixed', amount_cents: 1_000 },
+      { code: 'FROM', type: 'percent', percent_bps: 1_000, min_subtotal_cents: 100 },
+      { code: 'UPTO', type: 'percent', percent_bps: 1_000, max_discount_cents: 1_000 },
+      { code: 'TENTH', type: 'percent', percent_bps: 1_000 },
+    ]
+    for (const coupon of coupons) {
+      assert.equal((await merchant.post('/v1/merchant/marketing/coupons', coupon)).status, 201)
+    }
+    const shop = { tenant: 'coins' }
+    for (const coupon_code of ['OFF', 'FROM', 'UPTO']) {
+      const shown = await preview(app, shop, cart(yen, { coupon_code }))
+      assert.deepEqual(
+        [shown.body.coupon.reason, shown.body.total_cents],
+        ['not_applicable', 5_000],
+        coupon_code,
+      )
+      const answer = await checkout(app, shop, cart(yen, { coupon_code }))
+      assert.deepEqual([answer.status, answer.body.reason], [422, 'not_applicable'])
+    }
+    const tenth = await checkout(app, shop, cart(yen, { coupon_code: 'TENTH' }))
+    assert.equal(tenth.body.order.total_cents, 4_500)
+  })
+
   await t.test('with a coupon that does nothing, and the preview says why', async () => {
     const make = async (code: string, more: object) => {
       const body = { code, type: 'percent', percent_bps: 1_000, ...more }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
+import { expireHeld } from '../../../src/modules/checkout/resume-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
+import { eventually } from '../../harness/eventually.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
   addVariant,
@@ -175,6 +177,25 @@ test('an order that is held', async (t) => {
     assert.deepEqual([wrong.status, wrong.body.error.code], [409, 'invalid_transition'])
   })
 
+  await t.test('is not rejected if somebody approves it a moment before', async () => {
+    const id = await held({ card: cardOf('5431111111111111'), customer_ref: 'both' })
+    const url = `/v1/merchant/fraud/reviews/${id}`
+    await app.superuser.query('begin; lock table fraud_bans in exclusive mode')
+    const body = { ban: { kinds: ['customer_ref'] } }
+    const rejecting = merchant.post(`${url}/reject`, body, keyed())
+    await eventually(async () => {
+      const { rows } = await app.superuser.query(
+        `select from pg_locks where relation = 'fraud_bans'::regclass and not granted`,
+      )
+      assert.equal(rows.length, 1)
+    })
+    assert.equal((await merchant.post(`${url}/approve`, undefined, keyed())).status, 200)
+    await app.superuser.query('commit')
+    const rejected = await rejecting
+    assert.deepEqual([rejected.status, rejected.body.error?.code], [409, 'invalid_transition'])
+    assert.equal((await read(id)).order.status, 'placed')
+  })
+
   await t.test('is cancelled when its authorisation has run out', async () => {
     const id = await held({ card: cardOf('5431111111111111') })
     const deps = { ...openCheckout(app.runtime), database: app.runtime.workerDatabase }
@@ -191,6 +212,15 @@ test('an order that is held', async (t) => {
     assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
     assert.equal(timeline.at(-1).data.reason, 'expired')
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
+  })
+
+  await t.test('does not expire if it was released since it was listed to', async () => {
+    const id = await held({ card: cardOf('5431111111111111') })
+    assert.equal((await release(id)).status, 200)
+    const db = app.runtime.workerDatabase.tenant('acme')
+    assert.equal(await expireHeld(openCheckout(app.runtime), db, id), null)
+    const { order } = await read(id)
+    assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
   })
 
   await t.test('expires though the gateway of another store is away', async () => {

@@ -166,6 +166,8 @@ export interface CheckoutApp extends TestApp {
   /** As if the holder of every claim had been gone for so long. */
   abandon(): Promise<void>
   reconcile(odd?: Odd): Promise<number>
+  /** What the app works with, but for that. */
+  oddly(odd?: Odd): jobs.JobDeps
   /** Cancels held orders whose authorisation has run out. */
   expire(odd?: Odd): Promise<number>
   watchLate(odd?: Odd): Promise<number>
@@ -277,6 +279,7 @@ export async function openCheckoutApp(
         `update idempotency_keys set lease_until = now() where state = 'running'`,
       )
     },
+    oddly,
     reconcile: (odd) => jobs.reconcile(oddly(odd)),
     expire: (odd) => jobs.expireAuthorizations(oddly(odd)),
     async watchLate(odd) {

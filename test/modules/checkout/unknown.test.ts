@@ -244,6 +244,26 @@ test('what a gateway does not answer to', async (t) => {
     assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
   })
 
+  await t.test('nor by whoever takes it up from a process that died at its void', async () => {
+    const key = randomUUID()
+    const onTheirWay: (() => Promise<unknown>)[] = []
+    const gateway: OddGateway = (real) => ({
+      capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
+      async void(what) {
+        onTheirWay.push(() => real.void(what))
+        return { ...unknownResult(), outcome: 'approved' }
+      },
+    })
+    await app.crash(shop, cart(counted), 'voided', key, { gateway })
+    await app.abandon()
+    await app.reconcile()
+    for (const arrive of onTheirWay) await arrive()
+    const order = await orderOf(key)
+    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'processing_error'])
+    assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+    assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
+  })
+
   await t.test('the bank’s word of a stolen card counts for whoever takes it up, too', async () => {
     const key = randomUUID()
     const body = { ...(await suspect()), card: { ...MISMATCH.card, cvv: '999' } }

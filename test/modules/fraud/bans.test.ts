@@ -15,6 +15,15 @@ const FINGERPRINT = 'a4c2e8f0a4c2e8f0a4c2e8f0a4c2e8f0'
 const HOUR = 3_600_000
 const later = (ms = HOUR) => new Date(Date.now() + ms).toISOString()
 
+const SPRINGFIELD = {
+  line1: '2 Main St.',
+  line2: null,
+  city: 'Springfield',
+  state: 'IL',
+  postal_code: '62704',
+  country: 'US',
+}
+
 test('the bans of a store', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
@@ -77,15 +86,26 @@ test('the bans of a store', async (t) => {
     [
       'an address that is filled up with spaces',
       { kind: 'address', value: '78 Padded Road 12345 Town' },
-      { address: `78 Padded Road${' .'.repeat(400)} 12345 Town` },
+      { address: { line1: `78 Padded Road${' .'.repeat(400)} 12345 Town` } },
     ],
     [
       'an address with what nobody sees in it',
       { kind: 'address', value: '77 Unseen Road' },
-      { address: '77 Un\ufe0fseen\u2060 Road' },
+      { address: { line1: '77 Un\ufe0fseen\u2060 Road' } },
     ],
     ['the first digits of a card', { kind: 'card_bin', value: '411111' }, { card_bin: '41111122' }],
-    ['an address', { kind: 'address', value: '1 Bad St.' }, { address: '1, bad st' }],
+    ['an address', { kind: 'address', value: '1 Bad St.' }, { address: { line1: '1, bad st' } }],
+    ...[
+      '2 Main St, 62704 Springfield, US',
+      '2 Main St, Springfield 62704, US',
+      '2 Main St, Springfield, IL 62704, US',
+      '2 Main St, Springfield, 62704 IL',
+      '2 Main St, 62704 Springfield',
+    ].map((value): [string, Record<string, unknown>, Partial<Facts>] => [
+      `an address that was typed as ${value}`,
+      { kind: 'address', value },
+      { address: SPRINGFIELD },
+    ]),
   ]
   for (const [what, body, facts] of found) {
     await t.test(`stand against ${what} until lifted`, async () => {

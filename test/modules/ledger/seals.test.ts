@@ -120,6 +120,26 @@ describe('the sealer', () => {
     await assertOracles(superuser)
   })
 
+  test('seals a store though the chains of many others are broken', async () => {
+    const stores = await Promise.all(Array.from({ length: 10 }, openStore))
+    for (const db of stores) await sell(db)
+    await sealAll()
+    const [sound, ...broken] = stores.toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1))
+    assert.ok(sound)
+    const names = broken.map(({ tenant }) => tenant)
+    // What is sealed already cannot be sealed again.
+    await superuser.query(
+      `insert into ledger_unsealed (tenant_ref, journal_id)
+       select tenant_ref, journal_id from ledger_seals where tenant_ref = any($1)`,
+      [names],
+    )
+    await sell(sound)
+    const failed = await sealDue(platform.worker).catch(({ code }) => code)
+    await superuser.query('delete from ledger_unsealed where tenant_ref = any($1)', [names])
+    assert.equal(failed, '23505')
+    assert.equal((await listSeals(sound)).length, 2)
+  })
+
   test('leaves everything to the next when it is stopped or fails half-way', async () => {
     const db = await openStore()
     await sellMany(db, 3)

@@ -1,28 +1,35 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { Answer } from '../../harness/app.ts'
+import type { Answer, Caller } from '../../harness/app.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
-import type { Desk } from './setup.ts'
+import { type Desk, keyed } from './setup.ts'
 
 /** What may happen to an order, in any sequence. */
 export type Step =
   | { do: 'refund'; cents: number; method: 'original' | 'store_credit' }
   | { do: 'refund units'; line: number; quantity: number }
   | { do: 'refund charge'; charge: number; cents: number | null }
+  | { do: 'refund shipping'; cents: number }
+  | { do: 'refund rest'; method: 'original' | 'store_credit' }
   | { do: 'edit'; quantities: [number, number] }
   | { do: 'cancel'; restock: boolean }
   | { do: 'hold' }
+  | { do: 'release' }
+  | { do: 'reject' }
   | { do: 'process' }
+  | { do: 'dispute'; outcome: 'opened' | 'won' | 'lost'; cents: number | null }
   | { do: 'many'; steps: Step[] }
 
 const cents = fc.integer({ min: 1, max: 4_000 })
+const method = fc.constantFrom('original' as const, 'store_credit' as const)
 const single: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constant('refund' as const),
       cents,
-      method: fc.constantFrom('original' as const, 'store_credit' as const),
+      method,
     }),
   },
   {
@@ -52,7 +59,25 @@ const single: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('cancel' as const), restock: fc.boolean() }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('refund shipping' as const),
+      cents: fc.integer({ min: 0, max: 499 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('refund rest' as const), method }) },
   { weight: 1, arbitrary: fc.constant({ do: 'hold' } as const) },
+  { weight: 2, arbitrary: fc.constant({ do: 'release' } as const) },
+  { weight: 1, arbitrary: fc.constant({ do: 'reject' } as const) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('dispute' as const),
+      outcome: fc.constantFrom('opened' as const, 'won' as const, 'lost' as const),
+      cents: fc.option(cents),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
 )
 
@@ -62,9 +87,24 @@ const many: fc.Arbitrary<Step> = fc.record({
   steps: fc.array(single, { minLength: 2, maxLength: 4 }),
 })
 
+/** The second makes the goods free, and all of the order where shipping is. */
+const COUPONS = [
+  null,
+  { type: 'percent', percent_bps: 10_000 },
+  { type: 'percent', percent_bps: 1_500, min_subtotal_cents: 2_000 },
+  { type: 'fixed', amount_cents: 1_234 },
+  { type: 'free_shipping' },
+] as const
+
+type Sequence = typeof sequences extends fc.Arbitrary<infer S> ? S : never
+
 export const sequences = fc.record({
   credit: fc.constantFrom(0, 150),
   gift: fc.constantFrom(0, 700),
+  coupon: fc.constantFrom(...COUPONS),
+  /** Begun under a ban that asks for a look. */
+  held: fc.boolean(),
+  isShipped: fc.boolean(),
   steps: fc.array(fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: many }), {
     minLength: 1,
     maxLength: 6,
@@ -87,7 +127,7 @@ const ON_HAND = 3
 /** Takes an order through a sequence, and holds it against its own facts after every step. */
 export async function follow(
   desk: Desk,
-  { steps, credit, gift }: { steps: Step[]; credit: number; gift: number },
+  { steps, credit, gift, coupon, held, isShipped }: Sequence,
   fund: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
   const { merchant, variants } = desk.shop
@@ -99,7 +139,9 @@ export async function follow(
       { variant_id: variants[1_000], quantity: 2 },
       { variant_id: counted, quantity: 3 },
     ],
-    shipping: { mode: 'flat', flat_rate_cents: 499, expedited_rate_cents: 900, max_cents: 900 },
+    ...(isShipped && { shipping: SHIPPING }),
+    ...(coupon && { coupon_code: await makeCoupon(merchant, coupon) }),
+    ...(held && { email: await banEmail(merchant) }),
     tax: { provider: 'flat_rate', rate_bps: 777 },
     apply_store_credit: credit > 0,
     ...(card === null || gift === 0 ? {} : { gift_card_code: card.code }),
@@ -123,6 +165,28 @@ export async function follow(
   }
 }
 
+const SHIPPING = {
+  mode: 'flat',
+  flat_rate_cents: 499,
+  expedited_rate_cents: 900,
+  max_cents: 900,
+}
+
+async function makeCoupon(merchant: Caller, terms: object): Promise<string> {
+  const body = { code: randomUUID(), usage_limit: 1, ...terms }
+  const made = await merchant.post('/v1/merchant/marketing/coupons', body)
+  assert.equal(made.status, 201, made.text)
+  return body.code
+}
+
+/** Who orders under it is looked at. */
+async function banEmail(merchant: Caller): Promise<string> {
+  const value = `${randomUUID()}@example.com`
+  const ban = { kind: 'email', value, action: 'review' }
+  assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+  return value
+}
+
 type Placed = { items: { id: string }[]; charges: { charge_id: string }[] }
 
 function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
@@ -134,11 +198,23 @@ function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
       return desk.merchant(id, 'refunds', { items: [wanted] })
     }
     case 'refund charge': {
-      const charge_id = charges[step.charge % charges.length]?.charge_id
+      // What was free has none.
+      const charge_id = charges[step.charge % charges.length]?.charge_id ?? randomUUID()
       return desk.shopper(id, 'refund', {
         charge_id,
         ...(step.cents === null ? {} : { amount_cents: step.cents }),
       })
+    }
+    case 'refund shipping':
+      return desk.merchant(id, 'refunds', { shipping_cents: step.cents })
+    case 'refund rest':
+      return desk.merchant(id, 'refunds', { method: step.method })
+    case 'reject':
+      return desk.shop.merchant.post(`/v1/merchant/fraud/reviews/${id}/reject`, {}, keyed())
+    case 'dispute': {
+      const { outcome, cents } = step
+      const amount = outcome === 'lost' && cents !== null ? { amount_cents: cents } : {}
+      return desk.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome, ...amount })
     }
     case 'edit': {
       const edits = step.quantities.map((quantity, at) => ({
@@ -154,17 +230,21 @@ function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
   }
 }
 
+const UNALLOWED = ['invalid_transition', 'not_refundable', 'order_busy', 'charge_not_found']
+const NAMED: readonly string[] = ['refund charge', 'refund units', 'refund shipping']
+
 /** What an order's explanation allows is not refused, and what it refuses is. */
 function assertAsExplained(explained: Answer['body'], step: Step, { status, text, body }: Answer) {
-  const action = step.do.split(' ')[0]
+  if (step.do === 'dispute') return
+  // An edit that leaves nothing of what was never paid lets go of it.
+  const isLetGo = step.do === 'edit' && !step.quantities.some(Boolean) && !explained.facts.placed_at
+  const action = isLetGo ? 'cancel' : step.do.split(' ')[0]
   const isAllowed = explained.allowed.includes(action)
-  const isRefused = ['invalid_transition', 'not_refundable', 'order_busy'].includes(
-    body.error?.code,
-  )
+  const isRefused = UNALLOWED.includes(body.error?.code)
   // A cancellation can be repeated, and so can an edit that was one.
   const isRepeated = explained.status === 'cancelled' && status === 200
-  // A charge that is named may be empty while others are not.
-  const isOfOne = step.do === 'refund charge' && isAllowed
+  // What is named may have nothing left, or have cost nothing, while other parts have.
+  const isOfOne = NAMED.includes(step.do) && isAllowed
   assert.ok(isAllowed !== isRefused || isRepeated || isOfOne, `${JSON.stringify(step)}: ${text}`)
 }
 
@@ -177,7 +257,7 @@ async function agree(desk: Desk, id: string): Promise<void> {
     [order.status, order.payment_status, order.fulfillment_status],
   )
   assert.ok(order.refunded_cents <= order.captured_cents)
-  assert.equal(order.captured_cents, order.total_cents)
+  assert.equal(order.captured_cents, order.placed_at === null ? 0 : order.total_cents)
   assert.ok(refunds.every(({ status }: { status: string }) => status === 'succeeded'))
   for (const each of charges) assert.ok(each.refunded_cents <= each.captured_cents)
 }

@@ -93,6 +93,14 @@ describe('an outcome that nobody knows', () => {
       }),
     )
 
+  const beginCancel = (deps: OrderDeps, orderId: string) => {
+    const wish = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
+    const claim = { operation: 'cancel', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    return run(db(), claim, (held) =>
+      cancel(deps, db(), { actor: ACTOR, claim: held }, orderId, wish),
+    )
+  }
+
   const takeAll = async (operation: string) => {
     await desk.superuser.query(
       `update idempotency_keys set lease_until = now() where state = 'running'`,
@@ -229,8 +237,7 @@ describe('an outcome that nobody knows', () => {
 
   test('of a cancellation is ended when it is known, and keeps others out until then', async () => {
     const { order } = await desk.place()
-    const held = { order_id: order.id, reason: 'fraud', actor: 'system' } as const
-    assert.equal(await cancelHeld(depsOf('after'), db(), held), null)
+    await assert.rejects(beginCancel(depsOf('after'), order.id), { code: 'payment_unconfirmed' })
     for (const [verb, body] of [
       ['cancel', { reason: 'staff' }],
       ['refunds', {}],
@@ -243,9 +250,9 @@ describe('an outcome that nobody knows', () => {
     assert.deepEqual([explained.busy, explained.allowed], [true, []])
     assert.equal(refusalOf(explained, 'ship'), 'order_busy')
     assert.equal(explained.facts.waiting_for.kind, 'refund')
-    const ended = await cancelHeld(depsOf(), db(), held)
-    assert.equal(ended?.status, 'cancelled')
-    assert.equal((await cancelHeld(depsOf(), db(), held))?.status, 'cancelled')
+    const answer = await resumeCancel(depsOf(), db(), await takeUp('cancel'))
+    assert.equal(answer.status, 200, answer.body)
+    assert.equal((await desk.read(order.id)).order.status, 'cancelled')
     assert.equal(await desk.net(order.id), 0)
   })
 
@@ -302,11 +309,10 @@ describe('an outcome that nobody knows', () => {
 
   test('of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await desk.place()
-    const held = { order_id: order.id, reason: 'staff', actor: 'system' } as const
-    assert.equal(await cancelHeld(depsOf('before'), db(), held), null)
-    await assert.rejects(cancelHeld(depsOf(undefined, LATER_MS), db(), held), {
-      code: 'refund_failed',
-    })
+    await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })
+    const answer = await resumeCancel(depsOf(undefined, LATER_MS), db(), await takeUp('cancel'))
+    assert.equal(answer.status, 409, answer.body)
+    assert.equal(JSON.parse(answer.body).error.code, 'refund_failed')
     assert.equal((await desk.read(order.id)).order.status, 'placed')
     const again = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(again.status, 200, again.text)

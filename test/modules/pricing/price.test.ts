@@ -109,6 +109,7 @@ describe('a coupon', () => {
     now: new Date('2026-03-01T12:00:00Z'),
     customer_used: 1,
     orders_before: 1,
+    currency: 'USD',
   }
   const refusals: [reason: string, terms: Partial<CouponTerms>][] = [
     ['unknown', { status: 'paused' }],

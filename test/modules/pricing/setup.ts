@@ -40,7 +40,12 @@ export const order = (over: Partial<PriceInput<PriceLine>> = {}): PriceInput<Pri
   currency: 'USD',
   subscribe: false,
   coupon: null,
-  coupon_context: { now: new Date('2026-03-01T12:00:00Z'), customer_used: 0, orders_before: 0 },
+  coupon_context: {
+    now: new Date('2026-03-01T12:00:00Z'),
+    customer_used: 0,
+    orders_before: 0,
+    currency: 'USD',
+  },
   shipping: null,
   expedited: false,
   tax: null,

@@ -57,6 +57,25 @@ test('events', async (t) => {
     },
   )
 
+  await t.test('a store is sealed though the feeds of many others are broken', async () => {
+    const stores = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((n) => app.store(`f-${n}`)))
+    for (const db of stores) await place(db, {})
+    await sealDue(app.runtime.workerDatabase)
+    const admin = await app.database.openAdmin()
+    const broken = `tenant_ref like 'f-%' and tenant_ref <> 'f-c'`
+    // The numbers that come next are taken.
+    await admin.query(`update webhook_feeds set sealed_to = 0 where ${broken}`)
+    for (const db of stores) await place(db, {})
+    const failed = await sealDue(app.runtime.workerDatabase).catch(({ code }) => code)
+    await admin.query(`update webhook_feeds set sealed_to = 1 where ${broken}`)
+    assert.equal(failed, '23505')
+    for (const db of stores) {
+      const { sealed_to } = await readFeed(db, 0, 10)
+      assert.equal(sealed_to, db.tenant === 'f-c' ? 2 : 1)
+    }
+    await sealDue(app.runtime.workerDatabase)
+  })
+
   await t.test(
     'the bytes of an envelope are what was emitted, with its number at the end',
     async () => {
