@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
@@ -86,10 +87,13 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** What a worker held that was not heard of any more is anybody's. */
-  async function takeOver(): Promise<void> {
-    for (const { tenant_ref } of await queue.listLapsed(database.global)) {
-      await queue.endLapsed(database.tenant(tenant_ref))
-    }
+  async function takeOver(signal: AbortSignal): Promise<void> {
+    const lapsed = await queue.listLapsed(database.global)
+    const putBack = (tenant: string) => queue.endLapsed(database.tenant(tenant))
+    await eachStore(lapsed, putBack, { signal }).catch((error: unknown) => {
+      // One store's trouble is no reason to send nothing of the others.
+      logger.error({ err: error }, 'lapsed deliveries could not be put back')
+    })
   }
 
   /** What each store holds. One that had nothing to give counts as full for a moment. */
@@ -147,7 +151,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async step(signal) {
       const free = slots - underWay.size
       if (free <= 0 || signal.aborted) return 0
-      await takeOver()
+      await takeOver(signal)
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
       const taken = await queue.turns.takeFairBy(database, take, (db, limit) =>
         claim(db, limit, signal),
