@@ -29,13 +29,16 @@ export async function onProviderEvent(
   if (outcome.status === 'unhandled') alert(deps, db, event)
 }
 
-async function act(deps: ProviderEventDeps, db: TenantDb, { topic, refs }: News): Promise<Outcome> {
+async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<Outcome> {
+  const { topic, refs, unnamed } = news
   if (topic === 'other') return { status: 'ignored', reason: 'other_type' }
   const attempts = await findAttempts(db, refs)
   let found = 0
   if (topic === 'chargeback') {
     for (const attempt of attempts) found += (await checkDispute(deps, db, attempt)) ? 1 : 0
-    if (found > 0) return { status: 'applied', reason: 'dispute_recorded' }
+    // One dispute of several that nobody has seen is as much a loss as a single one.
+    const all = found > 0 && found === refs.length && unnamed === 0
+    if (all) return { status: 'applied', reason: 'dispute_recorded' }
     return { status: 'unhandled', reason: 'dispute_not_shown' }
   }
   if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }

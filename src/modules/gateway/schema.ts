@@ -68,6 +68,8 @@ export interface News {
   topic: 'transaction' | 'chargeback' | 'other'
   /** The references that we gave the gateway, as far as it repeats them. */
   refs: string[]
+  /** How many entries of a batch repeat none. */
+  unnamed: number
 }
 
 /** `received`: the worker has not come to it, or tries again. `unhandled`: a person has to look. */

@@ -227,6 +227,35 @@ test("a provider's event", async (t) => {
     assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
   })
 
+  await t.test('of several disputes is left to a person until each is shown', async () => {
+    const shown = await place(cardOf('4000000000000259'))
+    const other = await place(cardOf('4000000000000259'))
+    await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
+      shown.attempt,
+    ])
+    const type = 'chargeback.batch.complete'
+    const first = { id: '1', order_id: shown.attempt }
+    const batches = {
+      unshown: [first, { id: '2', order_id: other.attempt }],
+      foreign: [first, { id: '2', order_id: randomUUID() }],
+      unnamed: [first, { id: '2' }],
+      odd: [first, null],
+    }
+    for (const [id, chargebacks] of Object.entries(batches)) {
+      alerts.length = 0
+      await tell({ id, type, chargebacks })
+      assert.equal(await outcomeOf(id), 'unhandled: dispute_not_shown', id)
+      assert.equal(alerts.length, 1, id)
+      assert.ok((await orderOf(shown.order)).disputed_at, 'what is shown is recorded all the same')
+      assert.equal((await orderOf(other.order)).disputed_at, null)
+    }
+    await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
+      other.attempt,
+    ])
+    await tell({ id: 'all', type, chargebacks: [...batches.unshown, first] })
+    assert.equal(await outcomeOf('all'), 'applied: dispute_recorded')
+  })
+
   await t.test('of a dispute that names no transaction is left to a person', async () => {
     alerts.length = 0
     await tell({ id: 'nameless', type: 'chargeback.batch.complete', chargebacks: [{ id: '9' }] })
