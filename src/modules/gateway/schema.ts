@@ -82,7 +82,7 @@ export type Outcome =
   | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' }
   /** Nothing is to be done with its type; it names no payment of the store; none was waited for. */
   | { status: 'ignored'; reason: 'other_type' | 'no_payment_of_ours' | 'nothing_waiting' }
-  | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' }
+  | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' | 'dispute_not_recorded' }
 
 export const EVENT_REASONS = [
   'lookup_hastened',
@@ -92,6 +92,7 @@ export const EVENT_REASONS = [
   'nothing_waiting',
   'unreadable',
   'dispute_not_shown',
+  'dispute_not_recorded',
 ] as const satisfies readonly Outcome['reason'][]
 
 /** An event as it is kept. */

@@ -227,6 +227,27 @@ test("a provider's event", async (t) => {
     assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
   })
 
+  await t.test(
+    'of a dispute that is over opens it no second time, and is told a person',
+    async () => {
+      for (const outcome of ['won', 'lost']) {
+        const { order, attempt } = await place(cardOf('4000000000000259'))
+        await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+        const say = (status: string) =>
+          app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
+        if (outcome === 'won') await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
+        else assert.equal((await say('opened')).status, 200)
+        assert.equal((await say(outcome)).status, 200)
+        const before = [await orderOf(order), await eventsOf(order)]
+        alerts.length = 0
+        await tell({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
+        assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
+        assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
+        assert.equal(alerts.length, 1)
+      }
+    },
+  )
+
   await t.test('of several disputes is left to a person until each is shown', async () => {
     const shown = await place(cardOf('4000000000000259'))
     const other = await place(cardOf('4000000000000259'))
