@@ -27,6 +27,7 @@ export interface InboundDeps extends gateway.GatewayDeps {
 const BODY_BYTES_MAX = 256 * 1_024
 
 const BYTES = 'application/octet-stream'
+const NOT_ENCODED = 'identity'
 
 const PATH = '/v1/gateway/:provider/:account_ref'
 const OneAccount = Type.Object({ account: ref(GatewayAccount) })
@@ -86,7 +87,8 @@ async function addInbound(app: App, deps: InboundDeps) {
     async (request) => {
       const { params } = request
       const { headers } = request.raw
-      if (headers['content-encoding'] !== undefined) throw new ApiError('unsupported_media_type')
+      const encoding = headers['content-encoding'] ?? NOT_ENCODED
+      if (encoding.toLowerCase() !== NOT_ENCODED) throw new ApiError('unsupported_media_type')
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       return countingRefusals(deps, turns, request, () =>
         gateway.receive(deps, params, { headers, raw }),

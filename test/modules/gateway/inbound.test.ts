@@ -179,6 +179,10 @@ test('an event of a provider', async (t) => {
       const kept = (await eventsOf('types')).at(-1)
       assert.equal(kept.headers['content-type'] ?? null, type)
     }
+    // Not encoded, and says so.
+    const raw = nmiEvent()
+    const plain = { ...signNmi(KEYS.nmi, raw), 'content-encoding': 'Identity' }
+    assert.deepEqual((await deliver(app, path, raw, plain)).body, NEW)
   })
 
   await t.test('is refused when it is encoded or too large, and leaves nothing', async () => {
