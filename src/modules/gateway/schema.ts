@@ -35,6 +35,8 @@ export const AccountChange = Type.Object({
   signing_key: Type.String({
     minLength: 8,
     maxLength: 500,
+    // A space or a line end that was copied along would refuse every event.
+    pattern: '^[\\x21-\\x7e]+$',
     description: 'As the provider shows it. `standard`: base64, with or without `whsec_`.',
   }),
 })
