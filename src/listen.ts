@@ -60,6 +60,14 @@ function parse(args: readonly string[]) {
   }
 }
 
+const MUST_BE_URL = 'must be a URL that begins with http:// or https://, without a password'
+
+/** `localhost:3000` is a URL as well, of a scheme that nobody can call. */
+function isCallable(text: string): boolean {
+  const { protocol = '', username, password } = URL.parse(text) ?? {}
+  return ['http:', 'https:'].includes(protocol) && !username && !password
+}
+
 /** Null: only help was asked for, and given. */
 export function readListenOptions(
   args: readonly string[],
@@ -74,8 +82,8 @@ export function readListenOptions(
   const forwardTo = values['forward-to']
   const faults = [
     ...(key?.startsWith('fdk_') ? [] : ['--key must be a merchant key, fdk_...']),
-    ...(URL.canParse(api) ? [] : ['--api must be a URL']),
-    ...(forwardTo === undefined || URL.canParse(forwardTo) ? [] : ['--forward-to must be a URL']),
+    ...(isCallable(api) ? [] : [`--api ${MUST_BE_URL}`]),
+    ...(forwardTo === undefined || isCallable(forwardTo) ? [] : [`--forward-to ${MUST_BE_URL}`]),
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
     ...(secret === undefined || secret.startsWith('whsec_') ? [] : ['--secret must be whsec_...']),
   ]

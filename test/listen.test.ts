@@ -55,6 +55,14 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
   for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
     assert.throws(() => readListenOptions(args), ListenError)
   }
+  // Node takes the first for a URL of the scheme "localhost", and calls none of them.
+  for (const url of ['localhost:3000/hooks', 'ftp://127.0.0.1/', 'http://me:secret@127.0.0.1/']) {
+    for (const option of ['--api', '--forward-to']) {
+      const message = new RegExp(`^${option} must be a URL that begins with http`)
+      const read = () => readListenOptions(['--key', 'fdk_x', option, url])
+      assert.throws(read, { name: 'Error', message }, `${option} ${url}`)
+    }
+  }
   assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a'])?.secret, 'whsec_a')
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'read:own_store')
