@@ -28,6 +28,9 @@ const PAGE = 100
 /** A receiver under construction may stop at a breakpoint for a while. */
 const FORWARD_MS = 30_000
 
+/** A platform that has not answered by now will not. */
+const READ_MS = 30_000
+
 const API = 'http://127.0.0.1:8080'
 
 const USAGE = `fairdock listen --key fdk_... [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
@@ -117,10 +120,9 @@ export async function listen(options: ListenOptions): Promise<void> {
       trouble = ''
       after ??= page.sealed_to
       for (const event of page.events) {
-        print(
-          `${event.sequence} ${event.type} ${event.id} ${await forward(options, event, page.tenant_ref, secret)}`,
-        )
-        after = event.sequence
+        const { sequence, type, id } = event
+        print(`${sequence} ${type} ${id} ${await forward(options, event, page.tenant_ref, secret)}`)
+        after = sequence
       }
       if (page.events.length === PAGE) continue
     } catch (error) {
@@ -145,8 +147,11 @@ const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 const readPage = (options: ListenOptions, after: number) =>
   readJson<FeedPage>(options, `/v1/merchant/events?after=${after}&limit=${PAGE}`)
 
-async function readJson<T>({ api, key }: ListenOptions, path: string): Promise<T> {
-  const answer = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
+async function readJson<T>({ api, key, signal }: ListenOptions, path: string): Promise<T> {
+  const answer = await fetch(api + path, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: within(READ_MS, signal),
+  })
   if (answer.status === 401) {
     throw new ListenError(`${api} refused the key (401): it is wrong, expired or revoked`)
   }
@@ -155,9 +160,13 @@ async function readJson<T>({ api, key }: ListenOptions, path: string): Promise<T
   return (await answer.json()) as T
 }
 
+/** Whoever stops the command does not wait for whoever it waits for. */
+const within = (ms: number, signal: AbortSignal | undefined) =>
+  AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
+
 /** What came of it, in a word. Nothing is tried again: the next `--after` does that. */
 async function forward(
-  { forwardTo }: ListenOptions,
+  { forwardTo, signal }: ListenOptions,
   event: FeedEvent,
   tenant: string,
   secret: string,
@@ -180,11 +189,12 @@ async function forward(
       headers,
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(FORWARD_MS),
+      signal: within(FORWARD_MS, signal),
     })
     await answer.body?.cancel()
     return `-> ${answer.status}`
-  } catch {
+  } catch (error) {
+    if (signal?.aborted) throw error
     return '-> no answer'
   }
 }

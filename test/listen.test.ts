@@ -8,7 +8,7 @@ import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
 import { openProxy } from './harness/proxy.ts'
-import { openWebhooksApp } from './modules/webhooks/setup.ts'
+import { openHanging, openWebhooksApp } from './modules/webhooks/setup.ts'
 
 test('listen hands the feed on to an address of this machine, signed', async (t) => {
   const app = await openWebhooksApp(t)
@@ -94,6 +94,30 @@ test('listen names the address that does not answer and why, once, and when it d
   const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
   assert.ok(lines[1]?.startsWith(said), lines[1])
   assert.equal(lines[2], 'the feed can be read again')
+})
+
+test('listen stops when it is told to, whoever it waits for, and hands on nothing more', async (t) => {
+  const app = await openWebhooksApp(t)
+  const key = await app.key('acme', 'manage:own_webhooks')
+  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+  await sealDue(app.runtime.workerDatabase)
+  const silent = await openHanging(t)
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
+  const stops = async (given: { api: string; forwardTo: string }, asked: () => boolean) => {
+    const stopping = new AbortController()
+    const listening = listen({ ...given, key, after: 0, print, signal: stopping.signal })
+    await until('it waits', asked)
+    stopping.abort()
+    await listening
+  }
+  const url = `http://127.0.0.1:${silent.port}`
+  await stops({ api: app.url, forwardTo: `${url}/receiver` }, () => silent.reached() === 1)
+  await stops({ api: url, forwardTo: url }, () => silent.reached() === 2)
+  assert.deepEqual(
+    lines.filter((line) => line.includes('->')),
+    [],
+  )
 })
 
 const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
