@@ -110,13 +110,17 @@ interface FeedPage {
 export async function listen(options: ListenOptions): Promise<void> {
   const { everyMs = EVERY_MS, signal, print = printLine } = options
   const secret = options.secret ?? `whsec_${randomBytes(32).toString('base64')}`
-  print(`listening; signing secret ${secret}`)
+  print(`signing secret ${secret}`)
   let after = options.after
+  let begun = false
   let trouble = ''
   while (!signal?.aborted) {
     try {
       const page = await readPage(options, after ?? Number.MAX_SAFE_INTEGER)
-      if (trouble !== '') print('the feed can be read again')
+      // Not before: what happens until here is not told.
+      if (!begun) print(`listening; the last event so far is ${page.sealed_to}`)
+      else if (trouble !== '') print('the feed can be read again')
+      begun = true
       trouble = ''
       after ??= page.sealed_to
       for (const event of page.events) {
@@ -195,6 +199,6 @@ async function forward(
     return `-> ${answer.status}`
   } catch (error) {
     if (signal?.aborted) throw error
-    return '-> no answer'
+    return `-> no answer: ${say(error)}`
   }
 }

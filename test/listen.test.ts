@@ -32,14 +32,16 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
     print: (line) => all.push(line),
   })
   await until('it prints what was before', () => all.some((line) => line.includes('"before"')))
+  await until('it listens', () => lines.length === 2)
   await app.place('acme', { n: 'now' })
   await sealDue(app.runtime.workerDatabase)
-  await until('it prints the event', () => lines.length === 2)
+  await until('it prints the event', () => lines.length === 3)
   stopping.abort()
   await Promise.all([listening, printing])
 
   const secret = /(whsec_\S+)/.exec(lines[0] ?? '')?.[1] ?? ''
-  assert.match(lines[1] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
+  assert.equal(lines[1], 'listening; the last event so far is 1')
+  assert.match(lines[2] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
   assert.equal(app.receiver.received.length, 1)
   const [got] = app.receiver.received
   assert.ok(got !== undefined)
@@ -83,17 +85,29 @@ test('listen names the address that does not answer and why, once, and when it d
   const lines: string[] = []
   const print = (line: string) => lines.push(line)
   const common = { everyMs: 5, signal: stopping.signal, print }
-  const listening = listen({ ...common, api, key, forwardTo: undefined, after: 0 })
+  const nobody = 'http://127.0.0.1:1/'
+  const listening = listen({ ...common, api, key, forwardTo: nobody, after: undefined })
   await until('it tells of the trouble', () => lines.length === 2)
   // Several more tries, of which nothing new is heard.
   await sleep(50)
   await proxy.mend()
   await until('it tells of the end', () => lines.length === 3)
+  // What happens from here on is told, although it was asked for before the platform was there.
+  await app.place('acme')
+  await sealDue(app.runtime.workerDatabase)
+  await until('it prints the event', () => lines.length === 4)
+  await proxy.cut()
+  await until('it tells of the next trouble', () => lines.length === 5)
+  await proxy.mend()
+  await until('it tells of its end', () => lines.length === 6)
   stopping.abort()
   await listening
   const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
   assert.ok(lines[1]?.startsWith(said), lines[1])
-  assert.equal(lines[2], 'the feed can be read again')
+  assert.equal(lines[2], 'listening; the last event so far is 0')
+  assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
+  assert.equal(lines[4], lines[1])
+  assert.equal(lines[5], 'the feed can be read again')
 })
 
 test('listen stops when it is told to, whoever it waits for, and hands on nothing more', async (t) => {
