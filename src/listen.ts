@@ -164,6 +164,13 @@ async function readJson<T>({ api, key, signal }: ListenOptions, path: string): P
   return (await answer.json()) as T
 }
 
+/** Shoppers type what they like, and a terminal obeys some of it. It stays the same JSON. */
+const printable = (json: string) =>
+  json.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
 /** Whoever stops the command does not wait for whoever it waits for. */
 const within = (ms: number, signal: AbortSignal | undefined) =>
   AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
@@ -175,7 +182,7 @@ async function forward(
   tenant: string,
   secret: string,
 ): Promise<string> {
-  if (forwardTo === undefined) return JSON.stringify(event.data)
+  if (forwardTo === undefined) return printable(JSON.stringify(event.data))
   const { id, type, created_at } = event
   const head = { id, type, tenant_ref: tenant, created_at }
   const body = writeEnvelope(head, JSON.stringify(event.data))

@@ -13,7 +13,8 @@ import { openHanging, openWebhooksApp } from './modules/webhooks/setup.ts'
 test('listen hands the feed on to an address of this machine, signed', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
-  await app.place('acme', { n: 'before' })
+  // What a shopper typed, which must not write to whoever's terminal this is.
+  await app.place('acme', { n: 'before', name: '\u009b2J\u007f\u202e' })
   await sealDue(app.runtime.workerDatabase)
   const stopping = new AbortController()
   const lines: string[] = []
@@ -39,6 +40,10 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
   stopping.abort()
   await Promise.all([listening, printing])
 
+  assert.equal(
+    all[2]?.endsWith('{"n":"before","name":"\\u009b2J\\u007f\\u202e","sequence":1}'),
+    true,
+  )
   const secret = /(whsec_\S+)/.exec(lines[0] ?? '')?.[1] ?? ''
   assert.equal(lines[1], 'listening; the last event so far is 1')
   assert.match(lines[2] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
