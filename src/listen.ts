@@ -58,7 +58,7 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: [...args], options: OPTIONS }).values
   } catch (error) {
     // Node says which option it is, and then gives advice that does not fit here.
-    const [said] = error instanceof Error ? error.message.split('. ') : []
+    const [said] = error instanceof Error ? error.message.split(/\.\s/) : []
     throw new ListenError(`${said}; see --help`)
   }
 }

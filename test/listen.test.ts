@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -153,7 +154,22 @@ test('the command works from any folder', () => {
   const unknown = run('--nonsense')
   assert.equal(unknown.status, 1)
   assert.equal(unknown.stderr, "fairdock: Unknown option '--nonsense'; see --help\n")
+  const ambiguous = run('--after', '-1')
+  assert.equal(ambiguous.stderr, "fairdock: Option '--after' argument is ambiguous; see --help\n")
   const help = run('--help')
   assert.deepEqual([help.status, help.stderr], [0, ''])
   assert.match(help.stdout, /^fairdock listen --key [\s\S]*--forward-to +where each event is sent/)
+})
+
+test('the command ends quietly when nobody reads it any more', async () => {
+  const args = ['listen', '--key', 'fdk_x', '--api', 'http://127.0.0.1:1']
+  const command = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  command.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  await once(command.stdout, 'data')
+  command.stdout.destroy()
+  const [code] = await once(command, 'close')
+  assert.deepEqual([code, said], [0, ''])
 })
