@@ -102,6 +102,19 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
   })
 
+  await t.test('has a payment that was given up long ago asked about once more', async () => {
+    const { order, attempt } = await place(LOST_AFTER_CHARGE)
+    await superuser.query(
+      `update payment_attempts
+          set state = 'not_found', closed_at = now() - interval '1 hour', next_check_at = null
+        where order_id = $1`,
+      [order],
+    )
+    await tell({ id: 'given-up', order_id: attempt })
+    assert.equal((await dueOf(order)).attempt, true)
+    assert.equal(await outcomeOf('given-up'), 'applied: lookup_hastened')
+  })
+
   await t.test(
     'has a refund that nobody knows of asked about now, and moves no money',
     async () => {
