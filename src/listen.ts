@@ -148,20 +148,27 @@ function say(error: unknown): string {
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
-const readPage = (options: ListenOptions, after: number) =>
-  readJson<FeedPage>(options, `/v1/merchant/events?after=${after}&limit=${PAGE}`)
-
-async function readJson<T>({ api, key, signal }: ListenOptions, path: string): Promise<T> {
-  const answer = await fetch(api + path, {
+async function readPage({ api, key, signal }: ListenOptions, after: number): Promise<FeedPage> {
+  const answer = await fetch(`${api}/v1/merchant/events?after=${after}&limit=${PAGE}`, {
     headers: { authorization: `Bearer ${key}` },
+    // Followed to another address, it would be asked there without its key.
+    redirect: 'manual',
     signal: within(READ_MS, signal),
   })
-  if (answer.status === 401) {
+  const { status } = answer
+  if (status === 401) {
     throw new ListenError(`${api} refused the key (401): it is wrong, expired or revoked`)
   }
-  if (answer.status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
-  if (!answer.ok) throw new Error(`the platform answered ${answer.status}`)
-  return (await answer.json()) as T
+  if (status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
+  const location = status >= 300 && status < 400 ? answer.headers.get('location') : null
+  if (location !== null) {
+    const advice = 'name the platform itself by --api'
+    throw new ListenError(`${api} leads on to ${location} (${status}): ${advice}`)
+  }
+  if (!answer.ok) throw new Error(`the platform answered ${status}`)
+  const page = (await answer.json()) as Partial<FeedPage> | null
+  if (!Array.isArray(page?.events)) throw new Error('the answer is no feed')
+  return page as FeedPage
 }
 
 /** Shoppers type what they like, and a terminal obeys some of it. It stays the same JSON. */

@@ -9,7 +9,7 @@ import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
 import { openProxy } from './harness/proxy.ts'
-import { openHanging, openWebhooksApp } from './modules/webhooks/setup.ts'
+import { openHanging, openReceiver, openWebhooksApp } from './modules/webhooks/setup.ts'
 
 test('listen hands the feed on to an address of this machine, signed', async (t) => {
   const app = await openWebhooksApp(t)
@@ -138,6 +138,29 @@ test('listen stops when it is told to, whoever it waits for, and hands on nothin
     lines.filter((line) => line.includes('->')),
     [],
   )
+})
+
+test('listen says so when what answers is not the platform', async (t) => {
+  const other = await openReceiver(t)
+  const lines: string[] = []
+  const stopping = new AbortController()
+  const listening = () =>
+    listen({
+      ...{ api: other.url(''), key: 'fdk_x', forwardTo: undefined, after: 0, everyMs: 5 },
+      ...{ print: (line: string) => lines.push(line), signal: stopping.signal },
+    })
+  // A key does not go along to another address, and would be called wrong there.
+  other.answer((response) => response.writeHead(301, { location: 'https://shop.example/' }).end())
+  await assert.rejects(listening(), {
+    name: 'Error',
+    message: `${other.url('')} leads on to https://shop.example/ (301): name the platform itself by --api`,
+  })
+  other.answer((response) => response.end('{}'))
+  const ended = listening()
+  await until('it tells of the trouble', () => lines.length === 3)
+  stopping.abort()
+  await ended
+  assert.match(lines[2] ?? '', /cannot be read, which is tried again: the answer is no feed$/)
 })
 
 const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
