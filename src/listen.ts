@@ -28,6 +28,9 @@ const PAGE = 100
 /** A receiver under construction may stop at a breakpoint for a while. */
 const FORWARD_MS = 30_000
 
+/** A platform that has not answered by now will not. */
+const READ_MS = 30_000
+
 const API = 'http://127.0.0.1:8080'
 
 const USAGE = `fairdock listen --key fdk_... [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
@@ -55,9 +58,17 @@ function parse(args: readonly string[]) {
     return parseArgs({ args: [...args], options: OPTIONS }).values
   } catch (error) {
     // Node says which option it is, and then gives advice that does not fit here.
-    const [said] = error instanceof Error ? error.message.split('. ') : []
+    const [said] = error instanceof Error ? error.message.split(/\.\s/) : []
     throw new ListenError(`${said}; see --help`)
   }
+}
+
+const MUST_BE_URL = 'must be a URL that begins with http:// or https://, without a password'
+
+/** `localhost:3000` is a URL as well, of a scheme that nobody can call. */
+function isCallable(text: string): boolean {
+  const { protocol = '', username, password } = URL.parse(text) ?? {}
+  return ['http:', 'https:'].includes(protocol) && !username && !password
 }
 
 /** Null: only help was asked for, and given. */
@@ -74,8 +85,8 @@ export function readListenOptions(
   const forwardTo = values['forward-to']
   const faults = [
     ...(key?.startsWith('fdk_') ? [] : ['--key must be a merchant key, fdk_...']),
-    ...(URL.canParse(api) ? [] : ['--api must be a URL']),
-    ...(forwardTo === undefined || URL.canParse(forwardTo) ? [] : ['--forward-to must be a URL']),
+    ...(isCallable(api) ? [] : [`--api ${MUST_BE_URL}`]),
+    ...(forwardTo === undefined || isCallable(forwardTo) ? [] : [`--forward-to ${MUST_BE_URL}`]),
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
     ...(secret === undefined || secret.startsWith('whsec_') ? [] : ['--secret must be whsec_...']),
   ]
@@ -99,20 +110,23 @@ interface FeedPage {
 export async function listen(options: ListenOptions): Promise<void> {
   const { everyMs = EVERY_MS, signal, print = printLine } = options
   const secret = options.secret ?? `whsec_${randomBytes(32).toString('base64')}`
-  print(`listening; signing secret ${secret}`)
+  print(`signing secret ${secret}`)
   let after = options.after
+  let begun = false
   let trouble = ''
   while (!signal?.aborted) {
     try {
       const page = await readPage(options, after ?? Number.MAX_SAFE_INTEGER)
-      if (trouble !== '') print('the feed can be read again')
+      // Not before: what happens until here is not told.
+      if (!begun) print(`listening; the last event so far is ${page.sealed_to}`)
+      else if (trouble !== '') print('the feed can be read again')
+      begun = true
       trouble = ''
       after ??= page.sealed_to
       for (const event of page.events) {
-        print(
-          `${event.sequence} ${event.type} ${event.id} ${await forward(options, event, page.tenant_ref, secret)}`,
-        )
-        after = event.sequence
+        const { sequence, type, id } = event
+        print(`${sequence} ${type} ${id} ${await forward(options, event, page.tenant_ref, secret)}`)
+        after = sequence
       }
       if (page.events.length === PAGE) continue
     } catch (error) {
@@ -134,27 +148,48 @@ function say(error: unknown): string {
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 
-const readPage = (options: ListenOptions, after: number) =>
-  readJson<FeedPage>(options, `/v1/merchant/events?after=${after}&limit=${PAGE}`)
-
-async function readJson<T>({ api, key }: ListenOptions, path: string): Promise<T> {
-  const answer = await fetch(api + path, { headers: { authorization: `Bearer ${key}` } })
-  if (answer.status === 401) {
+async function readPage({ api, key, signal }: ListenOptions, after: number): Promise<FeedPage> {
+  const answer = await fetch(`${api}/v1/merchant/events?after=${after}&limit=${PAGE}`, {
+    headers: { authorization: `Bearer ${key}` },
+    // Followed to another address, it would be asked there without its key.
+    redirect: 'manual',
+    signal: within(READ_MS, signal),
+  })
+  const { status } = answer
+  if (status === 401) {
     throw new ListenError(`${api} refused the key (401): it is wrong, expired or revoked`)
   }
-  if (answer.status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
-  if (!answer.ok) throw new Error(`the platform answered ${answer.status}`)
-  return (await answer.json()) as T
+  if (status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
+  const location = status >= 300 && status < 400 ? answer.headers.get('location') : null
+  if (location !== null) {
+    const advice = 'name the platform itself by --api'
+    throw new ListenError(`${api} leads on to ${location} (${status}): ${advice}`)
+  }
+  if (!answer.ok) throw new Error(`the platform answered ${status}`)
+  const page = (await answer.json()) as Partial<FeedPage> | null
+  if (!Array.isArray(page?.events)) throw new Error('the answer is no feed')
+  return page as FeedPage
 }
+
+/** Shoppers type what they like, and a terminal obeys some of it. It stays the same JSON. */
+const printable = (json: string) =>
+  json.replace(
+    /[\p{Cc}\p{Bidi_Control}]/gu,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** Whoever stops the command does not wait for whoever it waits for. */
+const within = (ms: number, signal: AbortSignal | undefined) =>
+  AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
 
 /** What came of it, in a word. Nothing is tried again: the next `--after` does that. */
 async function forward(
-  { forwardTo }: ListenOptions,
+  { forwardTo, signal }: ListenOptions,
   event: FeedEvent,
   tenant: string,
   secret: string,
 ): Promise<string> {
-  if (forwardTo === undefined) return JSON.stringify(event.data)
+  if (forwardTo === undefined) return printable(JSON.stringify(event.data))
   const { id, type, created_at } = event
   const head = { id, type, tenant_ref: tenant, created_at }
   const body = writeEnvelope(head, JSON.stringify(event.data))
@@ -172,11 +207,12 @@ async function forward(
       headers,
       body,
       redirect: 'manual',
-      signal: AbortSignal.timeout(FORWARD_MS),
+      signal: within(FORWARD_MS, signal),
     })
     await answer.body?.cancel()
     return `-> ${answer.status}`
-  } catch {
-    return '-> no answer'
+  } catch (error) {
+    if (signal?.aborted) throw error
+    return `-> no answer: ${say(error)}`
   }
 }

@@ -79,6 +79,8 @@ async function listenToFeed(): Promise<void> {
   const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
+  // Whoever read it has gone, as `head` does when it has enough.
+  process.stdout.on('error', () => stopping.abort())
   try {
     const options = readListenOptions(process.argv.slice(3))
     if (options !== null) await listen({ ...options, signal: stopping.signal })

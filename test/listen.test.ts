@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +9,13 @@ import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
 import { sealDue } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
 import { openProxy } from './harness/proxy.ts'
-import { openWebhooksApp } from './modules/webhooks/setup.ts'
+import { openHanging, openReceiver, openWebhooksApp } from './modules/webhooks/setup.ts'
 
 test('listen hands the feed on to an address of this machine, signed', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
-  await app.place('acme', { n: 'before' })
+  // What a shopper typed, which must not write to whoever's terminal this is.
+  await app.place('acme', { n: 'before', name: '\u009b2J\u007f\u202e' })
   await sealDue(app.runtime.workerDatabase)
   const stopping = new AbortController()
   const lines: string[] = []
@@ -32,14 +34,20 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
     print: (line) => all.push(line),
   })
   await until('it prints what was before', () => all.some((line) => line.includes('"before"')))
+  await until('it listens', () => lines.length === 2)
   await app.place('acme', { n: 'now' })
   await sealDue(app.runtime.workerDatabase)
-  await until('it prints the event', () => lines.length === 2)
+  await until('it prints the event', () => lines.length === 3)
   stopping.abort()
   await Promise.all([listening, printing])
 
+  assert.equal(
+    all[2]?.endsWith('{"n":"before","name":"\\u009b2J\\u007f\\u202e","sequence":1}'),
+    true,
+  )
   const secret = /(whsec_\S+)/.exec(lines[0] ?? '')?.[1] ?? ''
-  assert.match(lines[1] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
+  assert.equal(lines[1], 'listening; the last event so far is 1')
+  assert.match(lines[2] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
   assert.equal(app.receiver.received.length, 1)
   const [got] = app.receiver.received
   assert.ok(got !== undefined)
@@ -54,6 +62,14 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
   const faulty = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
   for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
     assert.throws(() => readListenOptions(args), ListenError)
+  }
+  // Node takes the first for a URL of the scheme "localhost", and calls none of them.
+  for (const url of ['localhost:3000/hooks', 'ftp://127.0.0.1/', 'http://me:secret@127.0.0.1/']) {
+    for (const option of ['--api', '--forward-to']) {
+      const message = new RegExp(`^${option} must be a URL that begins with http`)
+      const read = () => readListenOptions(['--key', 'fdk_x', option, url])
+      assert.throws(read, { name: 'Error', message }, `${option} ${url}`)
+    }
   }
   assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a'])?.secret, 'whsec_a')
   const app = await openWebhooksApp(t)
@@ -75,17 +91,76 @@ test('listen names the address that does not answer and why, once, and when it d
   const lines: string[] = []
   const print = (line: string) => lines.push(line)
   const common = { everyMs: 5, signal: stopping.signal, print }
-  const listening = listen({ ...common, api, key, forwardTo: undefined, after: 0 })
+  const nobody = 'http://127.0.0.1:1/'
+  const listening = listen({ ...common, api, key, forwardTo: nobody, after: undefined })
   await until('it tells of the trouble', () => lines.length === 2)
   // Several more tries, of which nothing new is heard.
   await sleep(50)
   await proxy.mend()
   await until('it tells of the end', () => lines.length === 3)
+  // What happens from here on is told, although it was asked for before the platform was there.
+  await app.place('acme')
+  await sealDue(app.runtime.workerDatabase)
+  await until('it prints the event', () => lines.length === 4)
+  await proxy.cut()
+  await until('it tells of the next trouble', () => lines.length === 5)
+  await proxy.mend()
+  await until('it tells of its end', () => lines.length === 6)
   stopping.abort()
   await listening
   const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
   assert.ok(lines[1]?.startsWith(said), lines[1])
-  assert.equal(lines[2], 'the feed can be read again')
+  assert.equal(lines[2], 'listening; the last event so far is 0')
+  assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
+  assert.equal(lines[4], lines[1])
+  assert.equal(lines[5], 'the feed can be read again')
+})
+
+test('listen stops when it is told to, whoever it waits for, and hands on nothing more', async (t) => {
+  const app = await openWebhooksApp(t)
+  const key = await app.key('acme', 'manage:own_webhooks')
+  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+  await sealDue(app.runtime.workerDatabase)
+  const silent = await openHanging(t)
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
+  const stops = async (given: { api: string; forwardTo: string }, asked: () => boolean) => {
+    const stopping = new AbortController()
+    const listening = listen({ ...given, key, after: 0, print, signal: stopping.signal })
+    await until('it waits', asked)
+    stopping.abort()
+    await listening
+  }
+  const url = `http://127.0.0.1:${silent.port}`
+  await stops({ api: app.url, forwardTo: `${url}/receiver` }, () => silent.reached() === 1)
+  await stops({ api: url, forwardTo: url }, () => silent.reached() === 2)
+  assert.deepEqual(
+    lines.filter((line) => line.includes('->')),
+    [],
+  )
+})
+
+test('listen says so when what answers is not the platform', async (t) => {
+  const other = await openReceiver(t)
+  const lines: string[] = []
+  const stopping = new AbortController()
+  const listening = () =>
+    listen({
+      ...{ api: other.url(''), key: 'fdk_x', forwardTo: undefined, after: 0, everyMs: 5 },
+      ...{ print: (line: string) => lines.push(line), signal: stopping.signal },
+    })
+  // A key does not go along to another address, and would be called wrong there.
+  other.answer((response) => response.writeHead(301, { location: 'https://shop.example/' }).end())
+  await assert.rejects(listening(), {
+    name: 'Error',
+    message: `${other.url('')} leads on to https://shop.example/ (301): name the platform itself by --api`,
+  })
+  other.answer((response) => response.end('{}'))
+  const ended = listening()
+  await until('it tells of the trouble', () => lines.length === 3)
+  stopping.abort()
+  await ended
+  assert.match(lines[2] ?? '', /cannot be read, which is tried again: the answer is no feed$/)
 })
 
 const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
@@ -102,7 +177,22 @@ test('the command works from any folder', () => {
   const unknown = run('--nonsense')
   assert.equal(unknown.status, 1)
   assert.equal(unknown.stderr, "fairdock: Unknown option '--nonsense'; see --help\n")
+  const ambiguous = run('--after', '-1')
+  assert.equal(ambiguous.stderr, "fairdock: Option '--after' argument is ambiguous; see --help\n")
   const help = run('--help')
   assert.deepEqual([help.status, help.stderr], [0, ''])
   assert.match(help.stdout, /^fairdock listen --key [\s\S]*--forward-to +where each event is sent/)
+})
+
+test('the command ends quietly when nobody reads it any more', async () => {
+  const args = ['listen', '--key', 'fdk_x', '--api', 'http://127.0.0.1:1']
+  const command = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  command.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  await once(command.stdout, 'data')
+  command.stdout.destroy()
+  const [code] = await once(command, 'close')
+  assert.deepEqual([code, said], [0, ''])
 })

@@ -29,19 +29,36 @@ export async function onProviderEvent(
   if (outcome.status === 'unhandled') alert(deps, db, event)
 }
 
-async function act(deps: ProviderEventDeps, db: TenantDb, { topic, refs }: News): Promise<Outcome> {
-  if (topic === 'other') return { status: 'ignored', reason: 'other_type' }
-  const attempts = await findAttempts(db, refs)
-  let found = 0
-  if (topic === 'chargeback') {
-    for (const attempt of attempts) found += (await checkDispute(deps, db, attempt)) ? 1 : 0
-    if (found > 0) return { status: 'applied', reason: 'dispute_recorded' }
+async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<Outcome> {
+  if (news.topic === 'other') return { status: 'ignored', reason: 'other_type' }
+  const attempts = await findAttempts(db, news.refs)
+  if (news.topic === 'chargeback') return checkDisputes(deps, db, attempts, news)
+  if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
+  let hastened = 0
+  for (const { order_id } of attempts) hastened += await askNow(db, order_id)
+  if (hastened > 0) return { status: 'applied', reason: 'lookup_hastened' }
+  return { status: 'ignored', reason: 'nothing_waiting' }
+}
+
+/** One dispute of several that nobody has seen is as much a loss as a single one. */
+async function checkDisputes(
+  deps: ProviderEventDeps,
+  db: TenantDb,
+  attempts: readonly Attempt[],
+  { refs, unnamed }: News,
+): Promise<Outcome> {
+  let shown = 0
+  let recorded = 0
+  for (const attempt of attempts) {
+    if (!(await isDisputed(deps, db, attempt))) continue
+    shown++
+    if (await dispute(db, attempt)) recorded++
+  }
+  if (shown === 0 || shown < refs.length || unnamed > 0) {
     return { status: 'unhandled', reason: 'dispute_not_shown' }
   }
-  if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
-  for (const { order_id } of attempts) found += await askNow(db, order_id)
-  if (found > 0) return { status: 'applied', reason: 'lookup_hastened' }
-  return { status: 'ignored', reason: 'nothing_waiting' }
+  if (recorded < shown) return { status: 'unhandled', reason: 'dispute_not_recorded' }
+  return { status: 'applied', reason: 'dispute_recorded' }
 }
 
 /** Those of the references that are ours: the provider may have others' too. */
@@ -65,7 +82,7 @@ async function askNow(db: TenantDb, order_id: string): Promise<number> {
   return hastened
 }
 
-async function checkDispute(
+async function isDisputed(
   deps: ProviderEventDeps,
   db: TenantDb,
   attempt: Attempt,
@@ -74,16 +91,17 @@ async function checkDispute(
   const lookup = await asked.lookup({ ref: attempt.id })
   // Thrown, so that the event comes again.
   if (lookup.found === 'unreachable') throw new Error('the gateway cannot be asked of a dispute')
-  if (!lookup.disputed) return false
-  await dispute(db, attempt)
-  return true
+  return lookup.disputed
 }
 
-/** Some providers name no transaction in a dispute, and some records show none: a person has to look. */
+/**
+ * Some providers name no transaction in a dispute, some records show none, and some disputes are over
+ * here: a person has to look.
+ */
 function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event
   onAlert(
     { tenant_ref: db.tenant, provider, account_ref, provider_event_id },
-    'a provider tells of a dispute that its record does not show',
+    'a provider tells of a dispute that could not be recorded',
   )
 }

@@ -85,8 +85,10 @@ export function newsOf(scheme: Scheme, body: Json): News {
       ? 'transaction'
       : 'other'
   const subject = SUBJECT[scheme](body)
-  const { chargebacks } = subject
-  const all = [subject, ...(Array.isArray(chargebacks) ? chargebacks.slice(0, REFS_MAX) : [])]
-  const refs = all.filter(isObject).flatMap((each) => textAt(each, 'order_id', EVENT_ID) ?? [])
-  return { topic, refs: [...new Set(refs)] }
+  const batch = Array.isArray(subject.chargebacks) ? subject.chargebacks : []
+  const refsOf = (each: unknown) =>
+    isObject(each) ? (textAt(each, 'order_id', EVENT_ID) ?? []) : []
+  const named = batch.slice(0, REFS_MAX).flatMap(refsOf)
+  const refs = new Set([subject].flatMap(refsOf).concat(named))
+  return { topic, refs: [...refs], unnamed: batch.length - named.length }
 }

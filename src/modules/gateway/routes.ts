@@ -26,6 +26,9 @@ export interface InboundDeps extends gateway.GatewayDeps {
 /** More than any provider sends, and less than hurts when many come at once. */
 const BODY_BYTES_MAX = 256 * 1_024
 
+const BYTES = 'application/octet-stream'
+const NOT_ENCODED = 'identity'
+
 const PATH = '/v1/gateway/:provider/:account_ref'
 const OneAccount = Type.Object({ account: ref(GatewayAccount) })
 
@@ -54,10 +57,18 @@ async function countingRefusals<T>(
 async function addInbound(app: App, deps: InboundDeps) {
   const turns = createTurns(deps.clock)
   app.removeAllContentTypeParsers()
-  // Nothing is made of the bytes before their signature holds, whatever they are said to be.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, bytes: Buffer) => {
-    return bytes
+  // Nothing is made of the bytes before their signature holds, whatever they are said to be: also where
+  // that is no type at all, which the framework would refuse.
+  app.addHook('onRequest', async (request) => {
+    request.headers = { 'content-type': BYTES }
   })
+  app.addContentTypeParser(
+    BYTES,
+    { parseAs: 'buffer' },
+    async (_: FastifyRequest, bytes: Buffer) => {
+      return bytes
+    },
+  )
   app.post(
     PATH,
     {
@@ -74,8 +85,10 @@ async function addInbound(app: App, deps: InboundDeps) {
       },
     },
     async (request) => {
-      const { params, headers } = request
-      if (headers['content-encoding'] !== undefined) throw new ApiError('unsupported_media_type')
+      const { params } = request
+      const { headers } = request.raw
+      const encoding = headers['content-encoding'] ?? NOT_ENCODED
+      if (encoding.toLowerCase() !== NOT_ENCODED) throw new ApiError('unsupported_media_type')
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       return countingRefusals(deps, turns, request, () =>
         gateway.receive(deps, params, { headers, raw }),

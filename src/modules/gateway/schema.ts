@@ -35,6 +35,8 @@ export const AccountChange = Type.Object({
   signing_key: Type.String({
     minLength: 8,
     maxLength: 500,
+    // A space or a line end that was copied along would refuse every event.
+    pattern: '^[\\x21-\\x7e]+$',
     description: 'As the provider shows it. `standard`: base64, with or without `whsec_`.',
   }),
 })
@@ -68,6 +70,8 @@ export interface News {
   topic: 'transaction' | 'chargeback' | 'other'
   /** The references that we gave the gateway, as far as it repeats them. */
   refs: string[]
+  /** How many entries of a batch repeat none. */
+  unnamed: number
 }
 
 /** `received`: the worker has not come to it, or tries again. `unhandled`: a person has to look. */
@@ -80,7 +84,7 @@ export type Outcome =
   | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' }
   /** Nothing is to be done with its type; it names no payment of the store; none was waited for. */
   | { status: 'ignored'; reason: 'other_type' | 'no_payment_of_ours' | 'nothing_waiting' }
-  | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' }
+  | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' | 'dispute_not_recorded' }
 
 export const EVENT_REASONS = [
   'lookup_hastened',
@@ -90,6 +94,7 @@ export const EVENT_REASONS = [
   'nothing_waiting',
   'unreadable',
   'dispute_not_shown',
+  'dispute_not_recorded',
 ] as const satisfies readonly Outcome['reason'][]
 
 /** An event as it is kept. */

@@ -76,11 +76,12 @@ const standard: Verifier = (key, { headers, raw }, now) => {
   return signatures.filter((each) => digestEquals(Buffer.from(each), ours)).length > 0
 }
 
-/** The bytes of a Standard Webhooks key, or null where it is none. */
+/** The bytes of a Standard Webhooks key, padded or not, or null where it is none. */
 export function standardKey(key: string): Buffer | null {
   const text = key.startsWith('whsec_') ? key.slice('whsec_'.length) : key
   const bytes = Buffer.from(text, 'base64')
-  return bytes.length > 0 && bytes.toString('base64') === text ? bytes : null
+  const padded = bytes.toString('base64')
+  return text !== '' && [padded, padded.replace(/=+$/, '')].includes(text) ? bytes : null
 }
 
 export const VERIFIERS: Readonly<Record<Scheme, Verifier>> = { nmi, stripe, standard }

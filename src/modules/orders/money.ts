@@ -15,5 +15,11 @@ export {
 } from './operations.ts'
 export { insertWaiting, MovedError, settled, writeSettled } from './place.ts'
 export { takeNumber } from './place-queries.ts'
-export { endCharges, insertCharges, insertTimeline, type NewCharge } from './queries.ts'
+export {
+  endCharges,
+  findDisputed,
+  insertCharges,
+  insertTimeline,
+  type NewCharge,
+} from './queries.ts'
 export { whileHeld } from './words.ts'

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
+import { Timestamp } from '../../kernel/schema.ts'
 import { ChargeRow, OrderItem, OrderRow, type Tender } from './schema.ts'
 import type { Derived } from './status.ts'
 
@@ -198,6 +199,18 @@ export const insertTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
     insert into order_timeline (tenant_ref, order_id, type, actor, data)
     values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
             ${JSON.stringify(entry.data ?? {})})`)
+
+/** Whether this payment of an order was disputed before, or a person has said so of the order. */
+export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
+  tx.maybe(
+    Type.Object({ at: Timestamp }),
+    sql`
+    select at
+      from order_timeline
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and type = 'disputed'
+       and coalesce(data ->> 'attempt_id', ${attemptId}) = ${attemptId}
+     limit 1`,
+  )
 
 /** Nothing was taken: the charges of an order that was waiting come to nothing. */
 export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>

@@ -21,10 +21,12 @@ export const markUndone = (db: Db, id: string, reason: string) =>
 
 /**
  * Whatever of an order waits longer than a new attempt does is due now. The first ten seconds stay:
- * until then a silent gateway says nothing.
+ * until then a silent gateway says nothing. So is what was given up and is watched no more: whoever
+ * speaks of it has heard of it.
  */
 export const hastenChecks = (db: Db, order_id: string) =>
   db.run(sql`
     update payment_attempts set next_check_at = now()
      where tenant_ref = ${db.tenant} and order_id = ${order_id}
-       and next_check_at > now() + interval '10 seconds'`)
+       and (next_check_at > now() + interval '10 seconds'
+            or (state = 'not_found' and next_check_at is null))`)

@@ -57,7 +57,7 @@ export async function redriveAll(
 ) {
   const owner = await queries.findTenantOf(operator, 'subscription', subscription_id)
   if (owner === null) throw new ApiError('webhook_not_found')
-  const span = { from: toUtc(from) ?? from, to: toUtc(to) ?? to }
+  const span = { from: requireTime('from', from), to: requireTime('to', to) }
   const db = database.tenant(owner.tenant_ref)
   return db.transaction('webhooks: redrive all', async (tx) => {
     const redriven = await redriving.redriveAll(tx, { subscription_id, ...span })
@@ -69,4 +69,11 @@ export async function redriveAll(
     tx.wakeAfterCommit(WAKE_DISPATCH)
     return { redriven }
   })
+}
+
+function requireTime(path: string, text: string): string {
+  const at = toUtc(text)
+  if (at !== null) return at
+  const message = 'must be a time between the years 1 and 9999'
+  throw new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 }

@@ -136,7 +136,7 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
     if (!(error instanceof UnsafeUrlError)) return
     if (error.reason !== 'malformed') throw new ApiError('unsafe_url')
     throw new ApiError('invalid_body', {
-      body: { issues: [{ path: '/url', message: 'must be a URL' }] },
+      body: { issues: [{ path: 'url', message: 'must be a URL' }] },
     })
   }
 }

@@ -102,6 +102,19 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
   })
 
+  await t.test('has a payment that was given up long ago asked about once more', async () => {
+    const { order, attempt } = await place(LOST_AFTER_CHARGE)
+    await superuser.query(
+      `update payment_attempts
+          set state = 'not_found', closed_at = now() - interval '1 hour', next_check_at = null
+        where order_id = $1`,
+      [order],
+    )
+    await tell({ id: 'given-up', order_id: attempt })
+    assert.equal((await dueOf(order)).attempt, true)
+    assert.equal(await outcomeOf('given-up'), 'applied: lookup_hastened')
+  })
+
   await t.test(
     'has a refund that nobody knows of asked about now, and moves no money',
     async () => {
@@ -225,6 +238,56 @@ test("a provider's event", async (t) => {
     const after = await orderOf(order)
     assert.deepEqual([after.payment_status, after.hold_reason], ['disputed', null])
     assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
+  })
+
+  await t.test(
+    'of a dispute that is over opens it no second time, and is told a person',
+    async () => {
+      for (const outcome of ['won', 'lost']) {
+        const { order, attempt } = await place(cardOf('4000000000000259'))
+        await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+        const say = (status: string) =>
+          app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
+        if (outcome === 'won') await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
+        else assert.equal((await say('opened')).status, 200)
+        assert.equal((await say(outcome)).status, 200)
+        const before = [await orderOf(order), await eventsOf(order)]
+        alerts.length = 0
+        await tell({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
+        assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
+        assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
+        assert.equal(alerts.length, 1)
+      }
+    },
+  )
+
+  await t.test('of several disputes is left to a person until each is shown', async () => {
+    const shown = await place(cardOf('4000000000000259'))
+    const other = await place(cardOf('4000000000000259'))
+    await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
+      shown.attempt,
+    ])
+    const type = 'chargeback.batch.complete'
+    const first = { id: '1', order_id: shown.attempt }
+    const batches = {
+      unshown: [first, { id: '2', order_id: other.attempt }],
+      foreign: [first, { id: '2', order_id: randomUUID() }],
+      unnamed: [first, { id: '2' }],
+      odd: [first, null],
+    }
+    for (const [id, chargebacks] of Object.entries(batches)) {
+      alerts.length = 0
+      await tell({ id, type, chargebacks })
+      assert.equal(await outcomeOf(id), 'unhandled: dispute_not_shown', id)
+      assert.equal(alerts.length, 1, id)
+      assert.ok((await orderOf(shown.order)).disputed_at, 'what is shown is recorded all the same')
+      assert.equal((await orderOf(other.order)).disputed_at, null)
+    }
+    await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
+      other.attempt,
+    ])
+    await tell({ id: 'all', type, chargebacks: [...batches.unshown, first] })
+    assert.equal(await outcomeOf('all'), 'applied: dispute_recorded')
   })
 
   await t.test('of a dispute that names no transaction is left to a person', async () => {

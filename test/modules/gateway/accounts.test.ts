@@ -42,7 +42,7 @@ test('an account of a provider', async (t) => {
     const path = await register(app, 'acme', { provider: 'nmi', account: 'rotated' })
     const raw = nmiEvent()
     assert.equal((await deliverNmi(app, path, raw)).status, 200)
-    const other = 'another key altogether'
+    const other = 'another-key-altogether'
     const changed = await operator.put(path, { ...wanted, signing_key: other })
     assert.equal(changed.status, 200)
     assert.equal((await deliverNmi(app, path, raw)).status, 401)
@@ -91,7 +91,12 @@ test('an account of a provider', async (t) => {
     assert.equal(await refused({ scheme: 'md5' }), '400 invalid_body scheme')
     assert.equal(await refused({ signing_key: 'short' }), '400 invalid_body signing_key')
     assert.equal(await refused({ signing_key: undefined }), '400 invalid_body signing_key')
-    const noBase64 = { scheme: 'standard', signing_key: 'whsec_no base64' }
+    // What was copied along: with it no event would ever be signed.
+    for (const more of [' ', '\n', '\u00a0', '\u200b']) {
+      const signing_key = wanted.signing_key + more
+      assert.equal(await refused({ signing_key }), '400 invalid_body signing_key')
+    }
+    const noBase64 = { scheme: 'standard', signing_key: 'whsec_no-base64' }
     assert.equal(await refused(noBase64), '400 invalid_body signing_key')
     for (const path of [
       '/v1/gateway/NMI/x',

@@ -169,12 +169,20 @@ test('an event of a provider', async (t) => {
       'text/plain',
       'application/x-www-form-urlencoded',
       'application/json; charset=latin1',
+      'json',
+      'application/json, application/json',
       null,
     ]) {
       const raw = nmiEvent()
       const answer = await deliver(app, path, raw, signNmi(KEYS.nmi, raw), type)
       assert.equal(answer.status, 200, `${type}: ${answer.text}`)
+      const kept = (await eventsOf('types')).at(-1)
+      assert.equal(kept.headers['content-type'] ?? null, type)
     }
+    // Not encoded, and says so.
+    const raw = nmiEvent()
+    const plain = { ...signNmi(KEYS.nmi, raw), 'content-encoding': 'Identity' }
+    assert.deepEqual((await deliver(app, path, raw, plain)).body, NEW)
   })
 
   await t.test('is refused when it is encoded or too large, and leaves nothing', async () => {

@@ -147,6 +147,22 @@ describe('the scheme of Standard Webhooks', () => {
     }
   })
 
+  test('takes a key without its padding, and none with bits to spare', () => {
+    const bytes = Buffer.alloc(32, 'a key for tests')
+    const padded = bytes.toString('base64')
+    const bare = padded.replaceAll('=', '')
+    const id = 'msg_1'
+    const headers = signStandard(padded, body, { id, seconds: vector.seconds })
+    for (const key of [padded, bare, `whsec_${bare}`]) {
+      assert.ok(VERIFIERS.standard(key, { headers, raw: body }, now), key)
+    }
+    const loose = bare.replace(/A$/, 'B')
+    assert.deepEqual(Buffer.from(loose, 'base64'), bytes)
+    for (const key of [loose, `${bare}==`, `${padded}=`, `${bare.slice(0, 8)}=`, '====', '']) {
+      assert.ok(!VERIFIERS.standard(key, { headers, raw: body }, now), key)
+    }
+  })
+
   test('takes one good signature among others', () => {
     const headers = headersOf(vector)
     const others = `v1a,AAAA v1,${Buffer.alloc(32).toString('base64')}`

@@ -170,5 +170,10 @@ test('pausing and sending again', async (t) => {
     for (const body of [span, { ...span, subscription_id: id, from: 'yesterday' }, {}]) {
       assertCode(await bulk(body), 400, 'invalid_body')
     }
+    for (const name of ['from', 'to']) {
+      const before = await bulk({ ...span, subscription_id: id, [name]: '0000-01-01T00:00:00Z' })
+      assertCode(before, 400, 'invalid_body')
+      assert.equal(before.body.issues[0].path, name)
+    }
   })
 })

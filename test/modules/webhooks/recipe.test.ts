@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -48,6 +48,11 @@ test("the guide's receiver takes what the platform sends, once, and nothing else
       () => false,
     ),
   )
+
+  // Whoever hangs up in the middle of a body, which anybody may do, leaves it as it is.
+  const cut = connect(port, '127.0.0.1')
+  cut.end('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
+  await once(cut.resume(), 'close')
 
   const id = await app.place('acme')
   await app.dispatch()

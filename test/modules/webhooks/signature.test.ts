@@ -69,6 +69,8 @@ function cases() {
       { ...given(`t=${TIMESTAMP},v1=${bare}`), good: false },
       { ...given(`t=${TIMESTAMP},v1=${v1.slice(1)}`), good: false },
       { ...given(`t=${TIMESTAMP}`), good: false },
+      { ...given(`t=${TIMESTAMP},v1=\u00e9`), good: false },
+      { ...given(`t=\u00b2,v1=${v1}`), good: false },
       { ...given(''), good: false },
     ]
   })

@@ -119,6 +119,9 @@ test('subscriptions', async (t) => {
         const { events } = body as { events: string[] }
         assert.ok(answer.body.error.message.includes(events.at(-1)))
       }
+      if (what.includes('URL') && code === 'invalid_body') {
+        assert.equal(answer.body.issues[0].path, 'url')
+      }
     })
   }
 
