@@ -2437,6 +2437,8 @@ create table webhook_queue (
   subscription_id uuid not null,
   event_id uuid not null,
   due_at timestamp with time zone not null,
+  attempt_count integer not null,
+  ladder_from integer not null,
   constraint webhook_queue_pkey PRIMARY KEY (tenant_ref, delivery_id)
 );
 alter table webhook_queue owner to fd_owner;

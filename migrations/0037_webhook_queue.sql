@@ -7,6 +7,9 @@ create table webhook_queue (
   subscription_id uuid        not null,
   event_id        uuid        not null,
   due_at          timestamptz not null,
+  -- As in the delivery, which is not read to send it.
+  attempt_count   integer     not null,
+  ladder_from     integer     not null,
   primary key (tenant_ref, delivery_id)
 );
 
@@ -23,8 +26,9 @@ create index webhook_queue_due_of_endpoint on webhook_queue (tenant_ref, subscri
 drop policy due on webhook_deliveries;
 delete from webhook_lanes;
 
-insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at)
-select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at
+insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
+                           ladder_from)
+select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
   from webhook_deliveries as d
   join webhook_events as e on e.tenant_ref = d.tenant_ref and e.id = d.event_id
  where d.status = 'pending' and e.payload is not null;

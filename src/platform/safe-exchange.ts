@@ -111,7 +111,9 @@ function exchange(client: Client, { path, request, startedAt, last }: Call): Pro
     let bytes = 0
     let head: Pick<SafeResponse, 'status' | 'headers' | 'latencyMs'> | null = null
     let timer: NodeJS.Timeout | undefined
+    let over = false
     const end = (complete: boolean, error?: Error) => {
+      over = true
       clearTimeout(timer)
       if (head === null) return reject(error ?? new SafeFetchError('protocol'))
       const body = bytes === 0 ? NOTHING : Buffer.concat(chunks).subarray(0, BODY_BYTES)
@@ -127,7 +129,10 @@ function exchange(client: Client, { path, request, startedAt, last }: Call): Pro
           if (status < 200) return
           const latencyMs = Math.round(performance.now() - startedAt)
           head = { status, headers: given, latencyMs }
-          timer = setTimeout(() => controller.abort(OVER), BODY_MS)
+          // Most answers have ended by then, and need no timer.
+          queueMicrotask(() => {
+            if (!over) timer = setTimeout(() => controller.abort(OVER), BODY_MS)
+          })
         },
         onResponseData(controller, chunk) {
           chunks.push(chunk)

@@ -142,8 +142,9 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
   webhook_lanes: `insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until,
                                              subscription_id, deliveries)
                   values ($1, gen_random_uuid(), 1, now(), gen_random_uuid(), '{}')`,
-  webhook_queue: `insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at)
-                  values ($1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now())`,
+  webhook_queue: `insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id,
+                                             due_at, attempt_count, ladder_from)
+                  values ($1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 0, 0)`,
   webhook_attempts: `insert into webhook_attempts (tenant_ref, delivery_id, attempt, at)
                      values ($1, '00000000-0000-4000-8000-000000000001', 1, now())`,
   product_images: `insert into product_images (tenant_ref, product_id, asset_ref, position)

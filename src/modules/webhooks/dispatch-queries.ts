@@ -9,9 +9,9 @@ const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties
 
 export const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
 
-/** What signs, and whether anybody listens. Joined to the first row of a lane, and null in the others. */
+/** Where it is, what signs, and whether anybody listens. Joined to the first row of a lane, and null in the others. */
 export const endpointFacts = sql`
-  s.active, s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted,
+  s.url, s.active, s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted,
   s.secret_sealed, case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
 
 /** So many at most are sent one after another and then written down together. */
@@ -93,8 +93,7 @@ const listOpened = (db: Db, token: string) =>
   db.many(
     Claimed,
     sql`
-    select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type, d.endpoint_url,
-           d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload,
+    select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type, d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload,
            ${endpointFacts}
       from webhook_lanes as l
      cross join unnest(l.deliveries) with ordinality as due (id, place)

@@ -88,14 +88,14 @@ export const settleAndTake = (
     with held as (
       select from webhook_lanes where ${held(db, lane)} for update
     ), ${settled(db, lane, delivered)}, waiting as (
-      select delivery_id as id, event_id, due_at
+      select delivery_id as id, event_id, due_at, attempt_count, ladder_from
         from webhook_queue
        where tenant_ref = ${db.tenant} and subscription_id = ${lane.subscription_id}
          and due_at <= now() and exists (select from held)
        order by due_at
        limit ${take}
     ), measured as (
-      select waiting.*, e.payload, row_number() over (order by due_at, waiting.id) as place,
+      select waiting.*, e.type, e.payload, row_number() over (order by due_at, waiting.id) as place,
              sum(octet_length(e.payload)) over (order by due_at, waiting.id)
                - octet_length(e.payload) as before
         from waiting
@@ -118,10 +118,9 @@ export const settleAndTake = (
         from webhook_subscriptions as s
        where s.tenant_ref = ${db.tenant} and s.id = ${lane.subscription_id}
     )
-    select due.id, due.event_id, d.event_type, d.endpoint_url, d.attempt_count, d.ladder_from,
+    select due.id, due.event_id, due.type as event_type, due.attempt_count, due.ladder_from,
            convert_from(due.payload, 'UTF8') as payload, endpoint.*
       from due
-      join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = due.id
       left join endpoint on due.place = 1
      order by due.place`,
   )

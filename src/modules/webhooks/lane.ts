@@ -63,7 +63,8 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
   const { tenant_ref, due } = lane
   const [endpoint] = due
   const db = options.database.tenant(tenant_ref)
-  if (!endpoint.active) {
+  const { url } = endpoint
+  if (!endpoint.active || url === null) {
     const error = endpoint.deleted ? 'subscription_deleted' : 'subscription_inactive'
     await queries.deadLetter(db, lane, error)
     return null
@@ -79,7 +80,7 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
   }
   for (const [index, each] of due.entries()) {
     const late = index > 0 && performance.now() - since > LANE_MS
-    const outcome = late ? null : await send(options, each, keys)
+    const outcome = late ? null : await send(options, each, { url, keys })
     if (outcome?.delivered) {
       arrived.push({ due: each, attempt: outcome })
       const isLast = index === due.length - 1
@@ -98,12 +99,12 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
 function send(
   { line, timeoutMs, clock = systemClock }: LaneOptions,
   due: DueDelivery,
-  keys: readonly SigningKey[],
+  { url, keys }: { url: string; keys: readonly SigningKey[] },
 ) {
   return attempt(
     { fetch: line, clock, timeoutMs },
     {
-      url: due.endpoint_url,
+      url,
       event_id: due.event_id,
       event_type: due.event_type,
       payload: Buffer.from(due.payload),

@@ -8,8 +8,10 @@ export const turns = defineTurns({ table: sql`webhook_queue`, due: sql`due_at` }
 
 /** Puts deliveries that are to be sent, rows named `d`, where lanes take them from. */
 export const enqueue = (from: Sql) => sql`
-  insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at)
-  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at
+  insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
+                             attempt_count, ladder_from)
+  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count,
+         d.ladder_from
     from ${from}`
 
 /** What was left in lanes that are over, rows named `ended`, is due again for anybody. */

@@ -135,11 +135,11 @@ export const DueDelivery = Type.Object({
   id: Id,
   event_id: Id,
   event_type: Type.String(),
-  endpoint_url: Type.String(),
   attempt_count: Type.Integer({ minimum: 0 }),
   ladder_from: Type.Integer({ minimum: 0 }),
   payload: Type.String({ description: 'The bytes of the envelope, which are UTF-8.' }),
   // Of the endpoint: said once for a row of deliveries, with the first of them.
+  url: Nullable(Type.String()),
   troubled: Nullable(Type.Boolean({ description: 'The endpoint failed the last time.' })),
   active: Nullable(Type.Boolean()),
   deleted: Nullable(Type.Boolean()),
