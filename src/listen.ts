@@ -128,7 +128,7 @@ export async function listen(options: ListenOptions): Promise<void> {
         print(`${sequence} ${type} ${id} ${await forward(options, event, page.tenant_ref, secret)}`)
         after = sequence
       }
-      if (page.events.length === PAGE) continue
+      if (page.events.length > 0 && after < page.sealed_to) continue
     } catch (error) {
       if (error instanceof ListenError) throw error
       const said = `the feed of ${options.api} cannot be read, which is tried again: ${say(error)}`

@@ -82,7 +82,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
-    loop('webhook erasure', 60 * SECOND, () => webhooks.eraseDue(database)),
+    loop('webhook erasure', 60 * SECOND, (signal) => webhooks.eraseDue(database, signal)),
   ]
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))

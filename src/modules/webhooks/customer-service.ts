@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
+import { lockContents } from './queries.ts'
 import { eraseRequested } from './seal-queries.ts'
 
 /**
@@ -7,6 +8,7 @@ import { eraseRequested } from './seal-queries.ts'
  * and erased by the worker after that. Answers how many; 0 when all is done.
  */
 export async function eraseSome(tx: Tx, customer_ref: string, limit: number): Promise<number> {
+  await lockContents(tx)
   const requested = await queries.requestErasure(tx, customer_ref, limit)
   if (requested > 0) await eraseRequested(tx)
   return requested

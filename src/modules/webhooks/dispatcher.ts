@@ -5,7 +5,7 @@ import { eachStore } from '../../platform/each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
-import { deliverLane, type Lane, type LaneOptions, splitLanes } from './lane.ts'
+import { deliverLane, type Lane, splitLanes } from './lane.ts'
 import { giveBack } from './lane-queries.ts'
 import * as queue from './queue-queries.ts'
 import { createKeyring } from './secrets.ts'
@@ -107,19 +107,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return counted
   }
 
-  /** Answers with the endpoint's next ones, while it takes them and nobody else needs the slot. */
-  async function tryLane(lane: Lane, laneOptions: LaneOptions): Promise<Lane | null> {
+  /** A lane, and then the endpoint's next ones, while it takes them and nobody else needs the slot. */
+  async function sendAll(first: Lane): Promise<void> {
+    const line = await options.fetch.openLine()
+    const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
+    const mayGoOn = () => !draining && underWay.size < slots
+    const laneOptions = { ...options, line, keysOf, mayGoOn }
     try {
-      return await deliverLane(laneOptions, lane)
-    } catch (error) {
-      // Whoever took it over writes what comes of it.
-      if (error instanceof LeaseLostError) return null
-      // Their leases end by themselves, and somebody tries again. Nothing was counted.
-      logger.error(
-        { err: error, subscription: lane.subscription_id },
-        'a delivery could not be settled',
-      )
-      return null
+      for (let lane: Lane | null = first; lane !== null; )
+        lane = await deliverLane(laneOptions, lane)
+    } finally {
+      line.close()
     }
   }
 
@@ -128,12 +126,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const failed = due[0].troubled
     count(tenant_ref, 1)
     if (failed) troubled++
-    const line = await options.fetch.openLine()
-    const keysOf = createKeyring(options.key, tenant_ref, subscription_id)
-    const mayGoOn = () => !draining && underWay.size < slots
-    const laneOptions = { ...options, line, keysOf, mayGoOn }
-    for (let lane: Lane | null = first; lane !== null; ) lane = await tryLane(lane, laneOptions)
-    line.close()
+    await sendAll(first).catch((error: unknown) => {
+      // Whoever took it over writes what comes of it.
+      if (error instanceof LeaseLostError) return
+      // The lease ends by itself, and somebody tries again. Nothing was counted.
+      logger.error({ err: error, subscription: subscription_id }, 'a delivery could not be settled')
+    })
     if (failed) troubled--
     count(tenant_ref, -1)
     blockedUntil.delete(tenant_ref)

@@ -1,6 +1,7 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { eachStore } from '../../platform/each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
+import { lockContents } from './queries.ts'
 import * as queries from './seal-queries.ts'
 
 /** Some milliseconds of work, and some megabytes at the very most. */
@@ -42,10 +43,12 @@ function sealStore(db: TenantDb): Promise<number> {
 }
 
 /** Erases what was asked for and is delivered by now. Answers how many events. */
-export async function eraseDue(database: Database): Promise<number> {
-  let erased = 0
-  for (const { tenant_ref } of await queries.listTenantsToErase(database.global)) {
-    erased += await queries.eraseRequested(database.tenant(tenant_ref))
-  }
-  return erased
+export async function eraseDue(database: Database, signal?: AbortSignal): Promise<number> {
+  const stores = await queries.listTenantsToErase(database.global)
+  const erase = (tenant: string) =>
+    database.tenant(tenant).transaction('webhooks: erase', async (tx) => {
+      await lockContents(tx)
+      return queries.eraseRequested(tx)
+    })
+  return eachStore(stores, erase, { signal })
 }

@@ -21,6 +21,13 @@ const kept = sql`${columns}, secret_sealed, previous_sealed, previous_until, del
 export const lockSubscriptions = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/webhooks`}, 0))`)
 
+/**
+ * Whoever sends events again, or takes the content out of those that nobody sends any more, holds this
+ * first: each sees what the other has done.
+ */
+export const lockContents = (tx: Tx) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/contents`}, 0))`)
+
 export const countSubscriptions = (db: Db) =>
   db.one(
     Type.Object({ total: Type.Integer() }),
@@ -240,16 +247,29 @@ export const insertTest = (db: Db, row: TestRow) =>
            ${row.attempt.latency_ms}, ${row.attempt.error}
       from delivery`)
 
+/** A page ends behind so many bytes: five hundred of the largest events have no room in memory. */
+const FEED_BYTES = 4_194_304
+
 /** Nothing beyond `sealedTo`, which was read before: so a reader may go on from either. */
 export const listFeed = (db: Db, after: number, sealedTo: number, limit: number) =>
   db.many(
     FeedEvent,
     sql`
-    select sequence, id, type, created_at, convert_from(payload, 'UTF8')::json -> 'data' as data
-      from webhook_events
-     where tenant_ref = ${db.tenant} and sequence > ${after} and sequence <= ${sealedTo}
-     order by sequence
-     limit ${limit}`,
+    with page as (
+      select sequence, octet_length(payload) as bytes
+        from webhook_events
+       where tenant_ref = ${db.tenant} and sequence > ${after} and sequence <= ${sealedTo}
+       order by sequence
+       limit ${limit}
+    ), measured as (
+      select sequence, sum(bytes) over (order by sequence) - bytes as before from page
+    )
+    select e.sequence, e.id, e.type, e.created_at,
+           convert_from(e.payload, 'UTF8')::json -> 'data' as data
+      from measured
+      join webhook_events as e on e.tenant_ref = ${db.tenant} and e.sequence = measured.sequence
+     where measured.before < ${FEED_BYTES}
+     order by e.sequence`,
   )
 
 const SealedTo = Type.Object({ sealed_to: Type.Integer() })

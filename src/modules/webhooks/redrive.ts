@@ -29,6 +29,7 @@ export async function redrive(
   const db = database.tenant(owner.tenant_ref)
   const before = await getDelivery(db, id)
   await db.transaction('webhooks: redrive', async (tx) => {
+    await queries.lockContents(tx)
     if ((await redriving.redriveOne(tx, id)) === 0) throw refusal(before.status)
     await audit.record(tx, actor, {
       action: 'webhook.delivery_redriven',
@@ -60,6 +61,7 @@ export async function redriveAll(
   const span = { from: requireTime('from', from), to: requireTime('to', to) }
   const db = database.tenant(owner.tenant_ref)
   return db.transaction('webhooks: redrive all', async (tx) => {
+    await queries.lockContents(tx)
     const redriven = await redriving.redriveAll(tx, { subscription_id, ...span })
     await audit.record(tx, actor, {
       action: 'webhook.deliveries_redriven',

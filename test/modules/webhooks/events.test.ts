@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import type { TenantDb } from '../../../src/db/database.ts'
 import { eraseSome } from '../../../src/modules/webhooks/customer-service.ts'
 import { eraseDue, sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { lockContents } from '../../../src/modules/webhooks/queries.ts'
+import { redriveOne } from '../../../src/modules/webhooks/redrive-queries.ts'
 import { emit, readFeed } from '../../../src/modules/webhooks/service.ts'
 import { openTestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 
 const PLACED = 'commerce.order.placed.v1'
 
@@ -127,4 +130,54 @@ test('events', async (t) => {
       assert.equal((await dataOf(other.event_id))?.email, 'lee@example.com')
     },
   )
+
+  await t.test('what goes out again keeps its content until it has gone', async () => {
+    const db = await app.store('again')
+    const merchant = await app.merchant('again')
+    const hook = { url: 'https://shop.example/again', events: [PLACED] }
+    assert.equal((await merchant.post('/v1/merchant/webhooks', hook)).status, 201)
+    const { event_id } = await place(db, { email: 'kim@example.com' }, 'kim')
+    await sealDue(app.runtime.workerDatabase)
+    const admin = await app.database.openAdmin()
+    const { rows } = await admin.query(
+      `with sent as (delete from webhook_queue where event_id = $1)
+       update webhook_deliveries set status = 'delivered', delivered_at = now(), next_retry_at = null
+        where event_id = $1
+       returning id`,
+      [event_id],
+    )
+    const [redriven, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const redriving = db.transaction('test: redrive', async (tx) => {
+      await lockContents(tx)
+      assert.equal(await redriveOne(tx, rows[0].id), 1)
+      redriven.resolve()
+      await erasing.promise
+    })
+    await redriven.promise
+    const erased = db.transaction('test: erase', (tx) => eraseSome(tx, 'kim', 100))
+    await until('the erasure waits', async () => {
+      const { rows } = await admin.query(
+        `select from pg_locks where locktype = 'advisory' and not granted`,
+      )
+      return rows.length > 0
+    })
+    erasing.resolve()
+    await Promise.all([redriving, erased])
+    const [event] = (await readFeed(db, 0, 10)).events
+    assert.equal(event?.data.email, 'kim@example.com')
+  })
+
+  await t.test('a page of the feed has room in memory, however large its events are', async () => {
+    const db = await app.store('large')
+    for (let n = 0; n < 25; n++) await place(db, { n, padding: 'x'.repeat(250_000) })
+    while ((await sealDue(app.runtime.workerDatabase)) > 0);
+    const first = await readFeed(db, 0, 500)
+    assert.ok(first.events.length > 0 && first.events.length < 25, `${first.events.length} events`)
+    const seen: unknown[] = []
+    for (let page = first; page.events.length > 0; ) {
+      seen.push(...page.events.map(({ data }) => data.n))
+      page = await readFeed(db, page.events.at(-1)?.sequence ?? 0, 500)
+    }
+    assert.deepEqual(seen, [...Array(25).keys()])
+  })
 })

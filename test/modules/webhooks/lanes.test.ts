@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
 import {
   claimDue,
   LANE_BYTES,
@@ -168,4 +169,19 @@ test('what waits for an endpoint that is gone is buried by the row, and counts n
     },
   ])
   assert.deepEqual(await listMisplaced(app.admin), [])
+})
+
+test('a lane that cannot begin costs the worker nothing, and is sent by the next', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  await app.place('acme')
+  const openLine = () => Promise.reject(new Error('no line today'))
+  await app.dispatch({
+    fetch: { ...app.runtime.safeFetch, openLine },
+    logger: pino({ enabled: false }),
+  })
+  assert.equal(app.receiver.received.length, 0)
+  await app.admin.query('update webhook_lanes set lease_until = now()')
+  await app.dispatch()
+  assert.equal(app.receiver.received.length, 1)
 })
