@@ -1429,7 +1429,6 @@ create table outbox (
   constraint outbox_check CHECK (((handled_at IS NULL) = (next_attempt_at IS NOT NULL))),
   constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
   constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
-  constraint outbox_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint outbox_type_check CHECK ((length(type) <= 100))
 );
 alter table outbox owner to fd_owner;

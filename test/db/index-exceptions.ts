@@ -36,6 +36,7 @@ export const STORELESS_TABLES: Readonly<Record<string, string>> = {
   order_items: 'Their order names the store, and each checkout writes several.',
   order_notes: 'Their order names the store.',
   order_timeline: 'Its order names the store, and each change writes one.',
+  outbox: 'Its cause names the store, in the same transaction; each would lock its row.',
   payment_attempts: 'Each checkout writes one, in the transaction of its order.',
   refund_items: 'Their refund names the store.',
   refund_tenders: 'Their refund names the store.',

@@ -59,8 +59,9 @@ async function addInbound(app: App, deps: InboundDeps) {
   app.removeAllContentTypeParsers()
   // Nothing is made of the bytes before their signature holds, whatever they are said to be: also where
   // that is no type at all, which the framework would refuse.
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
     request.headers = { 'content-type': BYTES }
+    done()
   })
   app.addContentTypeParser(
     BYTES,
