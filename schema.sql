@@ -2389,6 +2389,7 @@ create policy due on webhook_events for select to fd_worker using true;
 create policy operator on webhook_events for select to fd_operator using true;
 create policy owner on webhook_events for all to fd_owner using true with check true;
 create policy tenant on webhook_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER queue_sealed AFTER UPDATE ON webhook_events REFERENCING OLD TABLE AS unsealed NEW TABLE AS sealed FOR EACH STATEMENT EXECUTE FUNCTION fd_queue_sealed();
 grant insert, select, update on webhook_events to fd_app;
 grant insert, select, update on webhook_events to fd_worker;
 grant select on webhook_events to fd_operator;
@@ -2640,6 +2641,23 @@ $$
 $$;
 alter routine fd_owned_stores(text) owner to fd_gate;
 grant execute on routine fd_owned_stores(text) to fd_app;
+
+create function fd_queue_sealed()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
+                             ladder_from)
+  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
+    from sealed
+    join unsealed on unsealed.tenant_ref = sealed.tenant_ref and unsealed.id = sealed.id
+    join webhook_deliveries as d on d.tenant_ref = sealed.tenant_ref and d.event_id = sealed.id
+   where unsealed.payload is null and sealed.payload is not null and d.status = 'pending';
+  return null;
+end $$;
+alter routine fd_queue_sealed() owner to fd_owner;
+grant execute on routine fd_queue_sealed() to public;
 
 create function fd_refuse_change()
 returns trigger

@@ -21,6 +21,24 @@ create index webhook_queue_due on webhook_queue (due_at);
 create index webhook_queue_due_of_tenant on webhook_queue (tenant_ref, due_at);
 create index webhook_queue_due_of_endpoint on webhook_queue (tenant_ref, subscription_id, due_at);
 
+-- An event that has got its bytes can be sent, whoever gave them: also a worker of the release before this one,
+-- which knows of no queue and goes on sealing until it is stopped.
+create function fd_queue_sealed() returns trigger language plpgsql as $$
+begin
+  insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
+                             ladder_from)
+  select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
+    from sealed
+    join unsealed on unsealed.tenant_ref = sealed.tenant_ref and unsealed.id = sealed.id
+    join webhook_deliveries as d on d.tenant_ref = sealed.tenant_ref and d.event_id = sealed.id
+   where unsealed.payload is null and sealed.payload is not null and d.status = 'pending';
+  return null;
+end $$;
+
+create trigger queue_sealed after update on webhook_events
+  referencing old table as unsealed new table as sealed
+  for each statement execute function fd_queue_sealed();
+
 -- A worker of the release before this one finds no more work, as it looks over all tenants here; what it
 -- has in its lanes is sent again.
 drop policy due on webhook_deliveries;

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
-import { enqueue } from './queue-queries.ts'
 import { UnsealedEvent } from './schema.ts'
 
 const TenantOnly = Type.Object({ tenant_ref: Type.String() })
@@ -47,15 +46,9 @@ export interface SealedEvent {
   payload: Buffer
 }
 
-/** From here on their deliveries can be sent. */
+/** From here on their deliveries can be sent: a trigger of the table puts them into the queue. */
 export const sealEvents = (tx: Tx, createdAt: string, events: readonly SealedEvent[]) =>
   tx.run(sql`
-    with queued as (
-      ${enqueue(sql`
-        webhook_deliveries as d
-         where d.tenant_ref = ${tx.tenant} and d.event_id = any (${events.map(({ id }) => id)})
-           and d.status = 'pending'`)}
-    )
     update webhook_events as e
        set sequence = sealed.sequence, payload = sealed.payload, created_at = ${createdAt},
            data = null

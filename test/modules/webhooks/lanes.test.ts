@@ -185,3 +185,16 @@ test('a lane that cannot begin costs the worker nothing, and is sent by the next
   await app.dispatch()
   assert.equal(app.receiver.received.length, 1)
 })
+
+test('what a worker seals that knows of no queue is sent all the same', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  await app.place('acme')
+  await app.admin.query(
+    `update webhook_events set sequence = 1, payload = '{}', created_at = now(), data = null`,
+  )
+  await app.admin.query(`update webhook_events set erase_requested_at = now()`)
+  assert.deepEqual(await listMisplaced(app.admin), [])
+  await app.dispatch()
+  assert.equal(app.receiver.received.length, 1)
+})
