@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
+import { eachStore } from './each-store.ts'
 import { CLAIM_LEASE_SECONDS, type WonClaim } from './idempotency.ts'
 
 /** Retries come within minutes, disputes within weeks. */
@@ -108,17 +109,14 @@ export async function findDue(db: Db, resourceIds: readonly string[]): Promise<s
 
 /** Deletes answers older than 30 days, in batches. Answers how many rows went. */
 export async function forgetOld(database: Database): Promise<number> {
-  let forgotten = 0
-  for (const tenant of await listWithOld(database.global)) {
-    forgotten += await deleteOld(database.tenant(tenant))
-  }
-  return forgotten
+  const stores = await listWithOld(database.global)
+  return eachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
 }
 
 const old = sql`state = 'answered' and answered_at < now() - make_interval(days => ${KEPT_DAYS})`
 
-async function listWithOld(worker: GlobalDb): Promise<string[]> {
-  const rows = await worker.many(
+const listWithOld = (worker: GlobalDb) =>
+  worker.many(
     TenantOnly,
     sql`
     select distinct tenant_ref
@@ -128,8 +126,6 @@ async function listWithOld(worker: GlobalDb): Promise<string[]> {
              order by answered_at
              limit ${BATCH_ROWS}) as oldest`,
   )
-  return rows.map((row) => row.tenant_ref)
-}
 
 const deleteOld = (db: Db) =>
   db.run(sql`

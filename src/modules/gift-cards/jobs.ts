@@ -23,9 +23,6 @@ export async function expireDue(database: Database, signal?: AbortSignal): Promi
 
 /** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */
 export async function forgetCodes(database: Database): Promise<number> {
-  let forgotten = 0
-  for (const { tenant_ref } of await queries.listTenantsToForget(database.global, SAMPLE_ROWS)) {
-    forgotten += await queries.forgetCodes(database.tenant(tenant_ref))
-  }
-  return forgotten
+  const stores = await queries.listTenantsToForget(database.global, SAMPLE_ROWS)
+  return eachStore(stores, (tenant) => queries.forgetCodes(database.tenant(tenant)))
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import * as queries from './stock-queries.ts'
 
 /**
@@ -12,11 +13,11 @@ export async function recountAll(
   logger: Pick<Logger, 'error'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  for (const { tenant_ref } of await queries.listCountingTenants(database.global)) {
-    if (signal?.aborted) break
+  const recount = async (tenant_ref: string) => {
     for (const found of await queries.recount(database.tenant(tenant_ref))) {
       logger.error({ tenant_ref, ...found }, 'a stock counter disagrees with what it counts')
     }
+    return 0
   }
-  return 0
+  return eachStore(await queries.listCountingTenants(database.global), recount, { signal })
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../../db/database.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import { giveBack } from '../../platform/idempotency.ts'
 import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -54,11 +55,8 @@ async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): P
 
 /** Deletes copies that nobody may read any more. Answers how many. */
 export async function forgetExports(database: Database): Promise<number> {
-  let forgotten = 0
-  for (const { tenant_ref } of await queries.listTenantsWithExpired(database.global)) {
-    forgotten += await queries.deleteExpired(database.tenant(tenant_ref))
-  }
-  return forgotten
+  const stores = await queries.listTenantsWithExpired(database.global)
+  return eachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
 }
 
 /** Finishes erasures that a process began and left. Answers how many. */
