@@ -93,8 +93,8 @@ const listOpened = (db: Db, token: string) =>
   db.many(
     Claimed,
     sql`
-    select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type, d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload,
-           ${endpointFacts}
+    select l.subscription_id, l.lane, l.lease_token, d.id, d.event_id, d.event_type,
+           d.attempt_count, d.ladder_from, convert_from(e.payload, 'UTF8') as payload, ${endpointFacts}
       from webhook_lanes as l
      cross join unnest(l.deliveries) with ordinality as due (id, place)
       join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = due.id

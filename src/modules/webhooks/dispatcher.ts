@@ -72,7 +72,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
       calmOnly: troubled >= TROUBLED_SLOTS,
     })
-    // Without any under way it is not its endpoints: the event has no bytes yet, or others were quicker.
+    // Without any under way it is not its endpoints: others were quicker.
     if (rows.length === 0 && busy.has(db.tenant)) {
       blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
     }

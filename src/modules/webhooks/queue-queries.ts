@@ -14,12 +14,18 @@ export const enqueue = (from: Sql) => sql`
          d.ladder_from
     from ${from}`
 
-/** What was left in lanes that are over, rows named `ended`, is due again for anybody. */
+/**
+ * What was left in lanes that are over, rows named `ended`, is due again for anybody. A lane that was
+ * written by hand, or by the release before this one, may hold what is queued or has arrived: that must
+ * not keep the rest from being put back.
+ */
 export const putBack = (db: Db) =>
   enqueue(sql`
     ended
     cross join unnest(ended.deliveries) as unsent (id)
-     join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = unsent.id`)
+     join webhook_deliveries as d on d.tenant_ref = ${db.tenant} and d.id = unsent.id
+    where d.status = 'pending'
+       on conflict do nothing`)
 
 /** Stores of which a worker holds something and was not heard of any more. */
 export const listLapsed = (worker: GlobalDb) =>

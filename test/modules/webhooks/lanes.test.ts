@@ -198,3 +198,27 @@ test('what a worker seals that knows of no queue is sent all the same', async (t
   await app.dispatch()
   assert.equal(app.receiver.received.length, 1)
 })
+
+test('a lane that holds what is queued or has arrived puts back the rest', async (t) => {
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  for (let n = 0; n < 3; n++) await app.place('acme', { n })
+  await sealDue(app.runtime.workerDatabase)
+  // One has arrived, one is queued, and one is in the lane alone.
+  await app.admin.query(`
+    with lane as (
+      insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id, deliveries)
+      select 'acme', gen_random_uuid(), 1, now(), min(subscription_id::text)::uuid, array_agg(delivery_id)
+        from webhook_queue
+    ), ranked as (
+      select delivery_id, row_number() over () as place from webhook_queue
+    ), arrived as (
+      update webhook_deliveries
+         set status = 'delivered', delivered_at = now(), next_retry_at = null
+       where id = (select delivery_id from ranked where place = 1)
+    )
+    delete from webhook_queue using ranked
+     where webhook_queue.delivery_id = ranked.delivery_id and place < 3`)
+  await endLapsed(app.runtime.workerDatabase.tenant('acme'))
+  assert.deepEqual(await listMisplaced(app.admin), [])
+})
