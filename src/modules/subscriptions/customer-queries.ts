@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { OpenObject } from '../../kernel/schema.ts'
+import { Id, OpenObject } from '../../kernel/schema.ts'
+
+const CancelledSubscription = Type.Object({ id: Id, product_id: Id, variant_id: Id })
 
 export const countActive = (db: Db, customer_refs: readonly string[]) =>
   db.many(
@@ -14,16 +16,28 @@ export const countActive = (db: Db, customer_refs: readonly string[]) =>
      group by customer_ref`,
   )
 
-/** Whoever is erased is not charged again: what still ran is cancelled, and the card forgotten. */
+/**
+ * Whoever is erased is not charged again: what still ran is cancelled, and the card forgotten. Answers
+ * with what ran.
+ */
 export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
-  tx.run(sql`
-    update subscriptions
-       set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
-           initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
-           status = case when status in ('active', 'paused', 'past_due') then 'cancelled'
-                         else status end,
-           updated_at = now()
-     where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}`)
+  tx.many(
+    CancelledSubscription,
+    sql`
+    with erased as (
+      update subscriptions as s
+         set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
+             initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
+             status = case when was.running then 'cancelled' else s.status end, updated_at = now()
+        from (select id, status in ('active', 'paused', 'past_due') as running
+                from subscriptions
+               where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}
+                 for update) as was
+       where s.tenant_ref = ${tx.tenant} and s.id = was.id
+      returning s.id, s.product_id, s.variant_id, was.running
+    )
+    select id, product_id, variant_id from erased where running`,
+  )
 
 export const listWhole = (db: Db, customer_ref: string) =>
   db.many(

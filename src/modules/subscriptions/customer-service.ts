@@ -10,10 +10,9 @@ export async function countActive(
   return new Map(rows.map(({ customer_ref, active }) => [customer_ref, active]))
 }
 
-/** Ends a customer's subscriptions, and takes the person out of them. */
-export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: string) {
-  await queries.erase(tx, customer_ref, pseudonym)
-}
+/** Ends a customer's subscriptions, and takes the person out of them. Answers with those that ran. */
+export const eraseCustomer = (tx: Tx, customer_ref: string, pseudonym: string) =>
+  queries.erase(tx, customer_ref, pseudonym)
 
 export const exportOf = async (db: Db, customer_ref: string) =>
   (await queries.listWhole(db, customer_ref)).map(({ data }) => data)

@@ -15,6 +15,7 @@ import * as pricing from '../pricing/customer-service.ts'
 import * as storeCredit from '../store-credit/customer-service.ts'
 import * as subscriptions from '../subscriptions/customer-service.ts'
 import * as webhooks from '../webhooks/customer-service.ts'
+import { emit } from '../webhooks/service.ts'
 import { isConfirmed, makeConfirm } from './confirm.ts'
 import * as queries from './privacy-queries.ts'
 import type { ErasureRow } from './privacy-schema.ts'
@@ -209,7 +210,9 @@ async function finish(
 ): Promise<idempotency.Answer> {
   const { customer_ref, emails } = subject
   const { pseudonym, id } = erasure
-  await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)
+  for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {
+    await emit(tx, { type: 'commerce.subscription.cancelled.v1', data: { subscription } })
+  }
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as orders from '../../../src/modules/orders/customer-service.ts'
+import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { addVariant, cart, checkout, enable, openShop } from '../checkout/setup.ts'
@@ -41,8 +42,16 @@ test('whom an erasure is about', async (t) => {
     const release = `/v1/merchant/orders/${id}/release`
     assert.equal((await merchant.post(release, {}, freshKey())).status, 200)
     assert.equal((await erase('held')).status, 200)
-    const { rows } = await superuser.query('select status, vault_id from subscriptions')
-    assert.deepEqual(rows, [{ status: 'cancelled', vault_id: null }])
+    const { rows } = await superuser.query('select id, status, vault_id from subscriptions')
+    const [{ id: subscription }] = rows
+    assert.deepEqual(rows, [{ id: subscription, status: 'cancelled', vault_id: null }])
+    while ((await sealDue(app.runtime.workerDatabase)) > 0);
+    const told = (await merchant.get('/v1/merchant/events?limit=500')).body.events.filter(
+      ({ type }: { type: string }) => type === 'commerce.subscription.cancelled.v1',
+    )
+    assert.equal(told.length, 1)
+    assert.equal(told[0].data.subscription.id, subscription)
+    assert.ok(!JSON.stringify(told).includes('held'), 'nobody is named in it')
     const known = await merchant.get('/v1/merchant/customers')
     assert.equal(known.body.total, 0, known.text)
   })
