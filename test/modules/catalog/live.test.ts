@@ -68,7 +68,7 @@ describe('public reads of the catalog', () => {
         'PATCH',
         `${own}/variants/${variant.id}`,
         { price_cents: 77 },
-        (text) => text.includes('77'),
+        (text) => text.includes('"price_cents":77'),
       ],
       [
         'POST',
