@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -30,7 +30,8 @@ export async function redrive(
   const before = await getDelivery(db, id)
   await db.transaction('webhooks: redrive', async (tx) => {
     await queries.lockContents(tx)
-    if ((await redriving.redriveOne(tx, id)) === 0) throw refusal(before.status)
+    const sent = await redriving.redriveOne(tx, id)
+    if (!sent?.redriven) throw refusal(before.status)
     await audit.record(tx, actor, {
       action: 'webhook.delivery_redriven',
       entity: `delivery:${before.id}`,
@@ -50,28 +51,57 @@ const refusal = (status: string) =>
     body: { current_status: status },
   })
 
-/** Sends the dead letters of one endpoint again, those made in `[from, to)`. */
+/** How many deliveries are looked at in one commit: a second's work, of the ten that a statement has. */
+const PAGE = 10_000
+/** How long one call goes on: a proxy before us may have given up after thirty seconds. */
+const PATIENCE_MS = 20_000
+const ZERO_ID = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * Sends the dead letters of one endpoint again, those made in `[from, to)`. Of very many it takes the
+ * oldest and says that there are `more`.
+ */
 export async function redriveAll(
   { database, operator }: OperatorDeps,
   actor: audit.Actor,
   { subscription_id, from, to }: Redrive,
+  patienceMs = PATIENCE_MS,
 ) {
   const owner = await queries.findTenantOf(operator, 'subscription', subscription_id)
   if (owner === null) throw new ApiError('webhook_not_found')
-  const span = { from: requireTime('from', from), to: requireTime('to', to) }
+  const span = { subscription_id, from: requireTime('from', from), to: requireTime('to', to) }
   const db = database.tenant(owner.tenant_ref)
-  return db.transaction('webhooks: redrive all', async (tx) => {
+  const until = performance.now() + patienceMs
+  let redriven = 0
+  let after: redriving.Place = { made_at: span.from, id: ZERO_ID }
+  do {
+    const page = await redrivePage(db, actor, span, after)
+    if (page === null) return { redriven, more: false }
+    redriven += page.redriven
+    // What dies again meanwhile lies behind us, and is not taken twice.
+    after = page
+  } while (performance.now() < until)
+  return { redriven, more: true }
+}
+
+const redrivePage = (
+  db: TenantDb,
+  actor: audit.Actor,
+  { subscription_id, from, to }: Redrive,
+  after: redriving.Place,
+) =>
+  db.transaction('webhooks: redrive some', async (tx) => {
     await queries.lockContents(tx)
-    const redriven = await redriving.redriveAll(tx, { subscription_id, ...span })
+    const page = await redriving.redriveSome(tx, { subscription_id, after, to }, PAGE)
+    if (!page?.redriven) return page
     await audit.record(tx, actor, {
       action: 'webhook.deliveries_redriven',
       entity: `webhook:${subscription_id}`,
-      after: { ...span, redriven },
+      after: { from, to, redriven: page.redriven },
     })
     tx.wakeAfterCommit(WAKE_DISPATCH)
-    return { redriven }
+    return page
   })
-}
 
 function requireTime(path: string, text: string): string {
   const at = toUtc(text)

@@ -126,6 +126,11 @@ export const Redrive = Type.Object({
 })
 export type Redrive = Static<typeof Redrive>
 
+export const Redriven = Type.Object({
+  redriven: Type.Integer({ minimum: 0 }),
+  more: Type.Boolean({ description: 'There may be more of them: ask again, the same.' }),
+})
+
 /** What the sealing loop needs of an event. */
 export const UnsealedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
 export type UnsealedEvent = Static<typeof UnsealedEvent>

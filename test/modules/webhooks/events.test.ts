@@ -149,7 +149,7 @@ test('events', async (t) => {
     const [redriven, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const redriving = db.transaction('test: redrive', async (tx) => {
       await lockContents(tx)
-      assert.equal(await redriveOne(tx, rows[0].id), 1)
+      assert.equal((await redriveOne(tx, rows[0].id))?.redriven, 1)
       redriven.resolve()
       await erasing.promise
     })

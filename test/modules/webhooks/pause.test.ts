@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setOwner } from '../../../src/modules/stores/service.ts'
+import { redriveAll } from '../../../src/modules/webhooks/redrive.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { assertCode, openWebhooksApp, PLACED, theDelivery, URL } from './setup.ts'
 
@@ -118,9 +119,9 @@ test('pausing and sending again', async (t) => {
       ...span,
       to: '2021-01-01T00:00:00Z',
     })
-    assert.deepEqual(none.body, { redriven: 0 })
+    assert.deepEqual(none.body, { redriven: 0, more: false })
     const all = await app.operator.post('/v1/deliveries/redrive', span)
-    assert.deepEqual(all.body, { redriven: dead.total - 1 })
+    assert.deepEqual(all.body, { redriven: dead.total - 1, more: false })
     while ((await app.dispatch()) > 0);
     assert.equal(receiver.received.length, dead.total)
     assert.equal(
@@ -178,5 +179,39 @@ test('pausing and sending again', async (t) => {
       assertCode(before, 400, 'invalid_body')
       assert.equal(before.body.issues[0].path, name)
     }
+  })
+
+  await t.test('as many dead letters as there are go out again, none of them twice', async () => {
+    const store = await app.merchant('buried')
+    const { id: buried } = await app.register(store)
+    // More than one commit takes, all of one moment.
+    await admin.query(
+      `with made as (
+         insert into webhook_events (tenant_ref, type, data)
+         select 'buried', $2, '{}' from generate_series(1, 10100) returning id
+       )
+       insert into webhook_deliveries (tenant_ref, subscription_id, event_id, event_type, status,
+                                       endpoint_url, next_retry_at, dead_lettered_at)
+       select 'buried', $1, id, $2, 'dead_lettered', 'http://a', null, now() from made`,
+      [buried, PLACED],
+    )
+    await admin.query('analyze webhook_events, webhook_deliveries')
+    const span = {
+      subscription_id: buried,
+      from: '2020-01-01T00:00:00Z',
+      to: '2999-01-01T00:00:00Z',
+    }
+    const deps = { database: app.runtime.database, operator: app.runtime.operatorDatabase.global }
+    const some = await redriveAll(deps, SYSTEM, span, 0)
+    assert.deepEqual(some, { redriven: 10_000, more: true })
+    const rest = await app.operator.post('/v1/deliveries/redrive', span)
+    assert.deepEqual(rest.body, { redriven: 100, more: false })
+    const { entries } = (await store.get('/v1/my/audit?action=webhook.deliveries_redriven')).body
+    assert.deepEqual(
+      entries.map((each: { after: { redriven: number } }) => each.after.redriven),
+      [100, 10_000],
+    )
+    const queued = await admin.query(`delete from webhook_queue where tenant_ref = 'buried'`)
+    assert.equal(queued.rowCount, 10_100)
   })
 })
