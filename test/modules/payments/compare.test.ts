@@ -179,6 +179,12 @@ test('the record of a day', async (t) => {
     const rows = await list(shop)
     const seen = Object.fromEntries(rows.map((row) => [row.ref, row.problem]))
     assert.deepEqual(seen, { [stranger.ref]: 'missing_here', [ghost.charge.ref]: 'missing_there' })
+    const later = new Date(Date.now() + 2 * DAY_MS).toISOString().replace(/\D/g, '').slice(0, 14)
+    for (const { actions } of nmi.journal) {
+      actions.push({ type: 'settle', amount: '0', success: 1, code: '100', date: later })
+    }
+    assert.equal(await compare(shop), 2, 'what is settled later is of the same day')
+    assert.deepEqual(new Set((await list(shop)).map((row) => row.ref)), new Set(Object.keys(seen)))
     nmi.failNext('html_502')
     assert.equal(await compare(shop), null, 'a gateway that cannot be asked proves nothing')
     assert.equal((await list(shop)).length, 2)
