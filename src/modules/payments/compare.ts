@@ -1,6 +1,6 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import type { DayRecord } from './gateway.ts'
+import type { DayRecord, Gateway } from './gateway.ts'
 import * as queries from './queries.ts'
 import { GATEWAYS, type GatewayName, type NewDiscrepancy } from './schema.ts'
 import type { Payments } from './service.ts'
@@ -59,7 +59,26 @@ async function findProblems(payments: Payments, db: Db, name: GatewayName, range
   if (theirs === null) return null
   const ids = theirs.map((each) => each.ref).filter(isUuid)
   const ours = await queries.listOurRecords(db, { gateway: name, ids, ...range })
-  return [...missingHere(theirs, ours, range), ...missingThere(theirs, ours, range)]
+  const returned = await findReturned(gateway, theirs, ours)
+  if (returned === null) return null
+  const kept = theirs.filter((each) => !returned.has(each.ref))
+  return [...missingHere(kept, ours, range), ...missingThere(theirs, ours, range)]
+}
+
+/**
+ * What we took back, and what stands there all the same: was it settled, then it was refunded, under its
+ * own reference and perhaps on another day. Null: the gateway cannot be asked.
+ */
+async function findReturned(gateway: Gateway, theirs: DayRecord[], ours: queries.OurRecord[]) {
+  const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
+  const returned = new Set<string>()
+  for (const { id, state } of ours) {
+    if (state !== 'voided' || !standing.has(id)) continue
+    const lookup = await gateway.lookup({ ref: id })
+    if (lookup.found === 'unreachable') return null
+    if (lookup.state === 'refunded') returned.add(id)
+  }
+  return returned
 }
 
 const isWithin = ({ from, to }: Range, { created_at }: { created_at: string }) =>

@@ -142,6 +142,23 @@ test('the record of a day', async (t) => {
     assert.equal(await compare(shop), 0)
   })
 
+  await t.test('knows what came late and was refunded, since it was settled', async () => {
+    const shop = await open()
+    const { charge, txn_id } = await pay(shop)
+    await superuser.query(
+      `update sim_charges set captured_at = now() - interval '2 days' where txn_id = $1`,
+      [txn_id],
+    )
+    const { ref, amount_cents, currency } = charge
+    const back = await payments.giveBack(shop.gateway, { ref, txn_id, amount_cents, currency })
+    assert.equal(back.outcome, 'approved')
+    await shop.db.transaction('test', (tx) => payments.markVoided(tx, ref))
+    assert.equal(await compare(shop), 0)
+    assert.deepEqual(await list(shop, '?status=all'), [])
+    await superuser.query('update sim_charges set refunded_cents = 1 where txn_id = $1', [txn_id])
+    assert.equal(await compare(shop), 2, 'which it was not')
+  })
+
   await t.test('resolves what has healed, and opens it again when it comes back', async () => {
     const shop = await open()
     const stranger = chargeOf(CARDS.approves)
