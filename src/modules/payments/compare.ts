@@ -65,15 +65,17 @@ async function findProblems(payments: Payments, db: Db, name: GatewayName, range
   return [...missingHere(kept, ours, range), ...missingThere(theirs, ours, range)]
 }
 
+const PAID_OR_OPEN: readonly queries.OurRecord['state'][] = ['approved', 'begun', 'unknown']
+
 /**
- * What we took back, and what stands there all the same: was it settled, then it was refunded, under its
- * own reference and perhaps on another day. Null: the gateway cannot be asked.
+ * What came to nothing here, and stands there all the same: was it settled when it was taken back, then it
+ * was refunded, under its own reference and perhaps on another day. Null: the gateway cannot be asked.
  */
 async function findReturned(gateway: Gateway, theirs: DayRecord[], ours: queries.OurRecord[]) {
   const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
   const returned = new Set<string>()
   for (const { id, state } of ours) {
-    if (state !== 'voided' || !standing.has(id)) continue
+    if (PAID_OR_OPEN.includes(state) || !standing.has(id)) continue
     const lookup = await gateway.lookup({ ref: id })
     if (lookup.found === 'unreachable') return null
     if (lookup.state === 'refunded') returned.add(id)
