@@ -11,6 +11,7 @@ import * as entitlements from '../entitlements/service.ts'
 import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
+import type { ShipTo } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { Payments } from '../payments/service.ts'
 import * as pricing from '../pricing/service.ts'
@@ -106,6 +107,12 @@ export async function readSale(
   const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
   const priced = await priceLines(tax, wanted, lines, terms, taxed)
   return { store, gates, coupon, priced, features }
+}
+
+/** Of an address what an address has. Whatever else was sent with it may be anything, and is not kept. */
+export const readAddress = ({ label, line1, line2 = null, city, ...rest }: ShipTo): ShipTo => {
+  const { state, postal_code, country } = rest
+  return { label, line1, line2, city, state, postal_code, country }
 }
 
 /** What is no id is not repeated: it may be anything, such as the number of a card. */

@@ -119,6 +119,24 @@ test('a checkout', async (t) => {
     assert.equal((await checkout(app, shop, { ...body, shipping_address: elsewhere })).status, 201)
   })
 
+  await t.test(
+    'keeps and tells of an address what an address is, and nothing beside it',
+    async () => {
+      const odd = { ...TO, phone: '4111111111111111', deep: { a: 1 }, line2: '2nd floor' }
+      const body = cart(thousand, { shipping_address: odd, customer_ref: randomUUID() })
+      const { status, body: answer, text } = await checkout(app, shop, body)
+      assert.equal(status, 201, text)
+      assert.deepEqual(answer.order.ship_to, { ...TO, line2: '2nd floor' })
+      const { rows } = await app.superuser.query(
+        `select ship_to, (select data from webhook_events where order_id = o.id) as data
+         from orders o where id = $1`,
+        [answer.order.id],
+      )
+      assert.deepEqual(rows[0].ship_to, { ...TO, line2: '2nd floor' })
+      assert.ok(!JSON.stringify(rows).includes('4111111111111111'))
+    },
+  )
+
   await t.test('answers what is read of it afterwards, whatever has paid for it', async () => {
     const customer_ref = randomUUID()
     await giveCredit(merchant, customer_ref, 300)
