@@ -7,7 +7,7 @@ import { STARTED } from '../../platform/idempotency.ts'
 import { readSource } from '../payments/service.ts'
 import { place, resume } from './money.ts'
 import { CheckoutAnswer, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
-import { type CheckoutDeps, preview, readAddress } from './service.ts'
+import { type CheckoutDeps, preview, readRequest } from './service.ts'
 
 export interface CheckoutRouteDeps extends CheckoutDeps {
   /** Keys the fingerprints of requests. */
@@ -59,12 +59,10 @@ export const storefrontRoutes =
       async (request, reply) => {
         const { db, body } = request
         const source = readSource(body, deps.clock)
-        const to = body.shipping_address
-        const wanted = to ? { ...body, shipping_address: readAddress(to) } : body
         const options = { operation: 'checkout', secret: deps.idempotencyKey }
         return once(request, reply, options, (claim) =>
           claim.recoveryPoint === STARTED
-            ? place(deps, db, claim, { request: wanted, source })
+            ? place(deps, db, claim, { request: readRequest(body), source })
             : resume(deps, db, claim),
         )
       },

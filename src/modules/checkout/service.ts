@@ -20,7 +20,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { type Gates, gatesOf } from './gates.ts'
 import { makeQuote } from './quote.ts'
-import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import type { Attestation, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
 
 /** What a checkout works with. */
 export interface CheckoutDeps {
@@ -109,10 +109,25 @@ export async function readSale(
   return { store, gates, coupon, priced, features }
 }
 
-/** Of an address what an address has. Whatever else was sent with it may be anything, and is not kept. */
-export const readAddress = ({ label, line1, line2 = null, city, ...rest }: ShipTo): ShipTo => {
-  const { state, postal_code, country } = rest
+/**
+ * A request of whose address and statement only that is left which they have by right. Whatever else was
+ * sent with them may be anything, somebody's name or card, and is not kept.
+ */
+export function readRequest(request: CheckoutRequest): CheckoutRequest {
+  const { shipping_address: to, attestation } = request
+  return {
+    ...request,
+    shipping_address: to ? addressOf(to) : null,
+    attestation: attestation ? attestationOf(attestation) : null,
+  }
+}
+
+const addressOf = ({ label, line1, line2 = null, city, state, postal_code, country }: ShipTo) => {
   return { label, line1, line2, city, state, postal_code, country }
+}
+
+const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
+  return { statement_version, accepted_at }
 }
 
 /** What is no id is not repeated: it may be anything, such as the number of a card. */

@@ -120,7 +120,7 @@ test('a checkout', async (t) => {
   })
 
   await t.test(
-    'keeps and tells of an address what an address is, and nothing beside it',
+    'keeps and tells of an address and a statement what they are, and nothing beside it',
     async () => {
       const odd = { ...TO, phone: '4111111111111111', deep: { a: 1 }, line2: '2nd floor' }
       const body = cart(thousand, { shipping_address: odd, customer_ref: randomUUID() })
