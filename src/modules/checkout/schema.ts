@@ -118,6 +118,8 @@ export interface PricedBy {
   coupon: DiscountTerms | null
   subscribe: boolean
   attestation: Attestation | null
+  /** Where the store is: whoever subscribes does so on its day. Absent where nobody does. */
+  time_zone?: string
   /** How often each variant that was subscribed to comes again. */
   subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

@@ -284,6 +284,27 @@ test('a checkout', async (t) => {
     assert.equal((await checkout(app, shop, gift)).status, 201)
   })
 
+  await t.test('starts a subscription on the day that it is where the store is', async () => {
+    const tokyo = await openShop(app, 'tokyo')
+    await enable(tokyo.merchant, 'subscriptions')
+    const zone = await tokyo.merchant.patch('/v1/my/store', { time_zone: 'Asia/Tokyo' })
+    assert.equal(zone.status, 200, zone.text)
+    const terms = { is_subscription: true, subscription_interval: 'month' }
+    const tea = await addVariant(tokyo.merchant, 1_000, terms)
+    // The 31st of January in Japan, where February has no such day.
+    app.clock.advance(Date.parse('2031-01-30T23:30:30Z') - Date.now())
+    const answer = await checkout(app, tokyo, cart(tea, { subscribe: true }))
+    app.clock.reset()
+    assert.equal(answer.status, 201, answer.text)
+    const [started] = answer.body.subscriptions
+    assert.match(started.next_charge_at, /^2031-02-27T23:3/)
+    const { rows } = await app.superuser.query(
+      'select anchor_day from subscriptions where id = $1',
+      [started.id],
+    )
+    assert.deepEqual(rows, [{ anchor_day: 31 }])
+  })
+
   await t.test('starts a subscription for each line that can be subscribed to', async () => {
     const terms = {
       is_subscription: true,
