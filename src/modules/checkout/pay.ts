@@ -61,7 +61,8 @@ export async function pay(
     email: request.email ?? null,
     ip: request.ip ?? null,
     ship_to: request.shipping_address ?? null,
-    vault: request.subscribe ?? false,
+    // A card is kept for what is charged again, and the issuer is told so.
+    vault: waiting.items.some(({ is_subscription }) => is_subscription),
   })
   await deps.at?.('authorized')
   if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }

@@ -329,6 +329,17 @@ test('a checkout', async (t) => {
     assert.ok(Date.parse(started.next_charge_at) > Date.now() + 50 * 86_400_000)
     const once = await checkout(app, shop, cart(coffee))
     assert.deepEqual([once.body.subscriptions, once.body.order.total_cents], [[], 1_000])
+    const nothing = await checkout(app, shop, cart(thousand, { subscribe: true }))
+    assert.deepEqual([nothing.status, nothing.body.subscriptions], [201, []])
+    const { rows } = await app.superuser.query(
+      'select vault_id is not null as kept from charges where order_id = any($1) order by created_at',
+      [[answer.body.order.id, once.body.order.id, nothing.body.order.id]],
+    )
+    assert.deepEqual(
+      rows.map(({ kept }) => kept),
+      [true, false, false],
+      'a card is kept for what is charged again, and for nothing else',
+    )
   })
 
   await t.test(
