@@ -162,6 +162,20 @@ test('the record of a day', async (t) => {
     assert.equal(await compare(shop), 2, 'which it was not')
   })
 
+  await t.test('misses a charge there, though we gave a part of it back', async () => {
+    const shop = await open()
+    const { charge, txn_id } = await pay(shop)
+    const part = { amount_cents: 234, currency: 'USD' }
+    const ref = await begin(shop.db, { kind: 'refund', parent_txn_id: txn_id, amount_cents: 234 })
+    const refunded = await shop.gateway.refund({ ref, txn_id, ...part })
+    await shop.db.transaction('test', (tx) => payments.closeAttempt(tx, ref, refunded))
+    assert.equal(await compare(shop), 0)
+    await superuser.query('update sim_charges set voided_at = now() where txn_id = $1', [txn_id])
+    assert.equal(await compare(shop), 1)
+    const [row] = await list(shop)
+    assert.deepEqual([row?.ref, row?.problem], [charge.ref, 'missing_there'])
+  })
+
   await t.test('resolves what has healed, and opens it again when it comes back', async () => {
     const shop = await open()
     const stranger = chargeOf(CARDS.approves)
