@@ -18,3 +18,13 @@ export function toUtc(text: string): string | null {
   const year = at.getUTCFullYear()
   return year >= 1 && year <= 9_999 ? at.toISOString() : null
 }
+
+/** How many minutes a zone's clocks are ahead of UTC at a time. */
+export function offsetMinutes(timeZone: string, at: Date): number {
+  const written = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
+    .formatToParts(at)
+    .find(({ type }) => type === 'timeZoneName')?.value
+  const [, sign, hours, minutes] = /^GMT([+-])(\d\d):(\d\d)/.exec(written ?? '') ?? []
+  if (sign === undefined) return 0
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+}

@@ -90,7 +90,9 @@ export async function startNmi(securityKey: string): Promise<TestNmi> {
     },
     settle() {
       for (const each of journal) {
-        if (each.condition === 'pendingsettlement') each.condition = 'complete'
+        if (each.condition !== 'pendingsettlement') continue
+        each.condition = 'complete'
+        each.actions.push(action('settle', each.fields.amount ?? '0'))
       }
     },
     async close() {
@@ -258,12 +260,12 @@ function refuse(
   })
 }
 
-/** Rows of a page, whatever more is asked for. */
+/** Rows of a page, whatever more is asked for. Dates are those of the last change, as NMI's are. */
 function query(journal: NmiTransaction[], fields: Record<string, string>): string {
   const { order_id, transaction_id, start_date, end_date, result_limit = '1000' } = fields
   const limit = Number(result_limit)
   const matching = journal.filter((each) => {
-    const date = each.actions[0]?.date ?? ''
+    const date = each.actions.at(-1)?.date ?? ''
     if (order_id !== undefined) return each.order_id === order_id
     if (transaction_id !== undefined) return each.id === transaction_id
     return date >= (start_date ?? '') && date <= (end_date ?? '9')

@@ -9,6 +9,7 @@ import {
   returnPart,
   type Source,
   stands,
+  wasNotSent,
 } from '../payments/service.ts'
 import type { Begun } from './begun.ts'
 import type { Risk } from './schema.ts'
@@ -60,7 +61,8 @@ export async function pay(
     email: request.email ?? null,
     ip: request.ip ?? null,
     ship_to: request.shipping_address ?? null,
-    vault: request.subscribe ?? false,
+    // A card is kept for what is charged again, and the issuer is told so.
+    vault: waiting.items.some(({ is_subscription }) => is_subscription),
   })
   await deps.at?.('authorized')
   if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
@@ -144,7 +146,8 @@ export async function recall(
   const result = resultOfLookup(lookup)
   const { avs, cvv, fraud_signal } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
-  if (attempt.reason !== null && stands(lookup)) return undo(gateway, attempt, lookup, verdict)
+  if (attempt.reason !== null && stands(lookup))
+    return undo(deps, gateway, attempt, { lookup, verdict })
   if (lookup.state === 'authorized')
     return capture(deps, gateway, { attempt_id, amount_cents, risk, result, markUndone })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
@@ -156,18 +159,26 @@ export async function recall(
 
 const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state === 'settled'
 
+/** So long a bank vouches for what it has authorised. Then nothing is held any more. */
+const LAPSES_MS = 7 * 86_400_000
+
 /**
  * Goes on with taking back what somebody began to. Their void may be on its way still, and would undo
- * what was captured now: the order would be placed, and nobody have paid for it.
+ * what was captured now: the order would be placed, and nobody have paid for it. An authorisation that
+ * the gateway will not void ends by itself.
  */
 async function undo(
+  { clock }: CheckoutDeps,
   gateway: Gateway,
-  { id: attempt_id, amount_cents, currency, reason }: Attempt,
-  lookup: Lookup,
-  verdict: fraud.Score,
+  { id: attempt_id, amount_cents, currency, reason, created_at }: Attempt,
+  { lookup, verdict }: { lookup: Lookup; verdict: fraud.Score },
 ): Promise<Outcome> {
   const what = { ref: attempt_id, txn_id: lookup.txn_id ?? '', amount_cents, currency }
-  if ((await giveBack(gateway, what)).outcome !== 'approved') return { kind: 'unknown', attempt_id }
+  const back = await giveBack(gateway, what)
+  const isRefused = back.outcome !== 'unknown' && !wasNotSent(back)
+  const isOld = clock.now() - Date.parse(created_at) >= LAPSES_MS
+  const isLapsed = lookup.state === 'authorized' && isRefused && isOld
+  if (back.outcome !== 'approved' && !isLapsed) return { kind: 'unknown', attempt_id }
   const result = resultOfLookup({ ...lookup, state: 'voided' })
   if (verdict.decision === 'rejected') return { kind: 'rejected', attempt_id, result, verdict }
   return { kind: 'declined', attempt_id, result: { ...result, reason: reason as Reason } }

@@ -173,9 +173,15 @@ async function recall(
   return isNotTaken(found, charge) ? take(deps, db, plan, charge) : payments.resultOfLookup(found)
 }
 
-/** Taken and given back again is not taken; nor is a part, which somebody took at the gateway's own desk. */
+/**
+ * Taken and given back again is not taken; nor is a part, which somebody took at the gateway's own desk,
+ * nor what the gateway does not know: its account is another one by now, and would never know.
+ */
 const isNotTaken = (found: Lookup, { amount_cents }: ChargeRow) =>
-  found.state === 'authorized' || found.state === 'refunded' || payments.isPart(found, amount_cents)
+  found.found === 'no' ||
+  found.state === 'authorized' ||
+  found.state === 'refunded' ||
+  payments.isPart(found, amount_cents)
 
 async function stayHeld(
   tx: Tx,

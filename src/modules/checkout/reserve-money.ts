@@ -68,7 +68,8 @@ const beginAttempt = (tx: Tx, order_id: string, charge: NonNullable<Begun['charg
 
 function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing) {
   const { request } = placing
-  const { priced } = sale
+  const { priced, store } = sale
+  const subscriptions = priced.lines.flatMap(subscriptionOf)
   const pricing: PricedBy = {
     shipping: request.shipping ?? null,
     tax: request.tax ?? null,
@@ -76,7 +77,8 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     coupon: sale.coupon !== null && priced.coupon.applied ? termsOf(sale.coupon) : null,
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
-    subscriptions: priced.lines.flatMap(subscriptionOf),
+    subscriptions,
+    ...(subscriptions.length > 0 && { time_zone: store.time_zone }),
   }
   return {
     id: order_id,

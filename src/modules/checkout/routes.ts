@@ -7,7 +7,7 @@ import { STARTED } from '../../platform/idempotency.ts'
 import { readSource } from '../payments/service.ts'
 import { place, resume } from './money.ts'
 import { CheckoutAnswer, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
-import { type CheckoutDeps, preview } from './service.ts'
+import { type CheckoutDeps, preview, readRequest } from './service.ts'
 
 export interface CheckoutRouteDeps extends CheckoutDeps {
   /** Keys the fingerprints of requests. */
@@ -62,7 +62,7 @@ export const storefrontRoutes =
         const options = { operation: 'checkout', secret: deps.idempotencyKey }
         return once(request, reply, options, (claim) =>
           claim.recoveryPoint === STARTED
-            ? place(deps, db, claim, { request: body, source })
+            ? place(deps, db, claim, { request: readRequest(body), source })
             : resume(deps, db, claim),
         )
       },

@@ -29,6 +29,7 @@ const Attestation = Type.Object({
   statement_version: Type.String({ minLength: 1, maxLength: 100 }),
   accepted_at: Type.String({ format: 'date-time' }),
 })
+export type Attestation = Static<typeof Attestation>
 
 export const CheckoutRequest = Type.Object({
   customer_ref: CustomerRef,
@@ -116,7 +117,9 @@ export interface PricedBy {
   /** Null where none was applied. */
   coupon: DiscountTerms | null
   subscribe: boolean
-  attestation: Static<typeof Attestation> | null
+  attestation: Attestation | null
+  /** Where the store is: whoever subscribes does so on its day. Absent where nobody does. */
+  time_zone?: string
   /** How often each variant that was subscribed to comes again. */
   subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

@@ -11,6 +11,7 @@ import * as entitlements from '../entitlements/service.ts'
 import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
+import type { ShipTo } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { Payments } from '../payments/service.ts'
 import * as pricing from '../pricing/service.ts'
@@ -19,7 +20,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { type Gates, gatesOf } from './gates.ts'
 import { makeQuote } from './quote.ts'
-import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import type { Attestation, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
 
 /** What a checkout works with. */
 export interface CheckoutDeps {
@@ -106,6 +107,27 @@ export async function readSale(
   const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
   const priced = await priceLines(tax, wanted, lines, terms, taxed)
   return { store, gates, coupon, priced, features }
+}
+
+/**
+ * A request of whose address and statement only that is left which they have by right. Whatever else was
+ * sent with them may be anything, somebody's name or card, and is not kept.
+ */
+export function readRequest(request: CheckoutRequest): CheckoutRequest {
+  const { shipping_address: to, attestation } = request
+  return {
+    ...request,
+    shipping_address: to ? addressOf(to) : null,
+    attestation: attestation ? attestationOf(attestation) : null,
+  }
+}
+
+const addressOf = ({ label, line1, line2 = null, city, state, postal_code, country }: ShipTo) => {
+  return { label, line1, line2, city, state, postal_code, country }
+}
+
+const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
+  return { statement_version, accepted_at }
 }
 
 /** What is no id is not repeated: it may be anything, such as the number of a card. */

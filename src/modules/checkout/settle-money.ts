@@ -1,6 +1,7 @@
 import { allOf, besides } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { offsetMinutes } from '../../kernel/time.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as customers from '../customers/service.ts'
@@ -20,6 +21,7 @@ import * as webhooks from '../webhooks/service.ts'
 import { giveUp } from './fail-money.ts'
 import type { Outcome } from './pay.ts'
 import { brief, cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed.ts'
+import type { PricedBy } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /** The order as its checkout has just written it; or its id, for whoever takes it up later. */
@@ -226,12 +228,14 @@ const seenOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
 
 function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
+  const { time_zone } = order.pricing as Partial<PricedBy>
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
     person_id: order.person_id,
     currency: order.currency,
     at,
+    offset_minutes: time_zone === undefined ? 0 : offsetMinutes(time_zone, new Date(at)),
     ship_to: order.ship_to,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import type { GatewayResult, Reason } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import {
   answer,
@@ -198,12 +199,18 @@ async function hear(deps: OrderDeps, db: Db, order: OrderRow, isFirst: boolean):
   return { refund, charges, words, voids, unknown: unknownOf([...words.values(), ...voids]) }
 }
 
+/** Reasons that pass by themselves: something is wrong at the gateway, or it is not that far yet. */
+const PASSING: readonly (Reason | null)[] = ['processing_error', 'not_settled']
+
+/** So long they are waited for. What is still refused then is refused. */
+const PASSING_MS = 3_600_000
+
 /**
  * To void twice is to void once, so that it is simply asked for again. What turns out to be taken and
  * settled is refunded: by a release that was given up, or at the gateway's own desk. One that will not
  * void has nothing held any more, or lets go of it by itself within days: the order is cancelled all
  * the same. One that will not refund either keeps money of a cancelled order, and somebody is told. One
- * that was not reached has said nothing yet.
+ * that was not reached, or has some trouble, has said nothing yet.
  */
 async function voidCharge(
   deps: OrderDeps,
@@ -211,32 +218,36 @@ async function voidCharge(
   charge: ChargeRow,
   { attempt_id }: CancelPlan['voids'][number],
 ): Promise<VoidWord> {
+  const attempt = await payments.findAttempt(db, attempt_id)
+  if (attempt === null) throw new Error('the attempt is gone')
+  const isYoung = deps.clock.now() - Date.parse(attempt.created_at) < PASSING_MS
+  const saidNothing = (result: GatewayResult) =>
+    payments.wasNotSent(result) || (isYoung && PASSING.includes(result.reason))
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
   if (result.reason === 'already_settled') {
-    const word = await refundOnce(gateway, charge, attempt_id)
+    const given = await refundOnce(gateway, charge, attempt_id)
+    if (saidNothing(given)) return { kind: 'unknown', attempt_id }
+    const word = wordOf(attempt_id, given)
     if (word.kind !== 'refused') return word
     const { order_id, charge_id, amount_cents } = charge
     const about = { tenant: db.tenant, order_id, charge_id, amount_cents }
     deps.onAlert(about, 'the payment of a cancelled order could be neither voided nor refunded')
     return { ...word, kept_cents: amount_cents }
   }
-  if (payments.wasNotSent(result)) return { kind: 'unknown', attempt_id }
-  if (result.outcome !== 'unknown') return wordOf(attempt_id, result)
-  const attempt = await payments.findAttempt(db, attempt_id)
-  const found = attempt === null ? null : await recallVoid(gateway, attempt)
-  return found ?? { kind: 'unknown', attempt_id }
+  if (result.outcome === 'unknown')
+    return (await recallVoid(gateway, attempt)) ?? { kind: 'unknown', attempt_id }
+  return saidNothing(result) ? { kind: 'unknown', attempt_id } : wordOf(attempt_id, result)
 }
 
-/** To refund twice is to refund twice: whoever comes later asks first whether it was done. */
+/** To refund twice is to refund twice: whoever comes later asks first whether it was done, and not in vain. */
 async function refundOnce(
   gateway: payments.Gateway,
   { txn_id, amount_cents, currency }: ChargeRow,
-  attempt_id: string,
-): Promise<Word> {
-  const found = await gateway.lookup({ ref: attempt_id })
-  if (found.found !== 'no') return wordOf(attempt_id, payments.resultOfLookup(found))
-  const what = { ref: attempt_id, txn_id: txn_id ?? '', amount_cents, currency }
-  const result = await gateway.refund(what)
-  return payments.wasNotSent(result) ? { kind: 'unknown', attempt_id } : wordOf(attempt_id, result)
+  ref: string,
+): Promise<GatewayResult> {
+  const found = await gateway.lookup({ ref })
+  const isDone = found.found !== 'no' && found.state !== 'failed'
+  if (isDone) return payments.resultOfLookup(found)
+  return gateway.refund({ ref, txn_id: txn_id ?? '', amount_cents, currency })
 }

@@ -1,6 +1,7 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import type { DayRecord } from './gateway.ts'
+import { listGatewaysUsed, listOurRecords, type OurRecord } from './compare-queries.ts'
+import type { DayRecord, Gateway } from './gateway.ts'
 import * as queries from './queries.ts'
 import { GATEWAYS, type GatewayName, type NewDiscrepancy } from './schema.ts'
 import type { Payments } from './service.ts'
@@ -41,7 +42,7 @@ export async function compareDay(
 async function listGateways(payments: Payments, db: Db, range: Range): Promise<GatewayName[]> {
   const [accounts, used] = await Promise.all([
     queries.listAccounts(db),
-    queries.listGatewaysUsed(db, range),
+    listGatewaysUsed(db, range),
   ])
   const names = new Set([
     payments.deps.gateway,
@@ -58,15 +59,36 @@ async function findProblems(payments: Payments, db: Db, name: GatewayName, range
   )
   if (theirs === null) return null
   const ids = theirs.map((each) => each.ref).filter(isUuid)
-  const ours = await queries.listOurRecords(db, { gateway: name, ids, ...range })
-  return [...missingHere(theirs, ours, range), ...missingThere(theirs, ours, range)]
+  const ours = await listOurRecords(db, { gateway: name, ids, ...range })
+  const returned = await findReturned(gateway, theirs, ours)
+  if (returned === null) return null
+  const kept = theirs.filter((each) => !returned.has(each.ref))
+  return [...missingHere(kept, ours, range), ...missingThere(theirs, ours, range)]
+}
+
+const PAID_OR_OPEN: readonly OurRecord['state'][] = ['approved', 'begun', 'unknown']
+
+/**
+ * What came to nothing here, and stands there all the same: was it settled when it was taken back, then it
+ * was refunded, under its own reference and perhaps on another day. Null: the gateway cannot be asked.
+ */
+async function findReturned(gateway: Gateway, theirs: DayRecord[], ours: OurRecord[]) {
+  const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
+  const returned = new Set<string>()
+  for (const { id, state } of ours) {
+    if (PAID_OR_OPEN.includes(state) || !standing.has(id)) continue
+    const lookup = await gateway.lookup({ ref: id })
+    if (lookup.found === 'unreachable') return null
+    if (lookup.state === 'refunded') returned.add(id)
+  }
+  return returned
 }
 
 const isWithin = ({ from, to }: Range, { created_at }: { created_at: string }) =>
   Date.parse(created_at) >= from.getTime() && Date.parse(created_at) < to.getTime()
 
 /** Money that moved there: we know of it, and of the same amount, or that is a problem. */
-function missingHere(theirs: DayRecord[], ours: queries.OurRecord[], range: Range) {
+function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   const known = new Map(ours.map((each) => [each.id, each]))
   return theirs.flatMap((record): NewDiscrepancy[] => {
     if (!record.stands || !isWithin(range, record)) return []
@@ -82,7 +104,7 @@ function missingHere(theirs: DayRecord[], ours: queries.OurRecord[], range: Rang
 }
 
 /** Money that we say moved: it stands there too, or we took it back ourselves. */
-function missingThere(theirs: DayRecord[], ours: queries.OurRecord[], range: Range) {
+function missingThere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
   return ours
     .filter((our) => our.state === 'approved' && !our.undone && !standing.has(our.id))

@@ -129,16 +129,27 @@ const sum = (actions: Action[], ...types: string[]) =>
     .filter((each) => each.isSuccess && types.includes(each.type))
     .reduce((cents, each) => cents + each.amount_cents, 0)
 
-/** Two transactions may bear one reference when the first failed: what moved money counts. */
+/**
+ * Several transactions bear one reference when the first failed, or was given back under it: what took
+ * money counts, and then what moved any.
+ */
 const WEIGHT: readonly (LookupState | undefined)[] = ['failed', 'voided']
 const weight = (each: Recorded) => {
   const at = WEIGHT.indexOf(CONDITIONS[each.condition])
   return at === -1 ? WEIGHT.length : at
 }
+const byWeight = (a: Recorded, b: Recorded) =>
+  weight(b) - weight(a) || Number(isRefundOnly(a)) - Number(isRefundOnly(b))
+
+/** What was given back in transactions of its own. NMI's record of the charge may not say so. */
+const sumApart = (others: Recorded[]) =>
+  others
+    .filter((each) => isRefundOnly(each) && weight(each) === WEIGHT.length)
+    .reduce((cents, { actions }) => cents + sum(actions, 'refund', 'credit'), 0)
 
 /** What a record says about what was looked for. */
 export function lookupOf(record: Recorded[]): Lookup {
-  const [main] = record.toSorted((a, b) => weight(b) - weight(a))
+  const [main, ...others] = record.toSorted(byWeight)
   if (main === undefined) return neverSeen()
   const condition = CONDITIONS[main.condition]
   // Still under way there, or a word nobody told us of: it cannot be known yet.
@@ -146,7 +157,9 @@ export function lookupOf(record: Recorded[]): Lookup {
   const { actions, txn_id, auth_code, avs, cvv, vault_id, card } = main
   const isRefund = isRefundOnly(main)
   const captured_cents = condition === 'voided' ? 0 : sum(actions, 'sale', 'capture')
-  const refunded_cents = condition === 'failed' ? 0 : sum(actions, 'refund', 'credit')
+  const refunds = sum(actions, 'refund', 'credit')
+  const given = isRefund ? refunds : Math.max(refunds, sumApart(others))
+  const refunded_cents = condition === 'failed' ? 0 : given
   const isGivenBack = refunded_cents > 0 && refunded_cents >= captured_cents
   const last = actions.find((each) => !each.isSuccess) ?? actions[0]
   return {

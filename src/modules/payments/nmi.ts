@@ -36,9 +36,9 @@ const TRANSACT = '/api/transact.php'
 const QUERY = '/api/query.php'
 const CALLS: Readonly<Record<string, string>> = { [TRANSACT]: 'transaction', [QUERY]: 'lookup' }
 
-/** Transactions of a page of the record, and pages of a day: more than a store has in one. */
+/** Transactions of a page of the record, and pages since a day: more than a store has in a month. */
 const PAGE_ROWS = 100
-const PAGES_MAX = 500
+const PAGES_MAX = 5_000
 
 /** Longer than any field of a payment, shorter than what NMI refuses. */
 const FIELD_LENGTH_MAX = 255
@@ -261,17 +261,25 @@ async function query(send: Send, fields: Fields): Promise<Recorded[] | null> {
   return record
 }
 
-/** The account may serve other stores and other programs, so only what bears our mark counts. */
+/**
+ * The account may serve other stores and other programs, so only what bears our mark counts. NMI goes by
+ * when a transaction was last changed: what was settled or refunded since is not found by its own day,
+ * so that all is read that was changed from then on.
+ */
 async function listRecords(begin: () => Send, tenant: string, from: Date, to: Date) {
-  const range = { start_date: stamp(from), end_date: stamp(to), result_limit: String(PAGE_ROWS) }
+  const since = { start_date: stamp(from), result_limit: String(PAGE_ROWS) }
+  const [first, last] = [from.toISOString(), to.toISOString()]
+  const read = (each: Recorded): DayRecord | null => {
+    const record = each.tenant === tenant ? dayRecordOf(each) : null
+    const isWithin = record !== null && record.created_at >= first && record.created_at <= last
+    return isWithin ? record : null
+  }
   const seen = new Map<string, DayRecord | null>()
   for (let page = 0; page < PAGES_MAX; page++) {
-    const record = await query(begin(), { ...range, page_number: String(page) })
+    const record = await query(begin(), { ...since, page_number: String(page) })
     if (record === null) return null
     const before = seen.size
-    for (const each of record) {
-      seen.set(each.txn_id, each.tenant === tenant ? dayRecordOf(each) : null)
-    }
+    for (const each of record) seen.set(each.txn_id, read(each))
     const isLast = record.length < PAGE_ROWS || (page > 1 && seen.size === before)
     if (isLast) return [...seen.values()].filter((each) => each !== null)
   }

@@ -1,8 +1,7 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
-import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   AccountRow,
@@ -162,54 +161,6 @@ export const watchOn = (db: Db, lease: Lease) =>
     sql`checks = checks + 1,
         next_check_at = case when now() < closed_at + interval '290 seconds'
                              then closed_at + interval '290 seconds' end`,
-  )
-
-const OurRecord = Type.Object({
-  id: Type.String(),
-  order_id: Type.String(),
-  kind: Attempt.properties.kind,
-  state: Attempt.properties.state,
-  amount_cents: Type.Integer(),
-  txn_id: Nullable(Type.String()),
-  created_at: Timestamp,
-  released_cents: Nullable(Type.Integer()),
-  undone: Type.Boolean(),
-})
-export type OurRecord = Static<typeof OurRecord>
-
-interface Range {
-  from: Date
-  to: Date
-}
-
-export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
-  db.many(
-    Type.Object({ gateway: Attempt.properties.gateway }),
-    sql`
-    select distinct gateway
-      from payment_attempts
-     where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
-  )
-
-/** Attempts by id, or begun in a time. Undone: a later attempt took it back. */
-export const listOurRecords = (
-  db: Db,
-  of: { gateway: GatewayName; ids: readonly string[] } & Range,
-) =>
-  db.many(
-    OurRecord,
-    sql`
-    select id, order_id, kind, state, amount_cents, txn_id, created_at,
-           (select r.amount_cents from payment_attempts r
-             where r.tenant_ref = ${db.tenant} and r.parent_txn_id = a.txn_id
-               and r.kind = 'release' and r.state = 'approved'
-             order by r.created_at desc limit 1) as released_cents,
-           exists (select from payment_attempts v
-                    where v.tenant_ref = ${db.tenant} and v.parent_txn_id = a.txn_id
-                      and v.kind in ('void', 'refund') and v.state = 'approved') as undone
-      from payment_attempts a
-     where tenant_ref = ${db.tenant} and gateway = ${of.gateway}
-       and (id = any(${of.ids}::uuid[]) or (created_at >= ${of.from} and created_at < ${of.to}))`,
   )
 
 /** Stores that may have moved money in a time, as fd_worker over all of them. */

@@ -2,9 +2,14 @@ import type { Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { type NewSubscription, type Origin, StartedSubscription } from './schema.ts'
 
-/** PostgreSQL adds months by the calendar: the 31st of January is followed by the last of February. */
-export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly NewSubscription[]) =>
-  tx.many(
+/**
+ * PostgreSQL adds months by the calendar: the 31st of January is followed by the last of February. The
+ * calendar is the store's. What its clocks do until then makes an hour at most.
+ */
+export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly NewSubscription[]) => {
+  const ahead = sql`make_interval(mins => ${origin.offset_minutes})`
+  const local = sql`(${origin.at}::timestamptz at time zone 'utc' + ${ahead})`
+  return tx.many(
     StartedSubscription,
     sql`
     insert into subscriptions (tenant_ref, id, customer_ref, person_id, product_id, variant_id,
@@ -14,8 +19,9 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly New
     select ${tx.tenant}, s.id, ${origin.customer_ref}, ${origin.person_id}, s.product_id,
            s.variant_id, s.quantity, s.interval, s.interval_count, s.unit_price_cents,
            ${origin.currency}, ${origin.order_id},
-           extract(day from ${origin.at}::timestamptz at time zone 'utc'), ${origin.at},
-           ${origin.at}::timestamptz + (s.interval_count || ' ' || s.interval)::interval,
+           extract(day from ${local}), ${origin.at},
+           (${local} + (s.interval_count || ' ' || s.interval)::interval - ${ahead})
+             at time zone 'utc',
            ${origin.vault_id}, ${origin.initial_txn_id}, ${origin.card?.brand ?? null},
            ${origin.card?.last4 ?? null},
            ${origin.ship_to === null ? null : JSON.stringify(origin.ship_to)}
@@ -24,3 +30,4 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly New
                  interval_count int, unit_price_cents bigint)
     returning id, product_id, variant_id, interval, interval_count, next_charge_at`,
   )
+}

@@ -30,6 +30,8 @@ export interface Origin {
   currency: string
   /** When the first period began. */
   at: string
+  /** How far the store's clocks are ahead of UTC then. */
+  offset_minutes: number
   ship_to: Record<string, unknown> | null
   /** The gateway's name for the card. Without one somebody has to be asked for a card. */
   vault_id: string | null

@@ -119,6 +119,24 @@ test('a checkout', async (t) => {
     assert.equal((await checkout(app, shop, { ...body, shipping_address: elsewhere })).status, 201)
   })
 
+  await t.test(
+    'keeps and tells of an address and a statement what they are, and nothing beside it',
+    async () => {
+      const odd = { ...TO, phone: '4111111111111111', deep: { a: 1 }, line2: '2nd floor' }
+      const body = cart(thousand, { shipping_address: odd, customer_ref: randomUUID() })
+      const { status, body: answer, text } = await checkout(app, shop, body)
+      assert.equal(status, 201, text)
+      assert.deepEqual(answer.order.ship_to, { ...TO, line2: '2nd floor' })
+      const { rows } = await app.superuser.query(
+        `select ship_to, (select data from webhook_events where order_id = o.id) as data
+         from orders o where id = $1`,
+        [answer.order.id],
+      )
+      assert.deepEqual(rows[0].ship_to, { ...TO, line2: '2nd floor' })
+      assert.ok(!JSON.stringify(rows).includes('4111111111111111'))
+    },
+  )
+
   await t.test('answers what is read of it afterwards, whatever has paid for it', async () => {
     const customer_ref = randomUUID()
     await giveCredit(merchant, customer_ref, 300)
@@ -266,6 +284,27 @@ test('a checkout', async (t) => {
     assert.equal((await checkout(app, shop, gift)).status, 201)
   })
 
+  await t.test('starts a subscription on the day that it is where the store is', async () => {
+    const tokyo = await openShop(app, 'tokyo')
+    await enable(tokyo.merchant, 'subscriptions')
+    const zone = await tokyo.merchant.patch('/v1/my/store', { time_zone: 'Asia/Tokyo' })
+    assert.equal(zone.status, 200, zone.text)
+    const terms = { is_subscription: true, subscription_interval: 'month' }
+    const tea = await addVariant(tokyo.merchant, 1_000, terms)
+    // The 31st of January in Japan, where February has no such day.
+    app.clock.advance(Date.parse('2031-01-30T23:30:30Z') - Date.now())
+    const answer = await checkout(app, tokyo, cart(tea, { subscribe: true }))
+    app.clock.reset()
+    assert.equal(answer.status, 201, answer.text)
+    const [started] = answer.body.subscriptions
+    assert.match(started.next_charge_at, /^2031-02-27T23:3/)
+    const { rows } = await app.superuser.query(
+      'select anchor_day from subscriptions where id = $1',
+      [started.id],
+    )
+    assert.deepEqual(rows, [{ anchor_day: 31 }])
+  })
+
   await t.test('starts a subscription for each line that can be subscribed to', async () => {
     const terms = {
       is_subscription: true,
@@ -290,6 +329,17 @@ test('a checkout', async (t) => {
     assert.ok(Date.parse(started.next_charge_at) > Date.now() + 50 * 86_400_000)
     const once = await checkout(app, shop, cart(coffee))
     assert.deepEqual([once.body.subscriptions, once.body.order.total_cents], [[], 1_000])
+    const nothing = await checkout(app, shop, cart(thousand, { subscribe: true }))
+    assert.deepEqual([nothing.status, nothing.body.subscriptions], [201, []])
+    const { rows } = await app.superuser.query(
+      'select vault_id is not null as kept from charges where order_id = any($1) order by created_at',
+      [[answer.body.order.id, once.body.order.id, nothing.body.order.id]],
+    )
+    assert.deepEqual(
+      rows.map(({ kept }) => kept),
+      [true, false, false],
+      'a card is kept for what is charged again, and for nothing else',
+    )
   })
 
   await t.test(

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { expireHeld } from '../../../src/modules/checkout/resume-money.ts'
-import { unknownResult } from '../../../src/modules/payments/gateway.ts'
+import { neverSeen, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { eventually } from '../../harness/eventually.ts'
 import { essence } from '../../harness/refusals.ts'
@@ -124,6 +124,24 @@ test('an order that is held', async (t) => {
     )
     assert.equal(cancelled.status, 200, cancelled.text)
   })
+
+  await t.test(
+    'stays held, and can be cancelled, when its gateway does not know it any more',
+    async () => {
+      const id = await held({ card: cardOf('5431111111111111') })
+      const gateway: OddGateway = () => ({
+        capture: async () => refused('invalid_state'),
+        lookup: async () => neverSeen(),
+      })
+      const answer = await app.release(shop, id, randomUUID(), { gateway })
+      assert.equal(answer.status, 402)
+      const { order, timeline } = await read(id)
+      assert.deepEqual([order.status, timeline.at(-1).type], ['on_hold', 'release_failed'])
+      const url = `/v1/merchant/orders/${id}/cancel`
+      const cancelled = await merchant.post(url, { reason: 'staff' }, keyed())
+      assert.equal(cancelled.status, 200, cancelled.text)
+    },
+  )
 
   for (const point of ['release-begun', 'release-answered']) {
     await t.test(`is released by the worker when whoever began crashed at ${point}`, async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { unknownResult } from '../../../src/modules/payments/gateway.ts'
+import { notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import type { Gateway } from '../../../src/modules/payments/service.ts'
 import {
@@ -107,6 +107,36 @@ test('what a gateway does not answer to', async (t) => {
     assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
     assert.equal(answer.headers['idempotent-replayed'], 'true')
   })
+
+  await t.test(
+    'a rejection whose void is refused ends when its authorisation has lapsed',
+    async () => {
+      const key = randomUUID()
+      const body = await suspect()
+      const gateway: OddGateway = () => ({ void: async () => refused('invalid_state') })
+      await assert.rejects(app.place(shop, body, key, { ...SUSPECT, gateway }), {
+        code: 'payment_unconfirmed',
+      })
+      const askAfter = async (days: number, odd: OddGateway) => {
+        app.clock.advance(days * 86_400_000)
+        await app.abandon()
+        assert.equal(await app.reconcile({ gateway: odd }), 1)
+        app.clock.reset()
+        return (await orderOf(key)).status
+      }
+      assert.equal(await askAfter(6.9, gateway), 'pending_payment', 'it is held still')
+      const away: OddGateway = () => ({ void: async () => notSent() })
+      assert.equal(await askAfter(7.1, away), 'pending_payment', 'nobody has said anything')
+      assert.equal(await askAfter(7.1, gateway), 'payment_failed')
+      const answer = await checkout(app, shop, body, key)
+      assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
+      const { txn_id } = (
+        await app.superuser.query('select txn_id from sim_charges order by created_at desc limit 1')
+      ).rows[0]
+      const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
+      assert.equal((await real.void({ txn_id })).outcome, 'approved', 'in truth it lets go')
+    },
+  )
 
   for (const when of ['before', 'after'] as const) {
     await t.test(

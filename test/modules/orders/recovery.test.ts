@@ -7,7 +7,7 @@ import type { Asked } from '../../../src/modules/orders/operations.ts'
 import { listCharges } from '../../../src/modules/orders/queries.ts'
 import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
 import type { OrderDeps } from '../../../src/modules/orders/words.ts'
-import { notSent, refused } from '../../../src/modules/payments/gateway.ts'
+import { neverSeen, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
@@ -305,6 +305,48 @@ describe('an outcome that nobody knows', () => {
     assert.deepEqual(alerts, [])
     assert.equal((await cancelBy({}))?.status, 'cancelled')
     await desk.check()
+  })
+
+  test('of a trouble of the gateway’s own is no refusal to let go of the money, for an hour', async () => {
+    const ban = { kind: 'email', value: 'ill@bad.example', action: 'review', reason: 'a test' }
+    await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)
+    const ill = async () => refused('processing_error')
+    const cancelBy = (order_id: string, odd: Partial<Gateway>, laterMs = 0) => {
+      const deps = depsOf(undefined, laterMs)
+      const forStore: typeof deps.payments.forStore = async (...of) => ({
+        ...(await deps.payments.forStore(...of)),
+        ...odd,
+      })
+      const wanted = { order_id, reason: 'expired', actor: 'system' } as const
+      return cancelHeld({ ...deps, payments: { ...deps.payments, forStore } }, db(), wanted)
+    }
+    const { order } = await desk.place({ email: ban.value })
+    assert.equal(await cancelBy(order.id, { void: ill }), null)
+    const settled = async () => refused('already_settled')
+    assert.equal(await cancelBy(order.id, { void: settled, refund: ill }), null)
+    const failed = { ...neverSeen(), found: 'yes', state: 'failed', code: '400' } as const
+    const sent: string[] = []
+    const again: Partial<Gateway> = {
+      void: settled,
+      lookup: async () => failed,
+      async refund({ ref }) {
+        sent.push(ref)
+        return ill()
+      },
+    }
+    assert.equal(await cancelBy(order.id, again), null)
+    assert.equal(sent.length, 1, 'what has failed is sent again')
+    assert.deepEqual(alerts, [])
+    assert.equal((await cancelBy(order.id, {}))?.status, 'cancelled')
+    await desk.check()
+
+    const { order: other } = await desk.place({ email: ban.value })
+    assert.equal(await cancelBy(other.id, { void: ill }, 50 * 60_000), null)
+    const ended = await cancelBy(other.id, { void: ill }, 61 * 60_000)
+    assert.equal(ended?.status, 'cancelled', 'what is authorised lapses by itself')
+    const gateway = await depsOf().payments.forStore(db())
+    const [charge] = await listCharges(db(), other.id)
+    assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')
   })
 
   test('of a cancellation that failed leaves the order as it was', async () => {

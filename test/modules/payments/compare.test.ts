@@ -142,6 +142,40 @@ test('the record of a day', async (t) => {
     assert.equal(await compare(shop), 0)
   })
 
+  await t.test('knows what came late and was refunded, since it was settled', async () => {
+    const shop = await open()
+    const { charge, txn_id } = await pay(shop)
+    await superuser.query(
+      `update sim_charges set captured_at = now() - interval '2 days' where txn_id = $1`,
+      [txn_id],
+    )
+    const { ref, amount_cents, currency } = charge
+    const back = await payments.giveBack(shop.gateway, { ref, txn_id, amount_cents, currency })
+    assert.equal(back.outcome, 'approved')
+    for (const state of ['voided', 'error', 'declined']) {
+      const set = 'update payment_attempts set state = $2 where id = $1'
+      await superuser.query(set, [ref, state])
+      assert.equal(await compare(shop), 0, state)
+    }
+    assert.deepEqual(await list(shop, '?status=all'), [])
+    await superuser.query('update sim_charges set refunded_cents = 1 where txn_id = $1', [txn_id])
+    assert.equal(await compare(shop), 2, 'which it was not')
+  })
+
+  await t.test('misses a charge there, though we gave a part of it back', async () => {
+    const shop = await open()
+    const { charge, txn_id } = await pay(shop)
+    const part = { amount_cents: 234, currency: 'USD' }
+    const ref = await begin(shop.db, { kind: 'refund', parent_txn_id: txn_id, amount_cents: 234 })
+    const refunded = await shop.gateway.refund({ ref, txn_id, ...part })
+    await shop.db.transaction('test', (tx) => payments.closeAttempt(tx, ref, refunded))
+    assert.equal(await compare(shop), 0)
+    await superuser.query('update sim_charges set voided_at = now() where txn_id = $1', [txn_id])
+    assert.equal(await compare(shop), 1)
+    const [row] = await list(shop)
+    assert.deepEqual([row?.ref, row?.problem], [charge.ref, 'missing_there'])
+  })
+
   await t.test('resolves what has healed, and opens it again when it comes back', async () => {
     const shop = await open()
     const stranger = chargeOf(CARDS.approves)
@@ -179,6 +213,12 @@ test('the record of a day', async (t) => {
     const rows = await list(shop)
     const seen = Object.fromEntries(rows.map((row) => [row.ref, row.problem]))
     assert.deepEqual(seen, { [stranger.ref]: 'missing_here', [ghost.charge.ref]: 'missing_there' })
+    const later = new Date(Date.now() + 2 * DAY_MS).toISOString().replace(/\D/g, '').slice(0, 14)
+    for (const { actions } of nmi.journal) {
+      actions.push({ type: 'settle', amount: '0', success: 1, code: '100', date: later })
+    }
+    assert.equal(await compare(shop), 2, 'what is settled later is of the same day')
+    assert.deepEqual(new Set((await list(shop)).map((row) => row.ref)), new Set(Object.keys(seen)))
     nmi.failNext('html_502')
     assert.equal(await compare(shop), null, 'a gateway that cannot be asked proves nothing')
     assert.equal((await list(shop)).length, 2)

@@ -397,6 +397,28 @@ describe('what was charged', () => {
     assert.equal((await gateway.void({ txn_id: 'nothing' })).reason, 'invalid_state')
   })
 
+  test('is given back by what bears its reference, though its own entry does not say so', async (t) => {
+    const { nmi, gateway } = await open(t)
+    const wanted = charge()
+    const { txn_id } = await gateway.sale(wanted)
+    nmi.settle()
+    const what = { ref: wanted.ref, txn_id: txn_id ?? '', currency: 'USD' }
+    assert.equal((await gateway.refund({ ...what, amount_cents: 234 })).outcome, 'approved')
+    assert.equal((await gateway.refund({ ...what, amount_cents: 1_000 })).outcome, 'approved')
+    const [sale, first, second] = nmi.journal
+    assert.ok(sale && first && second)
+    sale.actions = sale.actions.filter(({ type }) => type !== 'refund')
+    const seen = async () => {
+      const found = await gateway.lookup(wanted)
+      return [found.state, found.txn_id, found.captured_cents, found.refunded_cents]
+    }
+    assert.deepEqual(await seen(), ['refunded', txn_id, 1_234, 1_234])
+    nmi.journal.reverse()
+    assert.deepEqual(await seen(), ['refunded', txn_id, 1_234, 1_234])
+    second.condition = 'canceled'
+    assert.deepEqual(await seen(), ['settled', txn_id, 1_234, 234])
+  })
+
   test('is told from what failed under the same reference', async (t) => {
     const { nmi, gateway } = await open(t)
     const wanted = charge()

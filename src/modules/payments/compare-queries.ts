@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox'
+import type { Db } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Nullable, Timestamp } from '../../kernel/schema.ts'
+import { Attempt, type GatewayName } from './schema.ts'
+
+/** What a day of the gateways' record is held against. */
+
+const OurRecord = Type.Object({
+  id: Type.String(),
+  order_id: Type.String(),
+  kind: Attempt.properties.kind,
+  state: Attempt.properties.state,
+  amount_cents: Type.Integer(),
+  txn_id: Nullable(Type.String()),
+  created_at: Timestamp,
+  released_cents: Nullable(Type.Integer()),
+  undone: Type.Boolean(),
+})
+export type OurRecord = Static<typeof OurRecord>
+
+interface Range {
+  from: Date
+  to: Date
+}
+
+export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
+  db.many(
+    Type.Object({ gateway: Attempt.properties.gateway }),
+    sql`
+    select distinct gateway
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
+  )
+
+/**
+ * Attempts by id, or begun in a time. Undone: a later attempt took all of it back, so that it need not
+ * stand there any more; of what was given back in part the charge does.
+ */
+export const listOurRecords = (
+  db: Db,
+  of: { gateway: GatewayName; ids: readonly string[] } & Range,
+) =>
+  db.many(
+    OurRecord,
+    sql`
+    select id, order_id, kind, state, amount_cents, txn_id, created_at, released_cents,
+           exists (select from payment_attempts v
+                    where v.tenant_ref = ${db.tenant} and v.parent_txn_id = a.txn_id
+                      and v.state = 'approved'
+                      and (v.kind = 'void'
+                           or (v.kind = 'refund'
+                               and v.amount_cents >= coalesce(released_cents, a.amount_cents)))
+                  ) as undone
+      from payment_attempts a
+      left join lateral (
+             select r.amount_cents as released_cents
+               from payment_attempts r
+              where r.tenant_ref = ${db.tenant} and r.parent_txn_id = a.txn_id
+                and r.kind = 'release' and r.state = 'approved'
+              order by r.created_at desc
+              limit 1) as released on true
+     where a.tenant_ref = ${db.tenant} and gateway = ${of.gateway}
+       and (id = any(${of.ids}::uuid[]) or (created_at >= ${of.from} and created_at < ${of.to}))`,
+  )
