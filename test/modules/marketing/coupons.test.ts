@@ -140,6 +140,15 @@ test('coupons', async (t) => {
       'invalid_body',
     ],
     [
+      'an id as an address',
+      {
+        code: 'x',
+        type: 'free_shipping',
+        applies_to: { product_ids: ['urn:uuid:00000000-0000-4000-8000-000000000000'] },
+      },
+      'invalid_body',
+    ],
+    [
       'a made-up status',
       { code: 'x', type: 'free_shipping', status: 'expired' },
       'invalid_body',
