@@ -3119,7 +3119,7 @@ $$
   select array_to_tsvector(coalesce(array_agg(distinct part), '{}'))
     from unnest(folded) as sku,
          unnest(string_to_array(sku, ' ') || replace(sku, ' ', '')) as part
-   where part <> ''
+   where part <> '' and octet_length(part) <= 200
 $$;
 alter routine fd_search_skus(text[]) owner to fd_owner;
 grant execute on routine fd_search_skus(text[]) to fd_app;

@@ -58,3 +58,17 @@ test('a SKU of any script and length is kept, and found by a search', async () =
     )
   })
 })
+
+test('a SKU that is a book when it is written out leaves words that can be read back', async () => {
+  const { id: product } = await makeProduct(store, 'phrases')
+  // Each of these signs stands for 30 bytes; the last letter makes the sum odd.
+  await makeVariant(store, product, { sku: `${'\ufdfa'.repeat(70)}a`, price_cents: 1 })
+  const admin = await app.database.openAdmin()
+  const { rows } = await admin.query(
+    `select convert_to(w.lexeme, 'UTF8') from product_search s, unnest(s.head || s.words) w
+      where s.product_id = $1`,
+    [product],
+  )
+  // Five words of the SKU, and the product's name with its stem.
+  assert.equal(rows.length, 7)
+})
