@@ -31,9 +31,12 @@ function composed(text: string, path: string, lengthMax: number): string {
 
 const SLUG = new RegExp(SLUG_PATTERN, 'u')
 
+/** A slug as it may be typed: taken apart into its accents, or of characters that take two units each. */
+export const SLUG_TYPED_MAX = 4 * SLUG_LENGTH_MAX
+
 /** A slug as it stands in an address: in any form of Unicode. Null: no product can have it. */
 export function readSlug(text: string): string | null {
-  const slug = text.length > 4 * SLUG_LENGTH_MAX ? '' : text.normalize('NFC')
+  const slug = text.length > SLUG_TYPED_MAX ? '' : text.normalize('NFC')
   return SLUG.test(slug) && [...slug].length <= SLUG_LENGTH_MAX ? slug : null
 }
 

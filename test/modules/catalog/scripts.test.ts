@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { makeProduct, makeVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+import {
+  makeCollection,
+  makeProduct,
+  makeVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+} from './setup.ts'
 
 /** A letter of each script, small where it has two sizes; the last ones lie beyond the first plane. */
 const LETTERS = [
@@ -39,6 +46,17 @@ test('a slug of any script and length is kept, and found by the public', async (
     const { status, body } = await store.post(PRODUCTS, { slug: letter.repeat(201), name: 'x' })
     assert.deepEqual([status, body.issues?.[0]?.path], [400, 'slug'], letter)
   })
+})
+
+test('a search is narrowed to a collection by the longest of slugs, in either form', async () => {
+  for (const slug of ['\u{10428}'.repeat(200), '한'.repeat(200)]) {
+    await makeCollection(store, slug, [id])
+    for (const form of ['NFC', 'NFD']) {
+      const query = new URLSearchParams({ q: 'holder', collection: slug.normalize(form) })
+      const { body } = await app.anyone.get(`${publicUrl('acme', 'search')}?${query}`)
+      assert.deepEqual([body.result_count, body.filters.collectionSlug], [1, slug])
+    }
+  }
 })
 
 test('a SKU of any script and length is kept, and found by a search', async () => {
