@@ -2714,7 +2714,7 @@ $$
       from asked a
      cross join lateral (
        select string_agg(distinct format('''%s/%s''', store, form.word), ' | ') as words
-         from fd_search_nearest(tenant, array[a.word, a.stem]) as one (word),
+         from fd_search_nearest(tenant, store, array[a.word, a.stem]) as one (word),
               lateral (select one.word union
                        select lexeme from unnest(to_tsvector(config, one.word))) as form (word)
         where not exists (
@@ -2765,44 +2765,68 @@ begin
 end $$;
 alter routine fd_search_learn() owner to fd_owner;
 
-create function fd_search_nearest(store text, forms text[])
+create function fd_search_nearest(tenant text, store bigint, forms text[])
 returns SETOF text
 language sql stable as
 $$
+  with given as materialized (
+    select distinct form as typed from unnest(forms) as form
+     where form !~ '[0-9]' and length(form) between 3 and 50
+  ),
+  slips as materialized (
+    select found.word, found.typed, found.slips
+      from given
+     cross join lateral (
+       select swapped.word, given.typed, 1 as slips
+         from search_words swapped
+        where swapped.tenant_ref = tenant
+          and swapped.word = any (fd_search_swaps(given.typed)) and swapped.word <> given.typed
+        union all
+       select alike.word, given.typed, levenshtein_less_equal(alike.word, given.typed, 2)
+         from search_words alike
+        where alike.tenant_ref = tenant and alike.word % given.typed
+          and greatest(length(alike.word), length(given.typed)) >= 4
+          and levenshtein_less_equal(alike.word, given.typed, 2)
+              between 1 and case when length(given.typed) >= 8 then 2 else 1 end
+     ) as found
+     where exists (
+             with had as materialized (
+               select from product_search p
+                where p.tenant_ref = tenant
+                  and p.words @@ format('''%s/%s''', store, found.word)::tsquery)
+             select from had)
+  ),
+  parts as materialized (
+    select found.word, found.typed, 3 as slips
+      from given
+     cross join lateral (
+       select part.word, given.typed
+         from search_words part
+        where part.tenant_ref = tenant and part.word %> given.typed
+          and part.word <> given.typed and length(given.typed) >= 4
+          -- A longer one may be only begun. A shorter one must be most of it: `desk` is not meant by
+          -- `desktop`.
+          and word_similarity(given.typed, part.word)
+              >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
+     ) as found
+     where not exists (select from slips)
+       and exists (
+             with had as materialized (
+               select from product_search p
+                where p.tenant_ref = tenant
+                  and p.words @@ format('''%s/%s''', store, found.word)::tsquery)
+             select from had)
+  )
   select near.word
-    from (select found.word, found.typed, found.slips, min(found.slips) over () as fewest
-            from (select distinct form from unnest(forms) as form
-                   where form !~ '[0-9]' and length(form) between 3 and 50) as given (typed)
-           cross join lateral (
-             select swapped.word, given.typed, 1 as slips
-               from search_words swapped
-              where swapped.tenant_ref = store
-                and swapped.word = any (fd_search_swaps(given.typed))
-                and swapped.word <> given.typed
-              union all
-             select alike.word, given.typed, levenshtein_less_equal(alike.word, given.typed, 2)
-               from search_words alike
-              where alike.tenant_ref = store and alike.word % given.typed
-                and greatest(length(alike.word), length(given.typed)) >= 4
-                and levenshtein_less_equal(alike.word, given.typed, 2)
-                    between 1 and case when length(given.typed) >= 8 then 2 else 1 end
-              union all
-             select part.word, given.typed, 3
-               from search_words part
-              where part.tenant_ref = store and part.word %> given.typed
-                and part.word <> given.typed and length(given.typed) >= 4
-                -- A longer one may be only begun. A shorter one must be most of it: `desk` is not
-                -- meant by `desktop`.
-                and word_similarity(given.typed, part.word)
-                    >= case when length(part.word) >= length(given.typed) then 0.5 else 0.6 end
-             ) as found) as near
+    from (select found.*, min(found.slips) over () as fewest
+            from (select * from slips union all select * from parts) as found) as near
    where near.slips = near.fewest
    group by near.word
    order by max(similarity(near.word, near.typed)) desc, near.word
    limit 8
 $$;
-alter routine fd_search_nearest(text,text[]) owner to fd_owner;
-grant execute on routine fd_search_nearest(text,text[]) to fd_search;
+alter routine fd_search_nearest(text,bigint,text[]) owner to fd_owner;
+grant execute on routine fd_search_nearest(text,bigint,text[]) to fd_search;
 
 create function fd_search_note_collections()
 returns trigger
@@ -3119,7 +3143,7 @@ $$
   select array_to_tsvector(coalesce(array_agg(distinct part), '{}'))
     from unnest(folded) as sku,
          unnest(string_to_array(sku, ' ') || replace(sku, ' ', '')) as part
-   where part <> ''
+   where part <> '' and octet_length(part) <= 200
 $$;
 alter routine fd_search_skus(text[]) owner to fd_owner;
 grant execute on routine fd_search_skus(text[]) to fd_app;

@@ -9,7 +9,7 @@ import fastify, {
 import type { Logger } from 'pino'
 import { isOutage } from '../db/constraints.ts'
 import { ApiError, type ErrorCode, type FailureKind } from '../errors.ts'
-import { sharedShapes } from '../kernel/schema.ts'
+import { isUuid, sharedShapes } from '../kernel/schema.ts'
 import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { sendError, toApiError } from './errors.ts'
@@ -89,6 +89,8 @@ export function createServer(options: ServerOptions): App {
         strict: true,
         strictTypes: false,
       },
+      // Its own takes `urn:uuid:` as well, which is no id to PostgreSQL.
+      onCreate: (ajv) => ajv.addFormat('uuid', isUuid),
     },
     frameworkErrors: (error, request, reply) => {
       nameCorrelation(request, reply)

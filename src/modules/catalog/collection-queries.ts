@@ -71,6 +71,22 @@ export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
 export const deleteCollection = (tx: Tx, id: string) =>
   tx.run(sql`delete from collections where tenant_ref = ${tx.tenant} and id = ${id}`)
 
+/**
+ * Keeps others off what search holds of the products that are in the collection or come to be. Taking
+ * some out and putting others in writes to these rows in two goes: with nothing locked before, two
+ * collections that exchange products would wait for each other in a circle.
+ */
+export const lockMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
+  tx.run(sql`
+    select from product_search
+     where tenant_ref = ${tx.tenant}
+       and product_id in (select m.product_id
+                            from collection_products m
+                           where m.tenant_ref = ${tx.tenant} and m.collection_id = ${id}
+                           union all select unnest(${productIds}::uuid[]))
+     order by product_id
+       for update`)
+
 export const deleteMembers = (tx: Tx, id: string) =>
   tx.run(sql`
     delete from collection_products where tenant_ref = ${tx.tenant} and collection_id = ${id}`)

@@ -55,8 +55,9 @@ export function setMembers(db: TenantDb, actor: Actor, id: string, given: readon
   const ids = given.map((each) => each.toLowerCase())
   return change(db, 'catalog: set members', id, async (tx, before) => {
     if (!ids.every(isUuid)) throw new ApiError('product_not_found')
-    await queries.deleteMembers(tx, id)
     const wanted = [...new Set(ids)]
+    await queries.lockMembers(tx, id, wanted)
+    await queries.deleteMembers(tx, id)
     const found = await queries.insertMembers(tx, id, wanted)
     if (found !== wanted.length) throw new ApiError('product_not_found')
     const after = await get(tx, id)

@@ -5,6 +5,7 @@ import {
   type NewProduct,
   type NewVariant,
   type ProductPatch,
+  SKU_LENGTH_MAX,
   SLUG_LENGTH_MAX,
   SLUG_PATTERN,
   type VariantPatch,
@@ -17,18 +18,25 @@ const invalid = (path: string, message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 
 /** One word is one slug, however its accents were typed. */
-export function checkSlug(text: string): string {
-  const slug = text.normalize('NFC')
-  // A few characters grow when they are put into form C.
-  if ([...slug].length > SLUG_LENGTH_MAX) throw invalid('slug', 'must be at most 200 characters')
-  return slug
+export const checkSlug = (text: string) => composed(text, 'slug', SLUG_LENGTH_MAX)
+
+const checkSku = (text: string) => composed(text, 'sku', SKU_LENGTH_MAX)
+
+/** In Unicode's form C. A few characters grow when they are put into it. */
+function composed(text: string, path: string, lengthMax: number): string {
+  const form = text.normalize('NFC')
+  if ([...form].length > lengthMax) throw invalid(path, `must be at most ${lengthMax} characters`)
+  return form
 }
 
 const SLUG = new RegExp(SLUG_PATTERN, 'u')
 
+/** A slug as it may be typed: taken apart into its accents, or of characters that take two units each. */
+export const SLUG_TYPED_MAX = 4 * SLUG_LENGTH_MAX
+
 /** A slug as it stands in an address: in any form of Unicode. Null: no product can have it. */
 export function readSlug(text: string): string | null {
-  const slug = text.length > 4 * SLUG_LENGTH_MAX ? '' : text.normalize('NFC')
+  const slug = text.length > SLUG_TYPED_MAX ? '' : text.normalize('NFC')
   return SLUG.test(slug) && [...slug].length <= SLUG_LENGTH_MAX ? slug : null
 }
 
@@ -106,7 +114,7 @@ function checkCurrency(currency: string): string {
 }
 
 export const newVariant = (given: NewVariant, storeCurrency: string): VariantFields => ({
-  sku: given.sku.normalize('NFC'),
+  sku: checkSku(given.sku),
   label: given.label ?? null,
   price_cents: given.price_cents,
   currency: given.currency === undefined ? storeCurrency : checkCurrency(given.currency),
@@ -115,7 +123,7 @@ export const newVariant = (given: NewVariant, storeCurrency: string): VariantFie
 })
 
 export const patchedVariant = (before: VariantFields, patch: VariantPatch): VariantFields => ({
-  sku: patch.sku === undefined ? before.sku : patch.sku.normalize('NFC'),
+  sku: patch.sku === undefined ? before.sku : checkSku(patch.sku),
   label: patch.label === undefined ? before.label : patch.label,
   price_cents: patch.price_cents ?? before.price_cents,
   currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),

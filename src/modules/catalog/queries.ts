@@ -101,7 +101,7 @@ export const findProduct = (db: Db, id: string) =>
 
 export interface ProductFilters {
   status?: ProductStatus | undefined
-  /** Part of the name, the slug or a SKU. */
+  /** Part of the name, the slug or a SKU, in form C. */
   q?: string | undefined
 }
 
@@ -115,7 +115,7 @@ const matching = (db: Db, { status, q }: ProductFilters) => {
   const where = [sql`tenant_ref = ${db.tenant}`]
   if (status !== undefined) where.push(sql`status = ${status}`)
   if (q !== undefined) {
-    where.push(sql`(position(lower(${q}::text) in lower(name || ' ' || slug)) > 0
+    where.push(sql`(position(lower(${q}::text) in lower(normalize(name || ' ' || slug))) > 0
                     or exists (select from variants v
                                 where v.tenant_ref = products.tenant_ref
                                   and v.product_id = products.id

@@ -89,7 +89,7 @@ export const merchantRoutes =
         const isPaged = ['limit', 'offset'].some((name) => Object.hasOwn(Object(query), name))
         const filters = {
           status: readOneOf(query, 'status', PRODUCT_STATUSES),
-          q: readText(query, 'q'),
+          q: readText(query, 'q')?.normalize('NFC'),
         }
         const page = await catalog.list(db, filters, isPaged ? readPage(query) : null)
         const base = deps.assetBase()

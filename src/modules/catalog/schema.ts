@@ -197,10 +197,12 @@ const Prose = Pattern(
   { maxLength: 20_000 },
 )
 
+export const SKU_LENGTH_MAX = 100
+
 const Sku = Pattern(
   '^[^\\p{C}\\p{Z}](?:[^\\p{C}\\p{Zl}\\p{Zp}]*[^\\p{C}\\p{Z}])?$',
   'must be visible characters, with spaces only between them',
-  { minLength: 1, maxLength: 100 },
+  { minLength: 1, maxLength: SKU_LENGTH_MAX },
 )
 
 const productFields = {

@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
+import { SLUG_TYPED_MAX } from './input.ts'
 import { PRICE_MAX } from './schema.ts'
 import type { Gate } from './search-gate.ts'
 import * as queries from './search-queries.ts'
@@ -17,11 +18,11 @@ export const SEARCH_PAGE = { limitDefault: 20, limitMax: 50, offsetMax: 10_000 }
 /** Reads what is searched for. Nothing is refused: what makes no sense is not there. */
 export function readSearch(query: unknown): queries.Wanted {
   return {
-    query: plainText(query, 'q') ?? '',
+    query: plainText(query, 'q', QUERY_LENGTH_MAX) ?? '',
     filters: {
       priceMinCents: readPrice(query, 'price_min_cents') ?? readPrice(query, 'priceMinCents'),
       priceMaxCents: readPrice(query, 'price_max_cents') ?? readPrice(query, 'priceMaxCents'),
-      collectionSlug: plainText(query, 'collection') ?? plainText(query, 'collectionSlug') ?? null,
+      collectionSlug: readSlug(query, 'collection') ?? readSlug(query, 'collectionSlug') ?? null,
     },
     sort: readOneOf(query, 'sort', SORTS) ?? 'relevance',
     ...readPage(query, SEARCH_PAGE),
@@ -29,15 +30,17 @@ export function readSearch(query: unknown): queries.Wanted {
 }
 
 /** Words and spaces that PostgreSQL can hold: no control characters, no half of a pair. */
-function plainText(query: unknown, name: string): string | undefined {
+function plainText(query: unknown, name: string, lengthMax: number): string | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined
   const cut = text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, QUERY_LENGTH_MAX)
+    .slice(0, lengthMax)
   return cut.toWellFormed().normalize('NFC').trim() || undefined
 }
+
+const readSlug = (query: unknown, name: string) => plainText(query, name, SLUG_TYPED_MAX)
 
 function readPrice(query: unknown, name: string): number | null {
   const value = clamp(readText(query, name), { min: 0, max: PRICE_MAX, otherwise: -1 })

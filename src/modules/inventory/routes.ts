@@ -51,7 +51,8 @@ const stockRoutes: Routes = async (app) => {
       },
     },
     ({ db, query }) => {
-      const filters = { sku: readText(query, 'sku'), low: readLow(query) }
+      // SKUs are kept in form C, however they were sent.
+      const filters = { sku: readText(query, 'sku')?.normalize('NFC'), low: readLow(query) }
       return inventory.list(db, filters, readPage(query))
     },
   )

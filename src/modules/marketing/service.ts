@@ -191,9 +191,10 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   const terms: CouponTerms = { ...before, ...Object.fromEntries(given) }
   if (applies_to !== undefined) {
     const { product_ids = [], collection_slugs = [] } = applies_to ?? {}
-    // In the one spelling in which the lines of an order name their products.
+    // In the one spelling in which the lines of an order name their products and collections.
     const ids = product_ids.map((id) => id.toLowerCase())
-    terms.applies_to = applies_to === null ? null : { product_ids: ids, collection_slugs }
+    const slugs = collection_slugs.map((slug) => slug.normalize('NFC'))
+    terms.applies_to = applies_to === null ? null : { product_ids: ids, collection_slugs: slugs }
     const some = applies_to === null || product_ids.length + collection_slugs.length > 0
     expect(some, 'applies_to', 'must name a product or a collection, or be null')
   }

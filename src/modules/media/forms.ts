@@ -26,6 +26,10 @@ export function rungFor(asked: number, asset: AssetRow): number | null {
   return asset.width === null || asset.width <= rung ? null : rung
 }
 
+/** Where a smaller picture takes no fewer bytes, the original stands in the form's place. */
+export const isOriginal = ({ form_sha256 }: AssetForm, { sha256 }: AssetRow): boolean =>
+  form_sha256 === sha256
+
 export interface FormDeps {
   blobs: BlobStore
   workshop: Workshop
@@ -68,11 +72,17 @@ async function makeForm(db: Db, blobs: BlobStore, asset: AssetRow, width: number
   const original = await blobs.get(keyOf(db.tenant, asset))
   if (original === null) throw new Error(`the bytes of asset ${asset.sha256} are missing`)
   const bytes = await resize(await buffer(original.stream), contentType, width)
-  const form = {
-    form_sha256: createHash('sha256').update(bytes).digest('hex'),
-    bytes: bytes.length,
-  }
-  await blobs.put(formKey(db.tenant, form), bytes, { contentType })
+  const form = formOf(asset, bytes)
+  if (!isOriginal(form, asset)) await blobs.put(formKey(db.tenant, form), bytes, { contentType })
   await queries.saveForm(db, asset.sha256, width, form)
   return form
+}
+
+/**
+ * Anybody can ask for forms, and they do not count against what the store may keep. So each is held to
+ * the bytes of its original, or a few small pictures would fill the disk.
+ */
+function formOf(asset: AssetRow, bytes: Buffer): AssetForm {
+  if (bytes.length >= asset.bytes) return { form_sha256: asset.sha256, bytes: asset.bytes }
+  return { form_sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { BlobRange, BlobStore } from '../../platform/blobs.ts'
 import * as stores from '../stores/service.ts'
-import { type Forms, formKey, rungFor } from './forms.ts'
+import { type Forms, formKey, isOriginal, rungFor } from './forms.ts'
 import * as queries from './queries.ts'
 import type { AssetRow } from './schema.ts'
 import { keyOf, parseAssetRef } from './service.ts'
@@ -43,6 +43,7 @@ export async function find(
   if (rung === null) return { ...original, width: null, makeshift: false }
   const form = await forms.get(db, asset, rung)
   if (form === null) return { ...original, width: null, makeshift: true }
+  if (isOriginal(form, asset)) return { ...original, width: null, makeshift: false }
   const { form_sha256: hash, bytes } = form
   return { db, asset, key: formKey(tenant, form), bytes, hash, width: rung, makeshift: false }
 }

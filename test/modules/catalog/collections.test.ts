@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { auditOf, COLLECTIONS, makeCollection, makeProduct } from './setup.ts'
 
 let app: TestApp
@@ -135,5 +136,31 @@ describe('collections', () => {
     assert.ok(answers.every(({ status }) => status === 200))
     const kept = (await acme.get(`${COLLECTIONS}/${id}`)).body.collection.product_ids
     assert.ok(orders.some((order) => order.join() === kept.join()))
+  })
+
+  test('exchange products one after the other, and wait for each other in no circle', async () => {
+    const made = await Promise.all(['x1', 'x2'].map((slug) => makeProduct(acme, slug)))
+    const [one = '', other = ''] = made.map(({ id }) => id)
+    const left = await makeCollection(acme, 'left', [one])
+    const right = await makeCollection(acme, 'right', [other])
+    // Whoever has taken a product out is held up before another is in.
+    const admin = await app.database.openAdmin()
+    await admin.query('begin')
+    await admin.query('select from products where id = any ($1) for update', [[one, other]])
+    const put = ({ id }: { id: string }, product: string) =>
+      acme.put(`${COLLECTIONS}/${id}/products`, { product_ids: [product] })
+    const both = Promise.all([put(left, other), put(right, one)])
+    const waiting = `
+      select pg_backend_pid() = any (pg_blocking_pids(pid)) as held_up from pg_stat_activity
+       where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0
+       order by held_up`
+    await until('both wait', async () => (await admin.query(waiting)).rows.length === 2)
+    const { rows } = await admin.query(waiting)
+    await admin.query('commit')
+    assert.deepEqual(
+      (await both).map(({ status }) => status),
+      [200, 200],
+    )
+    assert.deepEqual(rows, [{ held_up: false }, { held_up: true }])
   })
 })

@@ -217,6 +217,12 @@ describe('reading products', () => {
     assert.deepEqual(await slugs('q=%C3%BCnicorn'), ['one'])
     assert.deepEqual(await slugs('q=sku-%25_'), ['three'])
     assert.deepEqual(await slugs('q=TW'), ['two'])
+    // Names stay as they were typed, slugs and SKUs are put together.
+    const apart = await makeProduct(shop, 'cafe\u0301', { name: 'Cre\u0300me' })
+    await makeVariant(shop, apart.id, { sku: 'Gro\u0308\u00dfe-42', price_cents: 1 })
+    for (const q of ['caf\u00e9', 'cafe\u0301', 'cr\u00e8', 'cre\u0300', 'gr\u00f6', 'gro\u0308']) {
+      assert.deepEqual(await slugs(`q=${encodeURIComponent(q)}`), ['caf\u00e9'], q)
+    }
   })
 
   test('accepts a key that may only read, which may write nothing', async () => {

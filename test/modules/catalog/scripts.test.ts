@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { makeProduct, makeVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+import {
+  makeCollection,
+  makeProduct,
+  makeVariant,
+  openLiveStore,
+  PRODUCTS,
+  publicUrl,
+} from './setup.ts'
 
 /** A letter of each script, small where it has two sizes; the last ones lie beyond the first plane. */
 const LETTERS = [
@@ -41,6 +48,17 @@ test('a slug of any script and length is kept, and found by the public', async (
   })
 })
 
+test('a search is narrowed to a collection by the longest of slugs, in either form', async () => {
+  for (const slug of ['\u{10428}'.repeat(200), '한'.repeat(200)]) {
+    await makeCollection(store, slug, [id])
+    for (const form of ['NFC', 'NFD']) {
+      const query = new URLSearchParams({ q: 'holder', collection: slug.normalize(form) })
+      const { body } = await app.anyone.get(`${publicUrl('acme', 'search')}?${query}`)
+      assert.deepEqual([body.result_count, body.filters.collectionSlug], [1, slug])
+    }
+  }
+})
+
 test('a SKU of any script and length is kept, and found by a search', async () => {
   await forEach(async (letter) => {
     for (const sku of [letter, `${letter} 7/${letter}`, letter.repeat(100)]) {
@@ -57,4 +75,18 @@ test('a SKU of any script and length is kept, and found by a search', async () =
       letter,
     )
   })
+})
+
+test('a SKU that is a book when it is written out leaves words that can be read back', async () => {
+  const { id: product } = await makeProduct(store, 'phrases')
+  // Each of these signs stands for 30 bytes; the last letter makes the sum odd.
+  await makeVariant(store, product, { sku: `${'\ufdfa'.repeat(70)}a`, price_cents: 1 })
+  const admin = await app.database.openAdmin()
+  const { rows } = await admin.query(
+    `select convert_to(w.lexeme, 'UTF8') from product_search s, unnest(s.head || s.words) w
+      where s.product_id = $1`,
+    [product],
+  )
+  // Five words of the SKU, and the product's name with its stem.
+  assert.equal(rows.length, 7)
 })

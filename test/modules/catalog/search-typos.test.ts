@@ -124,6 +124,15 @@ test('a word that was itself a slip is one again once it is corrected', async ()
   assert.deepEqual(await find('lantren'), [])
 })
 
+test('a word that no product has any more is in the way of none that one has', async () => {
+  const { id } = await makeProduct(store, 'barometer', { name: 'Barrometer' })
+  await store.patch(`${PRODUCTS}/${id}`, { name: 'Barometer' })
+  // One slip from what it was called, two from what it is.
+  assert.deepEqual(await find('barrometter'), ['barometer'])
+  await store.post(`${PRODUCTS}/${id}/archive`)
+  assert.deepEqual(await find('barrometter'), [])
+})
+
 test("another store's words are none of this one's", async () => {
   const other = await openLiveStore(app, 'other')
   await makeProduct(other, 'kettle', { name: 'Kettle' })

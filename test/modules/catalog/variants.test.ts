@@ -110,6 +110,8 @@ describe('making a variant', () => {
       ...['usd', 'US', 'XQZ', '', null, 840].map((code): [string, unknown] => ['currency', code]),
       ...[-1, 0.5, 1_000_001].map((at): [string, unknown] => ['position', at]),
       ['metadata', { large: 'x'.repeat(16_384) }],
+      // In form C each of these is two characters.
+      ['sku', '\u0958'.repeat(51)],
     ]
     for (const [member, value] of wrong) {
       const body = { sku: `bad-${randomUUID()}`, price_cents: 1, [member]: value }
@@ -169,6 +171,8 @@ describe('changing a variant', () => {
     await makeVariant(acme, productId, { sku: 'D-2', price_cents: 5 })
     const taken = await acme.patch(`${url}/${made.id}`, { sku: 'D-2', price_cents: 6 })
     assert.deepEqual(codeOf(taken), [409, 'sku_exists'])
+    const grown = await acme.patch(`${url}/${made.id}`, { sku: '\u0958'.repeat(51) })
+    assert.deepEqual(codeOf(grown), [400, 'invalid_body'])
     const other = await makeProduct(acme, 'hat')
     for (const path of [
       `${other.id}/variants/${made.id}`,

@@ -88,6 +88,7 @@ test('a checkout is refused', async (t) => {
       [{ ...good, expedited: 'fast' }, 'expedited'],
       [{ ...good, email: 'nowhere' }, 'email'],
       [{ ...good, person_id: 'ann' }, 'person_id'],
+      [{ ...good, person_id: `urn:uuid:${randomUUID()}` }, 'person_id'],
       [{ ...good, gift_card_code: 7 }, 'gift_card_code'],
       [{ ...good, coupon_code: ['A'] }, 'coupon_code'],
       [{ ...good, shipping: {} }, 'shipping.mode'],

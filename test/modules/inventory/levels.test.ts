@@ -151,6 +151,9 @@ test('the stock of a store', async (t) => {
       return [items.map(({ sku }: { sku: string }) => sku), total]
     }
     assert.deepEqual(await skus('?sku=list-a'), [['list-a'], 1])
+    await track(1, {}, 'gr\u00f6\u00dfe')
+    const apart = encodeURIComponent('gro\u0308\u00dfe')
+    assert.deepEqual(await skus(`?sku=${apart}`), [['gr\u00f6\u00dfe'], 1])
     assert.deepEqual(await skus('?low=true'), [['list-b'], 1])
     const { items, total } = (await acme.get(`${URL}?low=false&limit=100`)).body
     const lows = items.filter(({ sku }: { sku: string }) => sku === 'list-b')

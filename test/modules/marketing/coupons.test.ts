@@ -67,6 +67,13 @@ test('coupons', async (t) => {
     assert.deepEqual(body.coupon.applies_to, applies_to)
   })
 
+  await t.test('are for a collection in whichever form its accents are typed', async () => {
+    const { applies_to } = await makeCoupon(acme, {
+      applies_to: { collection_slugs: ['cafe\u0301'] },
+    })
+    assert.deepEqual(applies_to.collection_slugs, ['caf\u00e9'])
+  })
+
   await t.test('leave nothing behind when their code is taken, whoever comes at once', async () => {
     const store = await app.merchant('race')
     const answers = await times(20, (i) =>
@@ -137,6 +144,15 @@ test('coupons', async (t) => {
     [
       'no id',
       { code: 'x', type: 'free_shipping', applies_to: { product_ids: ['p'] } },
+      'invalid_body',
+    ],
+    [
+      'an id as an address',
+      {
+        code: 'x',
+        type: 'free_shipping',
+        applies_to: { product_ids: ['urn:uuid:00000000-0000-4000-8000-000000000000'] },
+      },
       'invalid_body',
     ],
     [

@@ -108,6 +108,18 @@ describe('an image that is fit to be kept', () => {
     assert.ok((await makeFit(chatty, 'image/jpeg')).bytes.equals(jpeg))
   })
 
+  test('has no thumbnail beside it', async () => {
+    const background = { r: 200, g: 3, b: 3, alpha: 0.5 }
+    const bytes = await sharp({ create: { width: 64, height: 32, channels: 4, background } })
+      .avif()
+      .toBuffer()
+    assert.ok((await makeFit(bytes, 'image/avif')).bytes.equals(bytes))
+    // What was the transparency of the picture is now called a thumbnail of it.
+    bytes.write('thmb', bytes.indexOf('auxl', bytes.indexOf('iref')), 'latin1')
+    const fit = await makeFit(bytes, 'image/avif')
+    assert.deepEqual([fit.bytes.includes('thmb'), fit.width, fit.height], [false, 64, 32])
+  })
+
   test('a text that would inflate to far more is never inflated', async () => {
     const png = await plain('png')
     const bomb = deflateSync(Buffer.alloc(16 * 1_024 * 1_024))

@@ -140,6 +140,27 @@ test('assets are served', async (t) => {
     assert.ok((await get(`${gif.path}?w=160`)).bytes.equals(moving))
   })
 
+  await t.test('as they are where a smaller form would take more bytes', async () => {
+    const side = 700
+    // Black and white in a pattern: next to nothing, until it is made smaller and turns grey.
+    const pixels = Uint8Array.from({ length: side * side }, (_, at) =>
+      ((at % side) % 7) * (Math.floor(at / side) % 5) > 8 ? 255 : 0,
+    )
+    const bytes = await sharp(pixels, { raw: { width: side, height: side, channels: 1 } })
+      .png({ palette: true, colours: 2 })
+      .toBuffer()
+    const { path, sha256 } = await upload(bytes, 'image/png')
+    const folder = join(app.runtime.config.DATA_DIR, 'assets', 'acme')
+    const before = (await readdir(folder)).length
+    for (const _ of ['made', 'found']) {
+      const answer = await get(`${path}?w=640`)
+      assert.ok(answer.bytes.equals(bytes))
+      assert.equal(answer.header('etag'), `"${sha256}"`)
+      assert.match(answer.header('cache-control') ?? '', /immutable/)
+    }
+    assert.equal((await readdir(folder)).length, before)
+  })
+
   await t.test('drawings may do nothing in a browser', async () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="2000" onload="x()"><script>x()</script></svg>'

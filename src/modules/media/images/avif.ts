@@ -14,8 +14,8 @@ const PICTURE_ITEMS = new Set(['av01', 'grid'])
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
 /**
- * AVIF keeps metadata as items among the pictures, where it cannot be cut out without moving all
- * else. So a file that has any, or a colour profile, is only marked, and encoded anew.
+ * AVIF keeps metadata and thumbnails as items among the pictures, where they cannot be cut out without
+ * moving all else. So a file that has any, or a colour profile, is only marked, and encoded anew.
  */
 export function readAvif(bytes: Buffer): Picture {
   const boxes = readBoxes(bytes)
@@ -34,6 +34,7 @@ export function readAvif(bytes: Buffer): Picture {
   )
   const stained =
     hasProfile ||
+    all.some(namesThumbnail) ||
     items.some((type) => METADATA_ITEMS.has(type)) ||
     boxes.some(({ type }) => !TOP_LEVEL.has(type))
   return {
@@ -70,6 +71,10 @@ function withChildren(box: Box): Box[] {
   if (skipped === undefined) return [box]
   return [box, ...readBoxes(box.payload.subarray(skipped)).flatMap(withChildren)]
 }
+
+/** Of how one item refers to another: a smaller copy may show what was cut off the picture since. */
+const namesThumbnail = ({ type, payload }: Box): boolean =>
+  type === 'iref' && readBoxes(payload.subarray(4)).some((each) => each.type === 'thmb')
 
 /** The types of the items in an `iinf`, whose entries are boxes behind a count. */
 function itemTypes({ payload }: Box): string[] {
