@@ -75,7 +75,11 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       failures.remember(caller, hits)
       if (hits > perMinute.failed) throw spent(perMinute.failed)
     },
-    forgive: (caller) => orUnavailable(() => store.unhit(`failed:${caller}`)),
+    async forgive(caller) {
+      await orUnavailable(() => store.unhit(`failed:${caller}`))
+      // Else a login that was right would be held against whoever comes next from there.
+      failures.forget(caller)
+    },
     async gate(caller) {
       if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
     },
@@ -154,7 +158,7 @@ function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) 
     return question
   }
 
-  return { of, remember }
+  return { of, remember, forget: (caller: string) => known.delete(caller) }
 }
 
 /** What is no count must not pass for a small one. */

@@ -53,6 +53,18 @@ describe('what a process remembers of callers', () => {
     await limits.wager('a')
   })
 
+  test('a wager that succeeds keeps nobody out, also where it was the last there was', async () => {
+    const { store } = countingStore()
+    const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
+    for (let n = 1; n < perMinute.failed; n++) await limits.failure('a')
+    await limits.wager('a')
+    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    await limits.forgive('a')
+    await limits.gate('a')
+    await limits.failure('a')
+    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+  })
+
   test('spares the store: one question a second, also of many at a time', async () => {
     const { store, asked } = countingStore()
     let time = 0
