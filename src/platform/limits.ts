@@ -2,6 +2,7 @@ import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isPostgresError } from '../db/constraints.ts'
 import { ApiError } from '../errors.ts'
+import { withoutPort } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { openPostgresStore } from './limits-postgres.ts'
 import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
@@ -189,9 +190,10 @@ const spent = (limit: number) =>
 const IPV6_PREFIX = 64
 
 /** Who is counted together: an IPv4 address, or an IPv6 network. */
-export function callerOf(ip: string): string {
+export function callerOf(written: string): string {
   // A plain IPv4 address needs no reading: it is its own name.
-  if (isIPv4(ip)) return ip
+  if (isIPv4(written)) return written
+  const ip = withoutPort(written)
   // The library would also read 1 or 0x7f.1 as addresses. What is none shares one count.
   if (isIP(ip) === 0) return 'unknown'
   const address = ipaddr.process(ip)
