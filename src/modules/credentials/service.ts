@@ -110,14 +110,21 @@ export async function issueInitial(
   return db.transaction('credentials: issue initial', async (tx) => {
     await identity.holdSession(tx, owner)
     const live = (await stores.get(tx)).status === 'live'
-    const row = {
-      label: label ?? 'Initial key',
-      scopes: live ? SCOPES : PRE_LIVE_SCOPES,
-      expiresAt: null,
-      initialStage: live ? ('live' as const) : ('pre_live' as const),
-    }
+    const initialStage = live ? 'live' : 'pre_live'
+    await refuseSecond(tx, initialStage)
+    const scopes = live ? SCOPES : PRE_LIVE_SCOPES
+    const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
     return refusing(mint(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
   })
+}
+
+/** Names the key there is: whoever has lost it, or has the store from somebody else, can revoke it. */
+async function refuseSecond(tx: Tx, stage: Stage) {
+  // Two who ask at once follow one another, so that the second finds the key of the first.
+  await queries.lockInitial(tx)
+  const standing = await queries.findInitial(tx, stage)
+  if (standing === null) return
+  throw new ApiError('initial_credential_exists', { body: { credential_id: standing.id } })
 }
 
 interface NewKey {

@@ -66,6 +66,7 @@ describe('the initial key', () => {
     const again = await owner.post(URL, {})
     assert.deepEqual([again.status, again.body.error.code], [409, 'initial_credential_exists'])
 
+    assert.equal(again.body.credential_id, first.body.credential.id)
     const revoked = await owner.post(`/v1/my/credentials/${first.body.credential.id}/revoke`)
     assert.deepEqual([revoked.status, revoked.body.alreadyRevoked], [200, false])
     assert.equal(revoked.body.selfRevoked, false)
@@ -76,6 +77,19 @@ describe('the initial key', () => {
     const live = await owner.post(URL, {})
     assert.deepEqual([live.status, live.body.credential.scopes], [201, SCOPES])
     assert.equal((await owner.post(URL, {})).status, 409)
+  })
+
+  test('of the owner before is named to the new one, who ends it and mints another', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    const { key } = (await (await app.owner(OWNER)).post(URL)).body.credential
+    await app.operator.put('/v1/stores/acme/owner', { email: 'new@owner.example' })
+    const owner = await app.owner('new@owner.example')
+    const { credential_id } = (await owner.post(URL)).body
+    assert.equal((await owner.post(`/v1/my/credentials/${credential_id}/revoke`)).status, 200)
+    const before = app.as({ authorization: `Bearer ${key}` })
+    assert.equal((await before.get('/v1/my/credentials/self')).status, 401)
+    assert.equal((await owner.post(URL)).status, 201)
   })
 
   test('is minted once when fifty ask at the same time', async (t) => {
