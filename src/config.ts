@@ -166,7 +166,7 @@ export const SETTINGS = {
     (item) => isIP(item) !== 0,
   ),
   RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
-  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failures per caller and key elsewhere'),
+  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failures per caller elsewhere'),
   CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkouts per tenant and shopper'),
   REDIS_URL: {
     ...url(['redis', 'rediss'], 'limiter counters in Redis; unset: in PostgreSQL'),
