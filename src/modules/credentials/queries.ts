@@ -46,10 +46,6 @@ export const findCredential = (db: Db, id: string) =>
     sql`select ${columns} from credentials where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Serialises the minting of a store's initial keys. */
-export const lockInitial = (db: Db) =>
-  db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/initial key`}, 0))`)
-
 /** The active one of that stage: there is one at most. */
 export const findInitial = (db: Db, stage: Stage) =>
   db.maybe(

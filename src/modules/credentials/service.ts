@@ -109,7 +109,10 @@ export async function issueInitial(
   const db = database.tenant(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
     await identity.holdSession(tx, owner)
-    const live = (await stores.get(tx)).status === 'live'
+    // Two who ask at once follow one another, and so do a mint and a change of the owner.
+    const { status, owner_email } = await stores.lock(tx)
+    if (owner_email !== owner.email) throw new ApiError('unknown_tenant')
+    const live = status === 'live'
     const initialStage = live ? 'live' : 'pre_live'
     await refuseSecond(tx, initialStage)
     const scopes = live ? SCOPES : PRE_LIVE_SCOPES
@@ -120,8 +123,6 @@ export async function issueInitial(
 
 /** Names the key there is: whoever has lost it, or has the store from somebody else, can revoke it. */
 async function refuseSecond(tx: Tx, stage: Stage) {
-  // Two who ask at once follow one another, so that the second finds the key of the first.
-  await queries.lockInitial(tx)
   const standing = await queries.findInitial(tx, stage)
   if (standing === null) return
   throw new ApiError('initial_credential_exists', { body: { credential_id: standing.id } })
