@@ -40,7 +40,7 @@ ${lines.join('\n')}
 \`DATA_DIR/secrets.json\` with mode 0600. With \`NODE_ENV=production\` they must be given instead, so that
 every process of an installation has the same ones. The passwords of our database roles, the keys that
 sign tokens and the keys that encrypt at rest all follow from \`SECRET_KEY\`: losing it means losing what
-it sealed.
+it sealed. No two of the three may be the same.
 
 ## What production refuses
 

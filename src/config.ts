@@ -31,13 +31,17 @@ const text = (fallback: string, meaning: string) =>
 const optional = (meaning: string) =>
   setting<string | undefined>(undefined, 'a text', meaning, (value) => value)
 
-const secret = (meaning: string) => ({
-  ...setting<string | undefined>(undefined, 'at least 32 characters', meaning, (value) => {
-    if (value.length < 32) throw new Expected()
+const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 characters') => ({
+  ...setting<string | undefined>(undefined, expected, meaning, (value) => {
+    if (!form.test(value)) throw new Expected()
     return value
   }),
   secret: true as const,
 })
+
+/** What is sent in a header must arrive as it is: a line end that was copied along never would. */
+const token = (meaning: string) =>
+  secret(meaning, /^[!-~][ -~]{30,}[!-~]$/, 'at least 32 characters of ASCII, no space around them')
 
 const whole = (fallback: number, min: number, max: number, meaning: string) =>
   setting<number>(fallback, `a whole number from ${min} to ${max}`, meaning, (value) => {
@@ -46,8 +50,8 @@ const whole = (fallback: number, min: number, max: number, meaning: string) =>
     return number
   })
 
-const oneOf = <T extends string>(fallback: T, all: readonly T[], meaning: string) =>
-  setting<T>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
+const oneOf = <const T extends string, const F>(fallback: F, all: readonly T[], meaning: string) =>
+  setting<T | F>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
     const found = all.find((each) => each === value)
     if (found === undefined) throw new Expected()
     return found
@@ -133,22 +137,18 @@ export const SETTINGS = {
   ),
   DATABASE_POOL_MAX: whole(10, 2, 500, 'connections of each pool of a process'),
   MIGRATE_ON_START: oneOf('true', ['true', 'false'], 'whether a start migrates the database'),
-  OPERATOR_TOKEN: secret('the operator plane; generated into `DATA_DIR` when unset'),
-  STOREFRONT_TOKEN: secret('the storefront plane; generated likewise'),
-  STOREFRONT_TOKEN_PREVIOUS: secret('also accepted while storefronts move to the new token'),
+  OPERATOR_TOKEN: token('the operator plane; generated into `DATA_DIR` when unset'),
+  STOREFRONT_TOKEN: token('the storefront plane; generated likewise'),
+  STOREFRONT_TOKEN_PREVIOUS: token('also accepted while storefronts move to the new token'),
   STOREFRONT_API_URL: url(['http', 'https'], 'where the role `storefront` finds the platform'),
   STOREFRONT_ZONE: optional(
     'stores are at `<tenant>.<zone>`; default `localhost`, in production none',
   ),
   SECRET_KEY: secret('the root of every derived key; generated likewise'),
-  PAYMENT_GATEWAY: setting<'simulated' | 'nmi' | undefined>(
+  PAYMENT_GATEWAY: oneOf(
     undefined,
-    'one of simulated, nmi',
+    ['simulated', 'nmi'],
     'which gateway stores use; default `simulated`, to be named in production',
-    (value) => {
-      if (value !== 'simulated' && value !== 'nmi') throw new Expected()
-      return value
-    },
   ),
   NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
   NMI_SECURITY_KEY: { ...optional("NMI's key"), secret: true as const },
@@ -166,7 +166,7 @@ export const SETTINGS = {
     (item) => isIP(item) !== 0,
   ),
   RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
-  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failures per caller and key elsewhere'),
+  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failures per caller elsewhere'),
   CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkouts per tenant and shopper'),
   REDIS_URL: {
     ...url(['redis', 'rediss'], 'limiter counters in Redis; unset: in PostgreSQL'),
@@ -186,14 +186,10 @@ export const SETTINGS = {
   IDENTITY_JWKS_URL: url(['http', 'https'], 'an external identity provider to trust'),
   IDENTITY_ISSUER: optional('its `iss`'),
   IDENTITY_AUDIENCE: optional('its `aud`'),
-  IDENTITY_EMAIL_VERIFICATION: setting<'off' | 'required' | undefined>(
+  IDENTITY_EMAIL_VERIFICATION: oneOf(
     undefined,
-    'one of off, required',
+    ['off', 'required'],
     'whether an owner proves the e-mail address; default: required in production, else off',
-    (value) => {
-      if (value !== 'off' && value !== 'required') throw new Expected()
-      return value
-    },
   ),
   LOG_LEVEL: oneOf(
     'info',
@@ -287,6 +283,10 @@ function crossFaults(read: Read): string[] {
     if (read.WEBHOOK_TEST_TARGETS.length > 0) {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
     }
+  }
+  const given = [read.OPERATOR_TOKEN, read.STOREFRONT_TOKEN, read.SECRET_KEY].filter(Boolean)
+  if (new Set(given).size < given.length) {
+    faults.push('OPERATOR_TOKEN, STOREFRONT_TOKEN and SECRET_KEY must be three different secrets')
   }
   if (read.PAYMENT_GATEWAY === 'nmi' && read.NMI_SECURITY_KEY === undefined) {
     faults.push('NMI_SECURITY_KEY must be set when PAYMENT_GATEWAY is nmi')

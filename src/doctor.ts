@@ -232,7 +232,10 @@ async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {
     await Promise.race([ping(), late.promise])
     return well('limiter', 'answers')
   } catch (error) {
-    return ill('limiter', say(error), 'Without it every guarded route answers 503: see REDIS_URL')
+    // Guarded routes say no more than that it is unavailable; why that is, is the cause.
+    const { cause = error } = Object(error) as { cause?: unknown }
+    const advice = 'Without it every guarded route answers 503: see REDIS_URL, else DATABASE_URL'
+    return ill('limiter', say(cause), advice)
   } finally {
     clearTimeout(timer)
   }

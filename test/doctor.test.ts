@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { migrate } from '../src/db/migrate.ts'
 import { type DoctorOptions, printDoctor, runDoctor } from '../src/doctor.ts'
+import { ApiError } from '../src/errors.ts'
 import { emptyFolder, query, start } from './harness/embedded.ts'
 
 /** What is wrong, by check. */
@@ -145,6 +146,11 @@ test('the doctor finds', async (t: TestContext) => {
     const pingLimiter = () => Promise.reject(new Error('connect ECONNREFUSED'))
     assert.deepEqual(await complaints({ ...options, pingLimiter }), {
       limiter: 'connect ECONNREFUSED',
+    })
+    const cause = new Error('password authentication failed')
+    const refuse = () => Promise.reject(new ApiError('db_error', { cause }))
+    assert.deepEqual(await complaints({ ...options, pingLimiter: refuse }), {
+      limiter: cause.message,
     })
   })
 

@@ -157,6 +157,19 @@ describe('settings that are wrong', () => {
     assert.doesNotMatch(output, /\n {4}at /)
   })
 
+  test('include a token that no header carries as it is, and one secret for two purposes', async (t) => {
+    const token = 'a token that is long enough for all'
+    const SECRET_KEY = token
+    const output = await refuses(t, {
+      OPERATOR_TOKEN: `${token}\r`,
+      STOREFRONT_TOKEN: token,
+      SECRET_KEY,
+    })
+    assert.match(output, /OPERATOR_TOKEN must be at least 32 characters of ASCII, no space around/)
+    assert.match(output, /STOREFRONT_TOKEN and SECRET_KEY must be three different secrets/)
+    assert.ok(!output.includes(token))
+  })
+
   test('in production include secrets that nobody has set, and cards sent in the open', async (t) => {
     const output = await refuses(t, { NODE_ENV: 'production', NMI_URL: 'HTTP://nmi.example' })
     assert.match(output, /NMI_URL must be https/)

@@ -6,9 +6,12 @@ interface PostgresError {
   severity?: string
 }
 
+/** Its codes have a digit somewhere; those of a socket, such as EPIPE, have none. */
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/
+
 /** Said by the server itself. */
 export const isPostgresError = (error: unknown): error is Error & PostgresError =>
-  error instanceof Error && /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '')
+  error instanceof Error && SQLSTATE.test((error as { code?: string }).code ?? '')
 
 /** Whether a statement's failure leaves its connection fit for the next one. */
 export const sparesConnection = (error: unknown): boolean =>

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Logger } from 'pino'
+import { withoutPort } from '../kernel/address.ts'
 
 /**
  * Who is asking, where no framework says so: the peer, or behind proxies that are trusted, the last
@@ -20,7 +21,7 @@ export function addressReader(trusted: readonly string[]) {
   return ({ socket, headers }: IncomingMessage): string | null => {
     let address = socket.remoteAddress ?? null
     const given = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',')
-    for (const next of given.toReversed().map((each) => each.trim())) {
+    for (const next of given.toReversed().map((each) => withoutPort(each.trim()))) {
       if (address === null || isIP(next) === 0 || !isTrusted(address)) break
       address = next
     }

@@ -2,6 +2,7 @@ import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isPostgresError } from '../db/constraints.ts'
 import { ApiError } from '../errors.ts'
+import { withoutPort } from '../kernel/address.ts'
 import { type Clock, systemClock } from '../kernel/clock.ts'
 import { openPostgresStore } from './limits-postgres.ts'
 import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
@@ -75,7 +76,11 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       failures.remember(caller, hits)
       if (hits > perMinute.failed) throw spent(perMinute.failed)
     },
-    forgive: (caller) => orUnavailable(() => store.unhit(`failed:${caller}`)),
+    async forgive(caller) {
+      await orUnavailable(() => store.unhit(`failed:${caller}`))
+      // Else a login that was right would be held against whoever comes next from there.
+      failures.forget(caller)
+    },
     async gate(caller) {
       if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
     },
@@ -154,7 +159,7 @@ function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) 
     return question
   }
 
-  return { of, remember }
+  return { of, remember, forget: (caller: string) => known.delete(caller) }
 }
 
 /** What is no count must not pass for a small one. */
@@ -185,9 +190,10 @@ const spent = (limit: number) =>
 const IPV6_PREFIX = 64
 
 /** Who is counted together: an IPv4 address, or an IPv6 network. */
-export function callerOf(ip: string): string {
+export function callerOf(written: string): string {
   // A plain IPv4 address needs no reading: it is its own name.
-  if (isIPv4(ip)) return ip
+  if (isIPv4(written)) return written
+  const ip = withoutPort(written)
   // The library would also read 1 or 0x7f.1 as addresses. What is none shares one count.
   if (isIP(ip) === 0) return 'unknown'
   const address = ipaddr.process(ip)

@@ -53,6 +53,18 @@ describe('what a process remembers of callers', () => {
     await limits.wager('a')
   })
 
+  test('a wager that succeeds keeps nobody out, also where it was the last there was', async () => {
+    const { store } = countingStore()
+    const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
+    for (let n = 1; n < perMinute.failed; n++) await limits.failure('a')
+    await limits.wager('a')
+    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    await limits.forgive('a')
+    await limits.gate('a')
+    await limits.failure('a')
+    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+  })
+
   test('spares the store: one question a second, also of many at a time', async () => {
     const { store, asked } = countingStore()
     let time = 0
@@ -117,6 +129,10 @@ describe('who is counted together', () => {
     ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
     ['::1', '::/64'],
+    ['192.0.2.7:4711', '192.0.2.7'],
+    ['[2001:db8:1:2::9]:4711', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::9]', '2001:db8:1:2::/64'],
+    ['[2001:db8:1:2::9]:4711, 192.0.2.7', 'unknown'],
     ['', 'unknown'],
     ['192.0.2', 'unknown'],
     ['0x7f.1', 'unknown'],

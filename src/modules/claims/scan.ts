@@ -1,4 +1,4 @@
-import { type Match, read } from './match.ts'
+import { type Match, type Reading, read } from './match.ts'
 import { RULES_VERSION } from './rules.ts'
 import {
   FINDINGS_MAX,
@@ -7,6 +7,7 @@ import {
   type ScanResult,
   type Severity,
 } from './schema.ts'
+import { asShown } from './turned.ts'
 import { type Segment, walkStrings } from './walk.ts'
 
 const CONTEXT_CHARACTERS = 40
@@ -37,8 +38,7 @@ export function scanDocument(value: unknown): ScanResult {
   let hasNotice = false
   let goods: Found | undefined
   walkStrings(value, (text, path) => {
-    const reading = read(text)
-    collect(found, path, text, reading.matches)
+    const reading = collectFrom(found, path, text)
     hasNotice ||= reading.hasNotice
     if (goods === undefined && reading.goods !== undefined) {
       const match: Match = { rule: 'missing_disclaimer', ...reading.goods }
@@ -53,8 +53,17 @@ export function scanDocument(value: unknown): ScanResult {
 /** Reads one text, which stands at the root of nothing: its path is empty. */
 export function scanOne(text: string): ScanResult {
   const found = newCollector()
-  collect(found, [], text, read(text).matches)
+  collectFrom(found, [], text)
   return finish(found)
+}
+
+/** Reads a text as it is written and, where that differs, as it is shown. */
+function collectFrom(found: Collector, path: readonly Segment[], text: string): Reading {
+  const reading = read(text)
+  collect(found, path, text, reading.matches)
+  const shown = asShown(text)
+  if (shown !== null) collect(found, path, shown, read(shown).matches)
+  return reading
 }
 
 function collect(found: Collector, path: readonly Segment[], text: string, matches: Match[]) {

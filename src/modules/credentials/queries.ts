@@ -46,6 +46,16 @@ export const findCredential = (db: Db, id: string) =>
     sql`select ${columns} from credentials where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
+/** The active one of that stage: there is one at most. */
+export const findInitial = (db: Db, stage: Stage) =>
+  db.maybe(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from credentials
+     where tenant_ref = ${db.tenant} and initial_stage = ${stage} and revoked_at is null`,
+  )
+
 /** Keeps a key from being revoked until the transaction ends. Null when it is no longer active. */
 export const holdActive = (db: Db, id: string) =>
   db.maybe(

@@ -109,15 +109,23 @@ export async function issueInitial(
   const db = database.tenant(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
     await identity.holdSession(tx, owner)
-    const live = (await stores.get(tx)).status === 'live'
-    const row = {
-      label: label ?? 'Initial key',
-      scopes: live ? SCOPES : PRE_LIVE_SCOPES,
-      expiresAt: null,
-      initialStage: live ? ('live' as const) : ('pre_live' as const),
-    }
+    // Two who ask at once follow one another, and so do a mint and a change of the owner.
+    const { status, owner_email } = await stores.lock(tx)
+    if (owner_email !== owner.email) throw new ApiError('unknown_tenant')
+    const live = status === 'live'
+    const initialStage = live ? 'live' : 'pre_live'
+    await refuseSecond(tx, initialStage)
+    const scopes = live ? SCOPES : PRE_LIVE_SCOPES
+    const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
     return refusing(mint(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
   })
+}
+
+/** Names the key there is: whoever has lost it, or has the store from somebody else, can revoke it. */
+async function refuseSecond(tx: Tx, stage: Stage) {
+  const standing = await queries.findInitial(tx, stage)
+  if (standing === null) return
+  throw new ApiError('initial_credential_exists', { body: { credential_id: standing.id } })
 }
 
 interface NewKey {

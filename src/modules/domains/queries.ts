@@ -156,15 +156,27 @@ export const clearPrimary = (tx: Tx) =>
 
 export const markPrimary = (tx: Tx, id: string) => update(tx, id, sql`is_primary = true`)
 
+const gone = sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
+                 removed_at = coalesce(removed_at, now())`
+
 /** Only a name that was live can still point here, so a mere claim blocks nobody when it ends. */
 export const removeDomain = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
-        removed_at = now(),
+    sql`${gone},
         quarantined_until = case when activated_at is not null then now() + ${quarantineFor} end`,
   )
+
+/** For others to have at once. */
+export const releaseDomain = (tx: Tx, id: string) =>
+  update(tx, id, sql`${gone}, quarantined_until = null`)
+
+/** A store may have let the same name go more than once. Answers how often it had. */
+export const endQuarantines = (tx: Tx, hostname: string) =>
+  tx.run(sql`
+    update domains set quarantined_until = null, updated_at = now()
+     where tenant_ref = ${tx.tenant} and hostname = ${hostname} and quarantined_until is not null`)
 
 /** The names that are due to be asked about. */
 export const checks = defineQueue({

@@ -196,7 +196,7 @@ export const operatorRoutes =
         },
       },
       async ({ db, actor, params }) => ({
-        domain: changed(await domains.remove(db, actor, params.id)),
+        domain: changed(await domains.release(db, actor, params.id)),
       }),
     )
 

@@ -123,13 +123,34 @@ export function setPrimary(db: TenantDb, actor: Actor, id: string) {
 
 /** Lets a hostname go. Repeating it is harmless. */
 export function remove(db: TenantDb, actor: Actor, id: string) {
-  return change(db, 'domains: remove', id, async (tx, before) => {
-    if (before.status === 'removed') return before
-    const after = await queries.removeDomain(tx, before.id)
-    if (before.is_primary) await stores.setPrimaryHostname(tx, null)
-    await announce(tx, actor, 'removed', { before, after })
-    return after
+  return change(db, 'domains: remove', id, async (tx, before) =>
+    before.status === 'removed' ? before : end(tx, actor, before, queries.removeDomain),
+  )
+}
+
+/**
+ * Takes a hostname from a store on the operator's word, for another to claim: a quarantine, which would
+ * refuse that claim for a month, neither begins nor goes on. The other still has to prove the name.
+ */
+export function release(db: TenantDb, actor: Actor, id: string) {
+  return change(db, 'domains: release', id, async (tx, before) => {
+    const ended = await queries.endQuarantines(tx, before.hostname)
+    if (before.status === 'removed' && ended === 0) return before
+    return end(tx, actor, before, queries.releaseDomain)
   })
+}
+
+async function end(
+  tx: Tx,
+  actor: Actor,
+  before: DomainRow,
+  write: (tx: Tx, id: string) => Promise<DomainRow>,
+): Promise<DomainRow> {
+  const after = await write(tx, before.id)
+  if (before.is_primary) await stores.setPrimaryHostname(tx, null)
+  const action = before.status === 'removed' ? 'released' : 'removed'
+  await announce(tx, actor, action, { before, after })
+  return after
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { withoutPort } from '../../kernel/address.ts'
 import { emailDomain, foldEmail } from '../../kernel/email.ts'
 import { canonicalHostname } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
@@ -45,10 +46,6 @@ function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
 
 /** Kept as a digest: whoever reads the table or a list learns no fingerprint from it. */
 const digestOf = (fingerprint: string) => sha256(fingerprint).toString('hex')
-
-/** As some proxies write it: `192.0.2.1:443`, `[2001:db8::1]:443`, `[2001:db8::1]`. */
-const withoutPort = (text: string): string =>
-  /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text
 
 const normalisers: Record<BanKind, (text: string) => string | null> = {
   email: foldEmail,

@@ -28,7 +28,7 @@ const WARNINGS_MAX = 200
 export async function listWarnings({ value }: GivenManifest): Promise<Warning[]> {
   const warnings: Warning[] = []
   for (const [index, { type, props }] of (value.template?.sections ?? []).entries()) {
-    if (warnings.length === WARNINGS_MAX) break
+    if (warnings.length >= WARNINGS_MAX) break
     const path = `/template/sections/${index}`
     const schema = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
     if (schema === undefined) {
@@ -38,7 +38,8 @@ export async function listWarnings({ value }: GivenManifest): Promise<Warning[]>
       warnings.push(...(await listOddProps(schema, props, `${path}/props`)))
     }
   }
-  return warnings
+  // A section may have several, and the last of them reach beyond.
+  return warnings.slice(0, WARNINGS_MAX)
 }
 
 async function listOddProps(schema: TSchema, props: unknown, path: string): Promise<Warning[]> {

@@ -55,6 +55,13 @@ export function openStoreCheck(): (db: Db) => Promise<void> {
 
 export const find = queries.findStore
 
+/** The store, which nobody else changes until this transaction has ended. */
+export async function lock(tx: Tx): Promise<Store> {
+  const store = await queries.lockStore(tx)
+  if (store === null) throw new ApiError('unknown_tenant')
+  return store
+}
+
 /** The store's currency, which stays what it is until this transaction has ended. */
 export async function holdCurrency(tx: Tx): Promise<string> {
   return (await queries.holdCurrency(tx)).currency
@@ -96,8 +103,7 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
 
 /** For the site's own transaction, which audits and announces it. Answers the version before. */
 export async function setActiveVersion(tx: Tx, version: number): Promise<number | null> {
-  const before = await queries.lockStore(tx)
-  if (before === null) throw new ApiError('unknown_tenant')
+  const before = await lock(tx)
   await queries.updateActiveVersion(tx, version)
   return before.activeVersion
 }
@@ -114,8 +120,7 @@ function change(
   apply: (db: Db, before: Store) => Promise<Store>,
 ) {
   return db.transaction(action, async (tx) => {
-    const before = await queries.lockStore(tx)
-    if (before === null) throw new ApiError('unknown_tenant')
+    const before = await lock(tx)
     const after = await apply(tx, before)
     await audit.record(tx, actor, {
       action,

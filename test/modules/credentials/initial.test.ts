@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { PRE_LIVE_SCOPES, SCOPES } from '../../../src/kernel/scopes.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
+import { until } from '../../harness/eventually.ts'
 import { assertRefused, countStatuses, essence, keysOf, times } from '../../harness/refusals.ts'
 import { openSuperuser, putLive } from '../../harness/superuser.ts'
 
@@ -66,6 +67,7 @@ describe('the initial key', () => {
     const again = await owner.post(URL, {})
     assert.deepEqual([again.status, again.body.error.code], [409, 'initial_credential_exists'])
 
+    assert.equal(again.body.credential_id, first.body.credential.id)
     const revoked = await owner.post(`/v1/my/credentials/${first.body.credential.id}/revoke`)
     assert.deepEqual([revoked.status, revoked.body.alreadyRevoked], [200, false])
     assert.equal(revoked.body.selfRevoked, false)
@@ -76,6 +78,40 @@ describe('the initial key', () => {
     const live = await owner.post(URL, {})
     assert.deepEqual([live.status, live.body.credential.scopes], [201, SCOPES])
     assert.equal((await owner.post(URL, {})).status, 409)
+  })
+
+  test('of the owner before is named to the new one, who ends it and mints another', async (t) => {
+    const app = await openTestApp(t)
+    await makeStore(app, 'acme')
+    const { key } = (await (await app.owner(OWNER)).post(URL)).body.credential
+    await app.operator.put('/v1/stores/acme/owner', { email: 'new@owner.example' })
+    const owner = await app.owner('new@owner.example')
+    const { credential_id } = (await owner.post(URL)).body
+    assert.equal((await owner.post(`/v1/my/credentials/${credential_id}/revoke`)).status, 200)
+    const before = app.as({ authorization: `Bearer ${key}` })
+    assert.equal((await before.get('/v1/my/credentials/self')).status, 401)
+    assert.equal((await owner.post(URL)).status, 201)
+  })
+
+  test('is not minted by who owns the store no more, though the change was under way', async (t) => {
+    const app = await openTestApp(t)
+    const [operator, watcher] = [
+      await openSuperuser(t, app.database),
+      await openSuperuser(t, app.database),
+    ]
+    await makeStore(app, 'acme')
+    const owner = await app.owner(OWNER)
+    await operator.query('begin')
+    await operator.query(`update stores set owner_email = 'new@owner.example'`)
+    const late = owner.post(URL)
+    await until('waits for the change', async () => {
+      const { rows } = await watcher.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows.length === 1
+    })
+    await operator.query('commit')
+    assert.deepEqual([(await late).status, (await late).body.error.code], [404, 'unknown_tenant'])
   })
 
   test('is minted once when fifty ask at the same time', async (t) => {

@@ -147,6 +147,8 @@ describe('the operator', () => {
 test('the operator takes a name from one store and gives it to another', async (t) => {
   const app = await openDomainsApp(t)
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  // That it let the name go once before must not keep it from others either.
+  await remove(acme, await claimActive(app, acme, 'shop.example.net'))
   const held = await claim(acme, 'shop.example.net')
   await app.operator.post(`/v1/stores/acme/domains/${held.id}/activate`)
   const taken = await globex.post(URL, { hostname: 'shop.example.net' })
@@ -155,6 +157,25 @@ test('the operator takes a name from one store and gives it to another', async (
   assert.equal(foreign.status, 404)
   const removed = await app.operator.send('DELETE', `/v1/stores/acme/domains/${held.id}`)
   assert.deepEqual([removed.status, removed.body.domain.status], [200, 'removed'])
+  assert.equal(removed.body.domain.quarantined_until, null)
   const [entry] = (await app.operator.get('/v1/stores/acme/audit')).body.entries
   assert.deepEqual([entry.action, entry.actor], ['domain.removed', 'operator'])
+  const given = await claim(globex, 'shop.example.net')
+  const { body } = await app.operator.post(`/v1/stores/globex/domains/${given.id}/activate`)
+  assert.equal(body.domain.status, 'active')
+})
+
+test('the operator ends a quarantine, once, and the next to prove the name has it', async (t) => {
+  const app = await openDomainsApp(t)
+  const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
+  const held = await claimActive(app, acme, 'shop.example.net')
+  const { body } = await remove(acme, held)
+  assert.equal((await globex.post(URL, { hostname: 'shop.example.net' })).status, 409)
+  for (const _ of [1, 2]) {
+    const released = await app.operator.send('DELETE', `/v1/stores/acme/domains/${held.id}`)
+    assert.equal(released.body.domain.quarantined_until, null)
+    assert.equal(released.body.domain.removed_at, body.domain.removed_at)
+  }
+  assert.equal((await auditOf(app, 'acme', 'released')).length, 1)
+  await claimActive(app, globex, 'shop.example.net')
 })

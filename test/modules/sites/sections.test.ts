@@ -88,6 +88,10 @@ describe('a section', () => {
     const many = Array.from({ length: 500 }, () => ({ type: 'hero', props: { heading: 1 } }))
     const { status, body } = await acme.put(DRAFT, withSections(many))
     assert.deepEqual([status, body.warnings.length], [200, 200])
+
+    const several = { type: 'faq', props: { items: [1, 1, 1, 1, 1, 1] } }
+    const uneven = [{ type: 'unheard-of', props: {} }, ...Array.from({ length: 99 }, () => several)]
+    assert.equal((await acme.put(DRAFT, withSections(uneven))).body.warnings.length, 200)
   })
 })
 

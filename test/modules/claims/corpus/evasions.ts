@@ -31,6 +31,8 @@ const LEET_SIGNS = { a: '@', s: '$', i: '!', o: '0', e: '3' }
 const leet = (text: string, table: Readonly<Record<string, string>>) =>
   inWords(text, (word) => word[0] + eachLetter(word.slice(1, -1), table) + word.at(-1))
 
+const backwards = (text: string) => [...text].reverse().join('')
+
 export const EVASIONS: Readonly<Record<string, (text: string) => string>> = {
   'upper case': (text) => text.toUpperCase(),
   'mixed case': (text) =>
@@ -89,6 +91,15 @@ export const EVASIONS: Readonly<Record<string, (text: string) => string>> = {
   leetspeak: (text) => leet(text, LEET),
   'leetspeak with signs': (text) => leet(text, LEET_SIGNS),
   'spaced leetspeak': (text) => inWords(text, (w) => leet(w, LEET).split('').join(' ')),
+  'letters that are shown in the other direction': (text) => `\u202e${backwards(text)}\u202c`,
+  'some letters that are shown in the other direction': (text) =>
+    inWords(text, (w) => `${w[0]}\u202e${backwards(w.slice(1))}\u202c`),
+  'words that are shown in the other direction': (text) =>
+    `\u202e${text
+      .split(' ')
+      .toReversed()
+      .map((word, i) => (i % 2 ? `\u2066${word}\u2069` : backwards(word)))
+      .join(' ')}`,
   'no-break spaces': (text) => text.replaceAll(' ', '\u00a0'),
   'ideographic spaces': (text) => text.replaceAll(' ', '\u3000'),
   'a line in between': (text) => text.replace(' ', '\n'),
