@@ -1602,7 +1602,7 @@ create table payment_discrepancies (
   resolved_at timestamp with time zone,
   constraint payment_discrepancies_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
   constraint payment_discrepancies_pkey PRIMARY KEY (tenant_ref, id),
-  constraint payment_discrepancies_problem_check CHECK ((problem = ANY (ARRAY['missing_here'::text, 'missing_there'::text, 'amount_differs'::text]))),
+  constraint payment_discrepancies_problem_check CHECK ((problem = ANY (ARRAY['missing_here'::text, 'missing_there'::text, 'amount_differs'::text, 'outcome_unknown'::text]))),
   constraint payment_discrepancies_ref_check CHECK (((length(ref) >= 1) AND (length(ref) <= 100))),
   constraint payment_discrepancies_tenant_ref_day_gateway_problem_ref_key UNIQUE (tenant_ref, day, gateway, problem, ref),
   constraint payment_discrepancies_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)

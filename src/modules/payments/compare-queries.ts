@@ -33,6 +33,18 @@ export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
      where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
   )
 
+/** Those begun in a time that have been asked about in vain for two hours. */
+export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =>
+  db.many(
+    Type.Pick(OurRecord, ['id', 'order_id', 'amount_cents', 'txn_id']),
+    sql`
+    select id, order_id, amount_cents, txn_id
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and gateway = ${of.gateway}
+       and created_at >= ${of.from} and created_at < ${of.to}
+       and created_at < now() - interval '2 hours' and state in ('begun', 'unknown')`,
+  )
+
 /**
  * Attempts by id, or begun in a time. Undone: a later attempt took all of it back, so that it need not
  * stand there any more; of what was given back in part the charge does.

@@ -1,6 +1,11 @@
 import type { Db, TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { listGatewaysUsed, listOurRecords, type OurRecord } from './compare-queries.ts'
+import {
+  listGatewaysUsed,
+  listOpenAttempts,
+  listOurRecords,
+  type OurRecord,
+} from './compare-queries.ts'
 import type { DayRecord, Gateway } from './gateway.ts'
 import * as queries from './queries.ts'
 import { GATEWAYS, type GatewayName, type NewDiscrepancy } from './schema.ts'
@@ -30,10 +35,16 @@ export async function compareDay(
   const range = { from, to: new Date(from.getTime() + DAY_MS) }
   let open = 0
   for (const gateway of await listGateways(payments, db, range)) {
+    const unknown = await listUnknown(db, { gateway, ...range })
     const problems = await findProblems(payments, db, gateway, range)
-    if (problems === null) return null
-    await save(db, day, gateway, problems)
-    open += problems.length
+    if (problems === null) {
+      await save(db, day, gateway, unknown)
+      return null
+    }
+    const all = [...unknown, ...problems]
+    const still = all.map(({ problem, ref }) => `${problem} ${ref}`)
+    await save(db, day, gateway, all, still)
+    open += all.length
   }
   return open
 }
@@ -95,7 +106,7 @@ function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
     const our = known.get(record.ref)
     const { ref, txn_id, amount_cents: gateway_cents } = record
     const facts = { ref, txn_id, order_id: our?.order_id ?? null, gateway_cents }
-    // Who has not heard the end of an attempt is asking about it already.
+    // Who has not heard the end of an attempt is asking about it; after hours that is a problem of its own.
     if (our?.state === 'begun' || our?.state === 'unknown') return []
     if (our?.state !== 'approved') return [{ problem: 'missing_here', our_cents: null, ...facts }]
     const our_cents = our.released_cents ?? our.amount_cents
@@ -115,9 +126,25 @@ function missingThere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
     })
 }
 
-const save = (db: TenantDb, day: string, gateway: GatewayName, problems: NewDiscrepancy[]) =>
+/** Writes down what was found. Of what was found before, that is resolved which is not there still. */
+const save = (
+  db: TenantDb,
+  day: string,
+  gateway: GatewayName,
+  problems: NewDiscrepancy[],
+  still?: string[],
+) =>
   db.transaction('payments: compare a day', async (tx) => {
-    const still = problems.map(({ problem, ref }) => `${problem} ${ref}`)
-    await queries.resolveOthers(tx, day, gateway, still)
+    if (still !== undefined) await queries.resolveOthers(tx, day, gateway, still)
     for (const each of problems) await queries.saveDiscrepancy(tx, day, gateway, each)
   })
+
+async function listUnknown(
+  db: Db,
+  of: { gateway: GatewayName } & Range,
+): Promise<NewDiscrepancy[]> {
+  const open = await listOpenAttempts(db, of)
+  return open.map(({ id: ref, amount_cents: our_cents, ...facts }) => {
+    return { problem: 'outcome_unknown', ref, our_cents, gateway_cents: null, ...facts }
+  })
+}

@@ -185,7 +185,12 @@ export const AccountRow = Type.Object({
 })
 export type AccountRow = Static<typeof AccountRow>
 
-export const PROBLEMS = ['missing_here', 'missing_there', 'amount_differs'] as const
+export const PROBLEMS = [
+  'missing_here',
+  'missing_there',
+  'amount_differs',
+  'outcome_unknown',
+] as const
 
 /** Where the gateway's record of a day and ours differ. */
 export const Discrepancy = Shared(
@@ -196,7 +201,7 @@ export const Discrepancy = Shared(
     gateway: GatewayName,
     problem: Type.Enum([...PROBLEMS], {
       description:
-        '`missing_here`: the gateway moved money that we do not know of. `missing_there`: we hold a payment that the gateway does not have. `amount_differs`: both know it, with two amounts.',
+        '`missing_here`: the gateway moved money that we do not know of. `missing_there`: we hold a payment that the gateway does not have. `amount_differs`: both know it, with two amounts. `outcome_unknown`: the gateway has not said for hours what became of it.',
     }),
     ref: Type.String({ description: 'The reference the gateway knows the payment by.' }),
     txn_id: Nullable(Type.String()),

@@ -30,6 +30,12 @@ test('the record of a day', async (t) => {
   let count = 0
   const open = () => app.shop(`shop-${++count}`)
 
+  const openNmi = async (tenant: string) => {
+    await app.store(tenant)
+    await app.operator.put(`/v1/stores/${tenant}/payments`, { gateway: 'nmi' })
+    return app.shop(tenant)
+  }
+
   const compare = (shop: Shop) => compareDay(runtime.payments, worker.tenant(shop.tenant), TODAY)
   const list = async (shop: Shop, query = ''): Promise<Row[]> => {
     const merchant = await app.merchant(shop.tenant, 'read:own_orders')
@@ -176,6 +182,26 @@ test('the record of a day', async (t) => {
     assert.deepEqual([row?.ref, row?.problem], [charge.ref, 'missing_there'])
   })
 
+  await t.test('shows what is unknown for hours, though the gateway cannot be asked', async () => {
+    const shop = await openNmi('unknown')
+    const ref = await begin(shop.db, { gateway: 'nmi' })
+    const { rows } = await superuser.query(
+      `update payment_attempts set created_at = now() - interval '3 hours' where id = $1
+       returning created_at`,
+      [ref],
+    )
+    const day = rows[0].created_at.toISOString().slice(0, 10)
+    const look = () => compareDay(runtime.payments, worker.tenant(shop.tenant), day)
+    nmi.failNext('html_502')
+    assert.equal(await look(), null)
+    const seen = (await list(shop)).map((row) => [row.problem, row.ref, row.our_cents])
+    assert.deepEqual(seen, [['outcome_unknown', ref, 1_234]])
+    assert.equal(await look(), 1)
+    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, ref))
+    assert.equal(await look(), 0)
+    assert.deepEqual(await list(shop), [])
+  })
+
   await t.test('resolves what has healed, and opens it again when it comes back', async () => {
     const shop = await open()
     const stranger = chargeOf(CARDS.approves)
@@ -196,10 +222,7 @@ test('the record of a day', async (t) => {
   })
 
   await t.test('is compared with NMI by its own account of the day', async () => {
-    const tenant = 'by-nmi'
-    await app.store(tenant)
-    await app.operator.put(`/v1/stores/${tenant}/payments`, { gateway: 'nmi' })
-    const shop = await app.shop(tenant)
+    const shop = await openNmi('by-nmi')
     assert.equal(shop.gateway.name, 'nmi')
     await pay(shop)
     const stranger = chargeOf('4242424242424242', { amount_cents: 777 })
