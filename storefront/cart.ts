@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readTyped } from './typed.ts'
 import type { Item } from './types.ts'
 
 /**
@@ -79,7 +80,7 @@ export const setQuantities = (cart: Cart, wanted: ReadonlyMap<string, number>): 
 
 export const setCoupon = (cart: Cart, code: string): Cart => ({
   ...cart,
-  coupon: code.trim().slice(0, COUPON_LENGTH_MAX) || null,
+  coupon: readTyped(code, COUPON_LENGTH_MAX) || null,
 })
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -8,6 +8,7 @@ import { PlatformError } from './platform.ts'
 import type { Attempt } from './shop.ts'
 import type { Site } from './site.ts'
 import { checkoutPage, withShopper } from './till.ts'
+import { readTyped } from './typed.ts'
 import type { Placed } from './types.ts'
 
 /** From a filled-in form to a paid order, or back to the form with one sentence about why not. */
@@ -30,7 +31,7 @@ const FIELDS = [
 type Typed = Pick<Details, (typeof FIELDS)[number]>
 
 export function readDetails(form: URLSearchParams): Details {
-  const text = (name: string) => (form.get(name) ?? '').trim().slice(0, 200)
+  const text = (name: string) => readTyped(form.get(name), 200)
   const typed = Object.fromEntries(FIELDS.map((name) => [name, text(name)]))
   return {
     ...(typed as Typed),
@@ -38,7 +39,7 @@ export function readDetails(form: URLSearchParams): Details {
     expedited: form.get('speed') === 'expedited',
     credit: form.has('credit'),
     subscribe: form.has('subscribe'),
-    attested: text('attested'),
+    attested: (form.get('attested') ?? '').trim().slice(0, 200),
   }
 }
 
@@ -61,7 +62,7 @@ function findFaults({ words, offers }: Site, details: Details): Record<string, s
 
 /** `10/40`, `10 / 2040` and `1040` are the same month. */
 export function readCard(form: URLSearchParams) {
-  const text = (name: string) => (form.get(`card_${name}`) ?? '').trim()
+  const text = (name: string) => readTyped(form.get(`card_${name}`), 200)
   const number = text('number').replace(/[\s-]/g, '')
   if (number === '') return undefined
   const [, month = '', year = ''] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d{2})$/.exec(text('expiry')) ?? []

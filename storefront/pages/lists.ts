@@ -1,4 +1,5 @@
 import { type Html, html, paragraphs } from '../html.ts'
+import { readTyped } from '../typed.ts'
 import type { Collection, CollectionDetail, Found, Product } from '../types.ts'
 import type { Visit } from '../visit.ts'
 import { productGrid } from './cards.ts'
@@ -116,17 +117,20 @@ ${
 const radio = (name: string, value: string, label: string, checked: boolean): Html =>
   html`<label class="radio"><input type="radio" name="${name}" value="${value}"${checked && html` checked`}><span>${label}</span></label>`
 
+/** As long as the field is. */
+const QUERY_LENGTH_MAX = 200
+
 /** What a search page asks the platform for. Null while nothing is looked for. */
 export function searchQuery(url: URL): URLSearchParams | null {
   const given = url.searchParams
-  const q = (given.get('q') ?? '').trim()
+  const q = readTyped(given.get('q'), QUERY_LENGTH_MAX)
   if (q === '') return null
   const [, min = '', max = ''] = /^(\d{0,12})-(\d{0,12})$/.exec(given.get('price') ?? '') ?? []
   const query = new URLSearchParams({ q, limit: String(PER_PAGE) })
   query.set('offset', String((readPage(url) - 1) * PER_PAGE))
   if (min !== '') query.set('price_min_cents', min)
   if (max !== '') query.set('price_max_cents', max)
-  const collection = given.get('collection')
+  const collection = readTyped(given.get('collection'), QUERY_LENGTH_MAX)
   if (collection) query.set('collection', collection)
   const sort = SORTS.find((value) => value === given.get('sort'))
   if (sort !== undefined) query.set('sort', sort)

@@ -228,6 +228,31 @@ describe('a visitor', () => {
     )
   })
 
+  test('may paste anything: it is cut between characters, and shuts no page', async () => {
+    const shopper = await setup.withCart(shop, 'cedar-candle')
+    const halved = `A${'😀'.repeat(100)}`
+    for (const coupon of [halved, 'A\u0000B']) {
+      await shopper.post('/cart/coupon', { coupon })
+      const { status, text } = await shopper.get('/cart')
+      assert.equal(status, 200)
+      assert.match(text, /We do not know this code/)
+    }
+    for (const query of ['q=%00', 'q=a%00', 'q=a&collection=%00', `q=${halved}`]) {
+      assert.equal((await shopper.get(`/search?${query}`)).status, 200, query)
+    }
+    await shopper.post('/cart/coupon', { coupon: '' })
+    const key = (await shopper.get('/checkout')).field('key')
+    const form = {
+      ...setup.DETAILS,
+      ...setup.GOOD,
+      name: `A\u0000${halved}`,
+      city: 'Y\u0000k',
+      key,
+    }
+    const placed = await shopper.follow('/checkout', form)
+    assert.match(placed.text, /Thank you![\s\S]+A A😀+<\/span>/u)
+  })
+
   test('of a preview tells nobody else of its token', async () => {
     const merchant = await shop.merchant('demo')
     const { body } = await merchant.put('/v1/my/site/draft', { manifest: { brand: { name: 'D' } } })
