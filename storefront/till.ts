@@ -11,6 +11,7 @@ import {
   setCoupon,
   setQuantities,
 } from './cart.ts'
+import { explain } from './explain.ts'
 import { keepCart, keepShopper, type TillVisit } from './kept.ts'
 import { cartMain } from './pages/cart.ts'
 import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts'
@@ -29,6 +30,8 @@ interface Priced {
   view: { lines: ReturnType<typeof linesOf> }
   /** Something was taken out because it is no longer sold. */
   lost: boolean
+  /** Why what is in it has no price together. */
+  refusal: string | null
 }
 
 const NO_WISH = { expedited: false, subscribe: false }
@@ -41,23 +44,29 @@ export async function price(given: TillVisit, wish = NO_WISH, anew = false): Pro
   const lost = items.length < cart.items.length
   if (lost && !anew) return price(given, wish, true)
   const visit = lost ? { ...given, cart: { ...cart, items } } : given
-  if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost }
+  if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost, refusal: null }
   const wanted = { items, coupon: cart.coupon, ...wish, customerRef: shopper?.ref ?? '' }
   try {
     const quote = await shop.quote(site, wanted)
-    return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost }
+    return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost, refusal: null }
   } catch (error) {
-    const isGone = error instanceof PlatformError && error.code === 'variant_not_found'
-    if (!isGone || anew) throw error
-    return price(given, wish, true)
+    if (!(error instanceof PlatformError)) throw error
+    if (error.code === 'variant_not_found' && !anew) return price(given, wish, true)
+    if (!UNPRICED.includes(error.status)) throw error
+    visit.note({ tenant: site.tenant, code: error.code }, 'a cart has no price')
+    const refusal = explain(site.words, error)
+    return { visit, quote: null, view: { lines: linesOf(visit, products, null) }, lost, refusal }
   }
 }
 
+/** It is about what is in the cart, and whoever filled it must be able to take it out again. */
+const UNPRICED = [400, 409, 422]
+
 export async function cartPage(given: TillVisit): Promise<Answer> {
   const heard = await hear(given)
-  const { visit, quote, view, lost } = await price(heard.visit)
+  const { visit, quote, view, lost, refusal } = await price(heard.visit)
   const { say } = visit.site.words
-  const notice = lost ? say.lost : null
+  const notice = refusal ?? (lost ? say.lost : null)
   const main = cartMain(visit, { ...view, quote, notice, waiting: heard.waiting })
   const answer = await show(visit, { title: `${say.cart} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...heard.cookies, ...(lost ? [keepCart(visit, visit.cart)] : [])] }

@@ -38,7 +38,9 @@ ${quote !== null && couponNote(words, quote)}
 ${
   isShort
     ? html`<p class="fault" role="alert">${say.lowerIt}</p>`
-    : waiting === null && html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
+    : waiting === null &&
+      quote !== null &&
+      html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
 }</aside></div></div>`
 }
 

@@ -71,6 +71,24 @@ describe('a cart', () => {
     assert.doesNotMatch(text, /href="\/checkout"/)
   })
 
+  test('of two currencies has no price, says so, and lets one of them be taken out', async () => {
+    const made = await merchant.post('/v1/merchant/catalog/products', { slug: 'yen', name: 'Yen' })
+    const path = `/v1/merchant/catalog/products/${made.body.product.id}`
+    const { body } = await merchant.post(`${path}/variants`, {
+      sku: 'YEN',
+      price_cents: 1_500,
+      currency: 'JPY',
+    })
+    const shopper = await withCart('cedar-candle')
+    await shopper.post('/cart/add', { variant: body.variant.id })
+    const mixed = await shopper.get('/cart')
+    assert.match(mixed.text, /priced in different currencies[\s\S]+\$28\.00[\s\S]+¥1,500/)
+    assert.doesNotMatch(mixed.text, /Check out/)
+    assert.equal((await shopper.get('/checkout')).headers.location, '/cart')
+    const rest = await shopper.follow('/cart', { remove: (await variantOf('cedar-candle')).id })
+    assert.match(rest.text, /<dt>Subtotal<\/dt><dd>¥1,500/)
+  })
+
   test('drops what is no longer sold, and says so', async () => {
     const { body } = await merchant.post('/v1/merchant/catalog/products', {
       slug: 'gone',
