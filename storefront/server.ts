@@ -277,7 +277,6 @@ function decode(text: string): string | null {
 const FORMS: Record<string, (visit: TillVisit, form: URLSearchParams) => Promise<Answer>> = {
   '/cart': till.updateCart,
   '/cart/add': till.addToCart,
-  '/cart/coupon': till.couponOfCart,
   '/checkout': unlessWaiting(pay),
   '/checkout/update': unlessWaiting(updateCheckout),
 }

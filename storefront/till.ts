@@ -105,11 +105,13 @@ export async function updateCart(visit: TillVisit, form: URLSearchParams): Promi
   }
   const removed = form.get('remove')
   if (removed !== null) wanted.set(removed, 0)
-  return changed(visit, setQuantities(visit.cart, wanted))
+  const counted = setQuantities(visit.cart, wanted)
+  const code = form.get('coupon')
+  const cart = code === null ? counted : setCoupon(counted, code)
+  return form.has('checkout')
+    ? redirect('/checkout', [keepCart(visit, cart)])
+    : changed(visit, cart)
 }
-
-export const couponOfCart = (visit: TillVisit, form: URLSearchParams): Promise<Answer> =>
-  changed(visit, setCoupon(visit.cart, form.get('coupon') ?? ''))
 
 /** Our script takes the page at once; a browser is sent to it, so that going back asks nothing. */
 async function changed(visit: TillVisit, cart: Cart): Promise<Answer> {
@@ -138,7 +140,11 @@ export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise
   const { expedited } = details
   const subscribe = details.subscribe && given.site.offers.subscriptions
   const { visit, quote, view, lost } = await price(named.visit, { expedited, subscribe })
-  if (quote === null || visit.site.preview !== null) return redirect('/cart', named.cookies)
+  const isShort = quote?.items.some(({ available }) => !available)
+  // The cart says what cannot be had. Who has typed an address already keeps it, and hears it here.
+  if (quote === null || (isShort && shown.details === undefined) || visit.site.preview !== null) {
+    return redirect('/cart', named.cookies)
+  }
   const key = `${checkoutKey(visit.cart)}|${quote.quote_token}`
   const { say } = visit.site.words
   const said = notice ?? (lost ? say.lost : null)

@@ -68,7 +68,10 @@ describe('a cart', () => {
     const shopper = await withCart('wool-blanket', 2)
     const { text } = await shopper.get('/cart')
     assert.match(text, /Not so many in stock/)
-    assert.doesNotMatch(text, /href="\/checkout"/)
+    assert.doesNotMatch(text, /Check out/)
+    const sent = await shopper.post('/cart', { [`q:${id}`]: '3', checkout: '1' })
+    assert.equal(sent.headers.location, '/checkout')
+    assert.equal((await shopper.get('/checkout')).headers.location, '/cart')
   })
 
   test('of two currencies has no price, says so, and lets one of them be taken out', async () => {
