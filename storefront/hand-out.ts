@@ -1,15 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Files } from './files.ts'
+import type { StaticFile } from './files.ts'
 import type { Platform } from './platform.ts'
 
-/** A file of ours: its name changes with its content. */
-export async function fileAnswer(
-  request: IncomingMessage,
-  file: NonNullable<ReturnType<Files['find']>>,
-) {
+/** A file of ours: its name changes with its content, so that it keeps under the name it has. */
+export async function fileAnswer(request: IncomingMessage, file: StaticFile, isAsked = true) {
   const { body, encoding } = await file.encoded(request.headers['accept-encoding'])
   const headers: Record<string, string> = {
-    'cache-control': 'public, max-age=31536000, immutable',
+    'cache-control': isAsked ? 'public, max-age=31536000, immutable' : 'no-store',
     vary: 'accept-encoding',
   }
   if (encoding !== null) headers['content-encoding'] = encoding

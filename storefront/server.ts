@@ -122,6 +122,8 @@ async function answerTo(
   const found = await findSite(deps, request, url)
   if ('status' in found) return found
   const { site, cookies } = found
+  const styled = deps.files.findFor(url.pathname, site)
+  if (styled !== null) return fileAnswer(request, styled.file, styled.isAsked)
   if (site.redirect !== null && site.preview === null) {
     const location = `${site.redirect}${url.pathname}${url.search}`
     return { status: 308, body: '', headers: { location } }
