@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { before, describe, type TestContext, test } from 'node:test'
+import sharp from 'sharp'
 import { createStorefront } from '../../storefront/server.ts'
 import { STOREFRONT_TOKEN } from '../harness/app.ts'
 import { openShopper } from '../harness/shopper.ts'
@@ -58,5 +59,44 @@ describe('one of several storefronts', () => {
     assert.deepEqual([status, headers['cache-control']], [200, 'no-store'])
     assert.match(text, /--primary:#/)
     assert.equal((await other.get('/_fd/shop.AAAAAAAAAAAA.js')).status, 404)
+  })
+})
+
+describe('a picture that comes through a storefront', () => {
+  const upload = async (content_type: string, bytes: Buffer): Promise<string> => {
+    const merchant = await shop.merchant('demo')
+    const data_base64 = bytes.toString('base64')
+    const { body } = await merchant.post('/v1/merchant/media', { content_type, data_base64 })
+    return new URL(body.asset.url).pathname
+  }
+
+  test('keeps no page waiting, however slowly it is looked at', async (t) => {
+    const url = await openAlone(t)
+    // Larger than all that lies between the platform and somebody who does not read.
+    const raw = { width: 1_800, height: 1_800, channels: 3 as const }
+    const plain = sharp(Buffer.alloc(raw.width * raw.height * 3), { raw })
+    const path = await upload('image/png', await plain.png({ compressionLevel: 0 }).toBuffer())
+    const { promise: allBegun, resolve } = Promise.withResolvers<void>()
+    let begun = 0
+    const looking = Array.from({ length: 40 }, () =>
+      get(`${url}${path}`, () => {
+        begun += 1
+        if (begun === 32) resolve()
+      }).on('error', () => {}),
+    )
+    t.after(() => looking.map((each) => each.destroy()))
+    await allBegun
+    assert.equal((await openShopper(url, 'demo.localhost').get('/products')).status, 200)
+  })
+
+  test('has the policy that the platform has for drawings, and is not sent to who asks about it', async (t) => {
+    const url = await openAlone(t)
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>'
+    const path = await upload('image/svg+xml', Buffer.from(drawing))
+    const seen = await openShopper(url, 'demo.localhost').get(path)
+    assert.match(String(seen.headers['content-security-policy']), /^default-src 'none'; sandbox$/)
+    const asked = await fetch(`${url}${path}`, { method: 'HEAD' })
+    assert.deepEqual([asked.status, await asked.text()], [200, ''])
+    assert.equal(asked.headers.get('content-length'), String(seen.text.length))
   })
 })
