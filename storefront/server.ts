@@ -126,7 +126,8 @@ async function answerTo(
   if (styled !== null) return fileAnswer(request, styled.file, styled.isAsked)
   if (site.redirect !== null && site.preview === null) {
     const location = `${site.redirect}${url.pathname}${url.search}`
-    return { status: 308, body: '', headers: { location } }
+    // For now: a browser that kept it would not hear of the store's next host.
+    return { status: 308, body: '', headers: { location, 'cache-control': 'no-store' } }
   }
   const answer = await route(deps, request, url, site)
   const isKept = site.preview === null && answer.headers?.['cache-control'] === undefined

@@ -82,6 +82,21 @@ describe('the way to a store', () => {
       /<title>Own<\/title>[\s\S]+<link rel="canonical" href="http:\/\/own\.example/,
     )
   })
+
+  test('may be another of its domains, which leads to the first for as long as that is the first', async () => {
+    const { tenant, owner } = await publish({ brand: { name: 'Two' } })
+    for (const hostname of ['one.example', 'www.one.example']) {
+      const { body } = await owner.post('/v1/merchant/domains', { hostname })
+      const { id } = body.domain
+      await shop.operator.post(`/v1/stores/${tenant}/domains/${id}/activate`, {})
+      const made = await owner.post(`/v1/merchant/domains/${id}/primary`, {})
+      assert.equal(made.status, 200, made.text)
+    }
+    const led = await at('one.example').get('/products?page=2')
+    assert.equal(led.status, 308)
+    assert.equal(led.headers.location, 'https://www.one.example/products?page=2')
+    assert.equal(led.headers['cache-control'], 'no-store')
+  })
 })
 
 describe('a page', () => {
