@@ -293,6 +293,12 @@ describe('a manifest', () => {
       assert.equal(page.status, 200, path)
       assert.match(page.text, /<title>[^<]*Fresh<[\s\S]+class="ribbon"/, path)
     }
+    // A name of the zone is its store's own, also while that is closed.
+    await shop.store('closed-store')
+    for (const tenant of ['closed-store', 'nobody']) {
+      const { status } = await at(`${tenant}.localhost`).get(`/?preview=${token}`)
+      assert.equal(status, 404, tenant)
+    }
   })
 
   test('shows soon after it is published', async () => {
