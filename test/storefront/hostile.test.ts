@@ -144,6 +144,8 @@ describe('a manifest that was written to do harm', () => {
       '//evil.example',
       '/\\evil.example',
       '\t//evil.example',
+      '/\t/evil.example',
+      '/\n\\evil.example',
     ]
     const sections = hrefs.flatMap((href) => [
       { type: 'hero', props: { heading: 'x', cta: { label: 'x', href } } },
