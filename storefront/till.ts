@@ -11,7 +11,7 @@ import {
   setCoupon,
   setQuantities,
 } from './cart.ts'
-import { explain } from './explain.ts'
+import { explain, findName } from './explain.ts'
 import { keepCart, keepShopper, type TillVisit } from './kept.ts'
 import { cartMain } from './pages/cart.ts'
 import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts'
@@ -66,7 +66,11 @@ export async function cartPage(given: TillVisit): Promise<Answer> {
   const heard = await hear(given)
   const { visit, quote, view, lost, refusal } = await price(heard.visit)
   const { say } = visit.site.words
-  const notice = refusal ?? (lost ? say.lost : null)
+  const unsaid = findName(
+    { gone: say.noProduct, full: say.cartFull },
+    visit.url.searchParams.get('not'),
+  )
+  const notice = refusal ?? (lost ? say.lost : unsaid)
   const main = cartMain(visit, { ...view, quote, notice, waiting: heard.waiting })
   const answer = await show(visit, { title: `${say.cart} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...heard.cookies, ...(lost ? [keepCart(visit, visit.cart)] : [])] }
@@ -76,9 +80,12 @@ export async function addToCart(visit: TillVisit, form: URLSearchParams): Promis
   const item = readItem(form.get('variant'), form.get('quantity'))
   const line = item === null ? undefined : await findLine(visit, item)
   const { say } = visit.site.words
-  if (item === null || line === undefined) return added(visit, visit.cart, say.noProduct)
+  if (item === null || line === undefined) {
+    return added(visit, { cart: visit.cart, said: say.noProduct, not: 'gone' })
+  }
   const { cart, fits } = addItem(visit.cart, item)
-  return added(visit, cart, fits ? say.inCart(line.product.name) : say.cartFull)
+  if (!fits) return added(visit, { cart, said: say.cartFull, not: 'full' })
+  return added(visit, { cart, said: say.inCart(line.product.name) })
 }
 
 /** What was put up for sale a moment ago may not be in what is kept. */
@@ -89,9 +96,16 @@ async function findLine(visit: TillVisit, item: Item) {
   return known ?? linesOf(wanted, await shop.products(site, true), null)[0]
 }
 
-function added(visit: TillVisit, cart: Cart, said: string): Answer {
+interface Added {
+  cart: Cart
+  said: string
+  /** Why it was not: the cart's page says so to who has no script. */
+  not?: 'gone' | 'full'
+}
+
+function added(visit: TillVisit, { cart, said, not }: Added): Answer {
   const cookies = [keepCart(visit, cart)]
-  if (!visit.isQuiet) return redirect('/cart', cookies)
+  if (!visit.isQuiet) return redirect(not === undefined ? '/cart' : `/cart?not=${not}`, cookies)
   const { say } = visit.site.words
   const count = countOf(cart)
   const body = JSON.stringify({ count, said, label: say.cartItems(count), link: say.seeCart })
