@@ -24,7 +24,8 @@ export function listMain(
   visit: Visit,
   { title, description, products, collections = [] }: Listing,
 ) {
-  const page = readPage(visit.url)
+  const pages = Math.ceil(products.length / PER_PAGE)
+  const page = Math.max(1, Math.min(readPage(visit.url), pages))
   const { say } = visit.site.words
   const shown = products.slice((page - 1) * PER_PAGE, page * PER_PAGE)
   return html`<div class="wrap list"><header class="list-head"><h1>${title}</h1>${
@@ -37,7 +38,7 @@ ${
   )}</ul>`
 }
 ${shown.length === 0 ? html`<p class="empty">${say.emptyShelf}</p>` : productGrid(visit, { products: shown })}
-${pager(visit, page, Math.ceil(products.length / PER_PAGE))}</div>`
+${pager(visit, page, pages)}</div>`
 }
 
 export const collectionMain = (visit: Visit, { collection, products }: CollectionDetail): Html =>

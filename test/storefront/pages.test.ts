@@ -221,6 +221,25 @@ describe('a manifest', () => {
     )
   })
 
+  test('has one heading above the others, and the price of delivery that is asked for', async () => {
+    const shipping = { flat_rate_cents: 2_000, expedited_rate_cents: 3_000, max_cents: 1_000 }
+    const { get, owner } = await publish({
+      brand: { name: 'Capped' },
+      behavior: { shipping },
+      template: { id: 'h', sections: [{ type: 'hero', props: { subheading: 'No heading' } }] },
+    })
+    const { body } = await owner.post('/v1/merchant/catalog/products', { slug: 'a', name: 'A' })
+    const path = `/v1/merchant/catalog/products/${body.product.id}/variants`
+    await owner.post(path, { sku: 'A', price_cents: 100 })
+    assert.equal((await get('/')).text.match(/<h1[ >]/g)?.length, 1)
+    assert.match((await get('/products/a')).text, /Delivery \$10\.00\./)
+    // There is no such page, so that the last one is shown.
+    assert.match(
+      (await get('/products?page=9')).text,
+      /<h1>All products[\s\S]+href="\/products\/a"/,
+    )
+  })
+
   test('cannot break out of its texts, links and colours', async () => {
     const visitor = await publish({
       brand: { name: EVIL, logoRef: EVIL },
