@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, redirect } from './answer.ts'
 import { type Cart, checkoutKey, nextAttempt, type Shopper, setCoupon } from './cart.ts'
-import { cardFaults, explain } from './explain.ts'
+import { cardFaults, explain, isAbout } from './explain.ts'
 import { clearCart, keepOrder, type TillVisit } from './kept.ts'
 import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
@@ -176,8 +176,9 @@ async function refused(visit: Named, { error, details, key }: Refused): Promise<
   if (error.status >= 500) throw error
   if (code === 'invalid_body') {
     const faults = cardFaults(words, error)
-    const isOld = Object.keys(faults).length === 0
-    const notice = isOld ? words.say.oldPrice : words.say.markedFields
+    const isMarked = Object.keys(faults).length > 0
+    const unmarked = isAbout(error, 'quote_token') ? words.say.oldPrice : words.say.failed
+    const notice = isMarked ? words.say.markedFields : unmarked
     return checkoutPage(visit, { details, faults, notice })
   }
   const cart = PASSING.includes(code) ? visit.cart : afterRefusal(visit.cart, code)

@@ -173,6 +173,8 @@ describe('a checkout', () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const form = { ...DETAILS, ...GOOD, key }
+    const old = await shopper.follow('/checkout', { ...form, key: key.replace(/\|.*/, '|x') })
+    assert.match(old.text, /You were away for a while/)
     const coupon = await shopper.follow('/checkout', { ...form, coupon: 'NOPE' })
     assert.match(coupon.text, /We do not know this code/)
     const wrong = await shopper.follow('/checkout', { ...form, ...card('4111 1111 1111 1112') })
