@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, redirect } from './answer.ts'
-import { type Cart, checkoutKey, nextAttempt, type Shopper, setCoupon } from './cart.ts'
+import { type Cart, checkoutKey, markOf, nextAttempt, type Shopper, setCoupon } from './cart.ts'
 import { cardFaults, explain, isAbout } from './explain.ts'
 import { clearCart, keepOrder, type TillVisit } from './kept.ts'
 import type { Details } from './pages/checkout.ts'
@@ -81,7 +81,7 @@ export async function updateCheckout(visit: TillVisit, form: URLSearchParams): P
 }
 
 export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answer> {
-  const [key = '', quoteToken = ''] = (form.get('key') ?? '').split('|')
+  const [key = '', quoteToken = '', mark = ''] = (form.get('key') ?? '').split('|')
   const before = given.shopper?.orders.find((order) => order.key === key)
   if (before !== undefined) return redirect(`/orders/${before.id}`)
   if (given.cart.items.length === 0 || given.site.preview !== null) return redirect('/cart')
@@ -99,8 +99,15 @@ export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answ
   if (Object.keys(faults).length > 0) {
     return checkoutPage(visit, { details, faults, notice: say.markedFields })
   }
+  if (mark !== markOf(cart) && !(await isSent(visit))) {
+    return checkoutPage(visit, { details, notice: say.cartChanged })
+  }
   return place(visit, details, { card, quote_token: quoteToken })
 }
+
+/** Whether the cart was sent before, so that another attempt finds out what became of it. */
+const isSent = async ({ shop, site, cart }: TillVisit): Promise<boolean> =>
+  (await shop.findAttempt(site, 'checkout', checkoutKey(cart))) !== null
 
 /**
  * The wording that was accepted, and when it was shown: a form that is sent twice must say the same

@@ -4,6 +4,7 @@ import {
   type Cart,
   checkoutKey,
   countOf,
+  markOf,
   newShopper,
   readItem,
   readQuantity,
@@ -159,7 +160,7 @@ export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise
   if (quote === null || (isShort && shown.details === undefined) || visit.site.preview !== null) {
     return redirect('/cart', named.cookies)
   }
-  const key = `${checkoutKey(visit.cart)}|${quote.quote_token}`
+  const key = `${checkoutKey(visit.cart)}|${quote.quote_token}|${markOf(visit.cart)}`
   const { say } = visit.site.words
   const said = notice ?? (lost ? say.lost : null)
   const tenders = await tendersOf(visit, quote, details)

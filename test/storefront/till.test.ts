@@ -169,11 +169,40 @@ describe('a checkout', () => {
     assert.match(again.text, /Thank you!/)
   })
 
+  test('of a tab that shows other things than the cart has now buys none of them unseen', async () => {
+    const made = await merchant.post('/v1/merchant/catalog/products', {
+      slug: 'sizes',
+      name: 'Hat',
+    })
+    const path = `/v1/merchant/catalog/products/${made.body.product.id}/variants`
+    const [small, large] = await Promise.all(
+      ['S', 'L'].map(async (label) => {
+        const wanted = { sku: `HAT-${label}`, label, price_cents: 1_000 }
+        return (await merchant.post(path, wanted)).body.variant.id
+      }),
+    )
+    const shopper = openShopper(shop.url, 'demo.localhost')
+    await shopper.post('/cart/add', { variant: small })
+    const key = (await shopper.get('/checkout')).field('key')
+    await shopper.post('/cart/add', { variant: large })
+    await shopper.post('/cart', { remove: small })
+    const orders = await countOrders()
+    const seen = await shopper.follow('/checkout', { ...DETAILS, ...GOOD, key })
+    assert.match(seen.text, /Your cart has changed since you looked[\s\S]+value="ada@example.com"/)
+    assert.equal(await countOrders(), orders)
+    const placed = await shopper.follow('/checkout', {
+      ...DETAILS,
+      ...GOOD,
+      key: seen.field('key'),
+    })
+    assert.match(placed.text, /Thank you![\s\S]+class="line-label">L</)
+  })
+
   test('explains a code it does not know, a wrong card, and what is missing', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const form = { ...DETAILS, ...GOOD, key }
-    const old = await shopper.follow('/checkout', { ...form, key: key.replace(/\|.*/, '|x') })
+    const old = await shopper.follow('/checkout', { ...form, key: key.replace(/\|.*\|/, '|x|') })
     assert.match(old.text, /You were away for a while/)
     const coupon = await shopper.follow('/checkout', { ...form, coupon: 'NOPE' })
     assert.match(coupon.text, /We do not know this code/)
