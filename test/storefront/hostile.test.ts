@@ -256,6 +256,15 @@ describe('a visitor', () => {
     assert.match(placed.text, /Thank you![\s\S]+A A😀+<\/span>/u)
   })
 
+  test('with a form larger than any is refused, and keeps nobody behind it waiting', async () => {
+    const shopper = demo()
+    for (const _ of [1, 2, 3]) {
+      const { status } = await shopper.post('/cart', { coupon: 'x'.repeat(4_000_000) })
+      assert.equal(status, 400)
+      assert.equal((await shopper.get('/cart')).status, 200)
+    }
+  })
+
   test('of a preview tells nobody else of its token', async () => {
     const merchant = await shop.merchant('demo')
     const { body } = await merchant.put('/v1/my/site/draft', { manifest: { brand: { name: 'D' } } })
