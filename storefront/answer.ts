@@ -79,10 +79,10 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   let bytes = 0
   for await (const part of request as AsyncIterable<Buffer>) {
     bytes += part.length
-    if (bytes > FORM_BYTES_MAX) return null
-    parts.push(part)
+    // Read to its end all the same: what comes behind it on this connection would wait for ever.
+    if (bytes <= FORM_BYTES_MAX) parts.push(part)
   }
-  return new URLSearchParams(Buffer.concat(parts).toString())
+  return bytes > FORM_BYTES_MAX ? null : new URLSearchParams(Buffer.concat(parts).toString())
 }
 
 /**

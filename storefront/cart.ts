@@ -1,4 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { readTyped } from './typed.ts'
 import type { Item } from './types.ts'
 
 /**
@@ -79,7 +80,7 @@ export const setQuantities = (cart: Cart, wanted: ReadonlyMap<string, number>): 
 
 export const setCoupon = (cart: Cart, code: string): Cart => ({
   ...cart,
-  coupon: code.trim().slice(0, COUPON_LENGTH_MAX) || null,
+  coupon: readTyped(code, COUPON_LENGTH_MAX) || null,
 })
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -102,6 +103,10 @@ export function readQuantity(text: string, least: number): number {
  * of that. After a refusal the next attempt is another, and after an order the cart is.
  */
 export const checkoutKey = ({ id, refusals }: Cart): string => `shop-${id}-${refusals}`
+
+/** Of what is in a cart: a form that was shown with other things in it pays for none of these. */
+export const markOf = ({ items }: Cart): string =>
+  createHash('sha256').update(JSON.stringify(items)).digest('base64url').slice(0, 16)
 
 /** An answer is kept by the platform for ever, so that another attempt needs another key. */
 export const nextAttempt = (cart: Cart): Cart => ({ ...cart, refusals: cart.refusals + 1 })

@@ -23,13 +23,17 @@ export function explain(words: Words, error: PlatformError): string {
   return findName(say.refusals, code) ?? say.failed
 }
 
+/** Whether a body was refused for this field of it. */
+export function isAbout({ body }: PlatformError, field: string): boolean {
+  const { issues } = body as { issues?: { path?: unknown }[] }
+  return (issues ?? []).some(({ path }) => String(path).replaceAll('/', '.').endsWith(field))
+}
+
 /** Whether a card, and which of its fields, is what a refusal is about. */
 export function cardFaults({ say }: Words, error: unknown): Record<string, string> {
   if (!(error instanceof PlatformError) || error.code !== 'invalid_body') return {}
-  const { issues } = error.body as { issues?: { path?: unknown }[] }
-  const paths = (issues ?? []).map(({ path }) => String(path).replaceAll('/', '.'))
   const faults: Record<string, string> = {}
-  const about = (field: string) => paths.some((path) => path.endsWith(field))
+  const about = (field: string) => isAbout(error, field)
   if (about('ccnumber')) faults.number = say.checkNumber
   if (about('ccexp')) faults.expiry = say.checkExpiry
   if (about('cvv')) faults.cvv = say.checkCode

@@ -12,6 +12,11 @@ export interface Files {
   of(site: Site | null): { script: string; sheet: string; icon: string }
   /** Null for a name that is not, or is no longer, one of ours. */
   find(path: string): StaticFile | null
+  /**
+   * The same for a page that another process has made, or another release. A style sheet that nobody
+   * has any more is answered with the one of now, which is not the one that was asked for.
+   */
+  findFor(path: string, site: Site): { file: StaticFile; isAsked: boolean } | null
 }
 
 export interface StaticFile {
@@ -21,6 +26,7 @@ export interface StaticFile {
 }
 
 const PREFIX = '/_fd/'
+const SHEET = /^\/_fd\/store\.[\w-]{12}\.css$/
 
 /** Of old versions and other stores: a page that is still open may ask for them once more. */
 const KEPT_MAX = 500
@@ -60,13 +66,23 @@ export function openFiles(): Files {
   const plain = { look: readLook({}) }
   const paths = (look: Look, name: string) => remember(look, 'files', () => make(look, name))
 
+  const of: Files['of'] = (site) => {
+    const found = paths(site?.look ?? plain.look, site?.brand.name ?? '')
+    if (kept.has(found.sheet) && kept.has(found.icon)) return found
+    return make(site?.look ?? plain.look, site?.brand.name ?? '')
+  }
+  // Those of no store are asked for where there is none to make them from.
+  of(null)
+
   return {
-    of: (site) => {
-      const found = paths(site?.look ?? plain.look, site?.brand.name ?? '')
-      if (kept.has(found.sheet) && kept.has(found.icon)) return found
-      return make(site?.look ?? plain.look, site?.brand.name ?? '')
-    },
+    of,
     find: (path) => kept.get(path) ?? null,
+    findFor: (path, site) => {
+      if (!path.startsWith(PREFIX)) return null
+      const { sheet } = of(site)
+      const file = kept.get(path) ?? (SHEET.test(path) ? kept.get(sheet) : undefined)
+      return file === undefined ? null : { file, isAsked: kept.has(path) }
+    },
   }
 }
 

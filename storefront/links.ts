@@ -10,7 +10,8 @@ export const mailTo = (address: string | null): string | null =>
  */
 export function safeHref(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > 2_000) return null
-  const text = value.trim()
+  // Browsers leave tabs and line ends out of an address: behind one, a path may name another host.
+  const text = value.replace(/\p{Cc}/gu, '').trim()
   if (/^\/(?![/\\])/.test(text) || /^#[\w-]*$/.test(text)) return text
   if (!URL.canParse(text)) return null
   return ['https:', 'http:', 'mailto:', 'tel:'].includes(new URL(text).protocol) ? text : null

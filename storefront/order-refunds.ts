@@ -3,6 +3,7 @@ import { deedOf, explainDeed, isRefusal } from './deeds.ts'
 import type { TillVisit } from './kept.ts'
 import { elsewhere, find, orderPage } from './orders.ts'
 import { refundableCharges } from './pages/order-refund.ts'
+import { readTyped } from './typed.ts'
 import { minorOf } from './words.ts'
 
 /** Money back on request, where the store lets its shoppers ask for it here. */
@@ -14,8 +15,8 @@ export async function refundOrder(
   const { shop, site } = visit
   const detail = await find(visit, id)
   if (detail === null) return elsewhere(visit)
-  const text = (name: string) => (form.get(name) ?? '').trim()
-  const [charge, amount, reason] = [text('charge'), text('amount'), text('reason').slice(0, 500)]
+  const text = (name: string) => readTyped(form.get(name), 500)
+  const [charge, amount, reason] = [text('charge'), text('amount'), text('reason')]
   const charges = refundableCharges(visit, detail)
   const chosen = charges.find(({ charge_id }) => charge_id === charge) ?? charges[0]
   if (chosen === undefined) {

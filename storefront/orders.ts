@@ -33,7 +33,9 @@ export async function orderPage(given: TillVisit, id: string, shown: Shown = {})
     deed: newDeed(),
   })
   const title = `${say.order(detail.order.order_number)} · ${visit.site.brand.name}`
-  return { ...(await show(visit, { title, main })), cookies }
+  // A name and an address stay in no browser that others use, too.
+  const headers = { 'cache-control': 'no-store' }
+  return { ...(await show(visit, { title, main })), headers, cookies }
 }
 
 const NO_EDIT: OrderView['edit'] = { quantities: new Map(), needsCard: false, faults: {} }

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, redirect } from './answer.ts'
-import { type Cart, checkoutKey, nextAttempt, type Shopper, setCoupon } from './cart.ts'
-import { cardFaults, explain } from './explain.ts'
+import { type Cart, checkoutKey, markOf, nextAttempt, type Shopper, setCoupon } from './cart.ts'
+import { cardFaults, explain, isAbout } from './explain.ts'
 import { clearCart, keepOrder, type TillVisit } from './kept.ts'
 import type { Details } from './pages/checkout.ts'
 import { PlatformError } from './platform.ts'
 import type { Attempt } from './shop.ts'
 import type { Site } from './site.ts'
 import { checkoutPage, withShopper } from './till.ts'
+import { readTyped } from './typed.ts'
 import type { Placed } from './types.ts'
 
 /** From a filled-in form to a paid order, or back to the form with one sentence about why not. */
@@ -30,7 +31,7 @@ const FIELDS = [
 type Typed = Pick<Details, (typeof FIELDS)[number]>
 
 export function readDetails(form: URLSearchParams): Details {
-  const text = (name: string) => (form.get(name) ?? '').trim().slice(0, 200)
+  const text = (name: string) => readTyped(form.get(name), 200)
   const typed = Object.fromEntries(FIELDS.map((name) => [name, text(name)]))
   return {
     ...(typed as Typed),
@@ -38,7 +39,7 @@ export function readDetails(form: URLSearchParams): Details {
     expedited: form.get('speed') === 'expedited',
     credit: form.has('credit'),
     subscribe: form.has('subscribe'),
-    attested: text('attested'),
+    attested: (form.get('attested') ?? '').trim().slice(0, 200),
   }
 }
 
@@ -61,7 +62,7 @@ function findFaults({ words, offers }: Site, details: Details): Record<string, s
 
 /** `10/40`, `10 / 2040` and `1040` are the same month. */
 export function readCard(form: URLSearchParams) {
-  const text = (name: string) => (form.get(`card_${name}`) ?? '').trim()
+  const text = (name: string) => readTyped(form.get(`card_${name}`), 200)
   const number = text('number').replace(/[\s-]/g, '')
   if (number === '') return undefined
   const [, month = '', year = ''] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d{2})$/.exec(text('expiry')) ?? []
@@ -80,7 +81,7 @@ export async function updateCheckout(visit: TillVisit, form: URLSearchParams): P
 }
 
 export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answer> {
-  const [key = '', quoteToken = ''] = (form.get('key') ?? '').split('|')
+  const [key = '', quoteToken = '', mark = ''] = (form.get('key') ?? '').split('|')
   const before = given.shopper?.orders.find((order) => order.key === key)
   if (before !== undefined) return redirect(`/orders/${before.id}`)
   if (given.cart.items.length === 0 || given.site.preview !== null) return redirect('/cart')
@@ -98,8 +99,15 @@ export async function pay(given: TillVisit, form: URLSearchParams): Promise<Answ
   if (Object.keys(faults).length > 0) {
     return checkoutPage(visit, { details, faults, notice: say.markedFields })
   }
+  if (mark !== markOf(cart) && !(await isSent(visit))) {
+    return checkoutPage(visit, { details, notice: say.cartChanged })
+  }
   return place(visit, details, { card, quote_token: quoteToken })
 }
+
+/** Whether the cart was sent before, so that another attempt finds out what became of it. */
+const isSent = async ({ shop, site, cart }: TillVisit): Promise<boolean> =>
+  (await shop.findAttempt(site, 'checkout', checkoutKey(cart))) !== null
 
 /**
  * The wording that was accepted, and when it was shown: a form that is sent twice must say the same
@@ -175,8 +183,9 @@ async function refused(visit: Named, { error, details, key }: Refused): Promise<
   if (error.status >= 500) throw error
   if (code === 'invalid_body') {
     const faults = cardFaults(words, error)
-    const isOld = Object.keys(faults).length === 0
-    const notice = isOld ? words.say.oldPrice : words.say.markedFields
+    const isMarked = Object.keys(faults).length > 0
+    const unmarked = isAbout(error, 'quote_token') ? words.say.oldPrice : words.say.failed
+    const notice = isMarked ? words.say.markedFields : unmarked
     return checkoutPage(visit, { details, faults, notice })
   }
   const cart = PASSING.includes(code) ? visit.cart : afterRefusal(visit.cart, code)

@@ -6,8 +6,12 @@ export interface Platform {
   read(path: string, etag?: string): Promise<Read>
   /** On the storefront plane: the token goes with it. */
   ask<T>(method: 'GET' | 'POST', path: string, options?: AskOptions): Promise<T>
-  /** The bytes of an asset, handed through as they come. */
-  fetchAsset(path: string, headers: Record<string, string>): Promise<AssetAnswer>
+  /** The bytes of an asset, handed through as they come. Whoever asks must read or destroy them. */
+  fetchAsset(
+    method: 'GET' | 'HEAD',
+    path: string,
+    headers: Record<string, string>,
+  ): Promise<AssetAnswer>
   close(): Promise<void>
 }
 
@@ -58,19 +62,28 @@ interface PlatformOptions {
 }
 
 /** Loaded and opened with the first request: an idle process needs neither. */
-export function openPlatform({ url, token }: PlatformOptions): Platform {
+function poolOf(url: () => string, options: Pool.Options) {
   let opened: Promise<Pool> | null = null
-  const pool = () => {
-    opened ??= import('undici').then(
-      (undici) => new undici.Pool(url(), { connections: 32, maxResponseSize: ANSWER_BYTES_MAX }),
-    )
-    return opened
+  return {
+    open() {
+      opened ??= import('undici').then((undici) => new undici.Pool(url(), options))
+      return opened
+    },
+    async close() {
+      if (opened !== null) await (await opened).close()
+    },
   }
+}
+
+export function openPlatform({ url, token }: PlatformOptions): Platform {
+  const pool = poolOf(url, { connections: 32, maxResponseSize: ANSWER_BYTES_MAX })
+  // As slow as whoever looks at them: they must keep no page and no payment waiting.
+  const pictures = poolOf(url, { connections: 128 })
 
   async function request(options: Parameters<Pool['request']>[0], ms: number) {
     try {
       const signal = AbortSignal.timeout(ms)
-      return await (await pool()).request({ ...options, signal })
+      return await (await pool.open()).request({ ...options, signal })
     } catch (cause) {
       throw unreachable(cause)
     }
@@ -96,9 +109,19 @@ export function openPlatform({ url, token }: PlatformOptions): Platform {
       refuse(answer, text)
       return JSON.parse(text) as T
     },
-    fetchAsset: (path, headers) => request({ method: 'GET', path, headers }, ASK_MS),
+    async fetchAsset(method, path, headers) {
+      const late = new AbortController()
+      const timer = setTimeout(() => late.abort(), READ_MS)
+      try {
+        return await (await pictures.open()).request({ method, path, headers, signal: late.signal })
+      } catch (cause) {
+        throw unreachable(cause)
+      } finally {
+        clearTimeout(timer)
+      }
+    },
     async close() {
-      if (opened !== null) await (await opened).close()
+      await Promise.all([pool.close(), pictures.close()])
     },
   }
 }

@@ -20,7 +20,8 @@ export interface Shop {
   peekSite(host: string): Site | undefined
   /** Null for a host that shows nothing: unknown, draft and suspended are alike. */
   findSite(host: string): Promise<Site | null>
-  findPreview(token: string): Promise<Site | null>
+  /** Never one store's draft at the address of another: whoever reads the address must not be misled. */
+  findPreview(host: string, token: string): Promise<Site | null>
   /** `anew`: what was kept may be too old to trust. */
   products(site: Site, anew?: boolean): Promise<readonly Product[]>
   collections(site: Site): Promise<readonly Collection[]>
@@ -115,17 +116,26 @@ export function openShop({ platform, zone }: ShopOptions): Shop {
 
   const catalog = ({ tenant }: Site, path: string) => `/v1/tenants/${tenant}/catalog/${path}`
 
+  const findSite: Shop['findSite'] = async (host) =>
+    (await orNull(sites.get(host, loadSite(resolvePath(host, zone)))))?.site ?? null
+
+  async function readDraft(token: string): Promise<Site | null> {
+    if (!/^fdpv_[A-Za-z0-9_-]{1,2000}$/.test(token)) return null
+    const answer = await orNull(platform.read(`/v1/preview-resolve?token=${token}`))
+    if (answer === null) return null
+    const resolved = JSON.parse(answer.text) as Resolved
+    // A version never changes, so that its number is as good as a hash.
+    return readSite(resolved, `version ${resolved.manifestVersion}`)
+  }
+
   return {
     peekSite: (host) => sites.peek(host)?.site,
-    findSite: async (host) =>
-      (await orNull(sites.get(host, loadSite(resolvePath(host, zone)))))?.site ?? null,
-    async findPreview(token) {
-      const path = `/v1/preview-resolve?token=${encodeURIComponent(token)}`
-      const answer = await orNull(platform.read(path))
-      if (answer === null) return null
-      const resolved = JSON.parse(answer.text) as Resolved
-      // A version never changes, so that its number is as good as a hash.
-      return readSite(resolved, `version ${resolved.manifestVersion}`)
+    findSite,
+    async findPreview(host, token) {
+      const [draft, live] = await Promise.all([readDraft(token), findSite(host)])
+      // In the zone a name says whose it is, also of a store that is not open.
+      const owner = labelIn(zone, host) ?? live?.tenant
+      return owner === undefined || owner === draft?.tenant ? draft : null
     },
     products: async (site, anew) => {
       const asking = read<{ products: readonly Product[] }>(catalog(site, 'products'), anew)
@@ -201,10 +211,17 @@ function openTill(platform: Platform) {
   }
 }
 
-function resolvePath(host: string, zone: string | null): string {
+/** The tenant that a host of the zone names, whether there is one or not. Null for other hosts. */
+function labelIn(zone: string | null, host: string): string | null {
   const label = zone !== null && host.endsWith(`.${zone}`) ? host.slice(0, -zone.length - 1) : ''
-  if (/^[a-z0-9-]{3,63}$/.test(label)) return `/v1/resolve?tenant=${label}`
-  return `/v1/resolve?hostname=${encodeURIComponent(host)}`
+  return /^[a-z0-9-]{3,63}$/.test(label) ? label : null
+}
+
+function resolvePath(host: string, zone: string | null): string {
+  const label = labelIn(zone, host)
+  return label === null
+    ? `/v1/resolve?hostname=${encodeURIComponent(host)}`
+    : `/v1/resolve?tenant=${label}`
 }
 
 /** Not there is an answer; anything else that goes wrong is not. */

@@ -4,6 +4,7 @@ import {
   type Cart,
   checkoutKey,
   countOf,
+  markOf,
   newShopper,
   readItem,
   readQuantity,
@@ -11,6 +12,7 @@ import {
   setCoupon,
   setQuantities,
 } from './cart.ts'
+import { explain, findName } from './explain.ts'
 import { keepCart, keepShopper, type TillVisit } from './kept.ts'
 import { cartMain } from './pages/cart.ts'
 import { type CheckoutView, checkoutMain, NO_DETAILS } from './pages/checkout.ts'
@@ -29,6 +31,8 @@ interface Priced {
   view: { lines: ReturnType<typeof linesOf> }
   /** Something was taken out because it is no longer sold. */
   lost: boolean
+  /** Why what is in it has no price together. */
+  refusal: string | null
 }
 
 const NO_WISH = { expedited: false, subscribe: false }
@@ -41,23 +45,33 @@ export async function price(given: TillVisit, wish = NO_WISH, anew = false): Pro
   const lost = items.length < cart.items.length
   if (lost && !anew) return price(given, wish, true)
   const visit = lost ? { ...given, cart: { ...cart, items } } : given
-  if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost }
+  if (items.length === 0) return { visit, quote: null, view: { lines: [] }, lost, refusal: null }
   const wanted = { items, coupon: cart.coupon, ...wish, customerRef: shopper?.ref ?? '' }
   try {
     const quote = await shop.quote(site, wanted)
-    return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost }
+    return { visit, quote, view: { lines: linesOf(visit, products, quote) }, lost, refusal: null }
   } catch (error) {
-    const isGone = error instanceof PlatformError && error.code === 'variant_not_found'
-    if (!isGone || anew) throw error
-    return price(given, wish, true)
+    if (!(error instanceof PlatformError)) throw error
+    if (error.code === 'variant_not_found' && !anew) return price(given, wish, true)
+    if (!UNPRICED.includes(error.status)) throw error
+    visit.note({ tenant: site.tenant, code: error.code }, 'a cart has no price')
+    const refusal = explain(site.words, error)
+    return { visit, quote: null, view: { lines: linesOf(visit, products, null) }, lost, refusal }
   }
 }
 
+/** It is about what is in the cart, and whoever filled it must be able to take it out again. */
+const UNPRICED = [400, 409, 422]
+
 export async function cartPage(given: TillVisit): Promise<Answer> {
   const heard = await hear(given)
-  const { visit, quote, view, lost } = await price(heard.visit)
+  const { visit, quote, view, lost, refusal } = await price(heard.visit)
   const { say } = visit.site.words
-  const notice = lost ? say.lost : null
+  const unsaid = findName(
+    { gone: say.noProduct, full: say.cartFull },
+    visit.url.searchParams.get('not'),
+  )
+  const notice = refusal ?? (lost ? say.lost : unsaid)
   const main = cartMain(visit, { ...view, quote, notice, waiting: heard.waiting })
   const answer = await show(visit, { title: `${say.cart} · ${visit.site.brand.name}`, main })
   return { ...answer, cookies: [...heard.cookies, ...(lost ? [keepCart(visit, visit.cart)] : [])] }
@@ -67,9 +81,12 @@ export async function addToCart(visit: TillVisit, form: URLSearchParams): Promis
   const item = readItem(form.get('variant'), form.get('quantity'))
   const line = item === null ? undefined : await findLine(visit, item)
   const { say } = visit.site.words
-  if (item === null || line === undefined) return added(visit, visit.cart, say.noProduct)
+  if (item === null || line === undefined) {
+    return added(visit, { cart: visit.cart, said: say.noProduct, not: 'gone' })
+  }
   const { cart, fits } = addItem(visit.cart, item)
-  return added(visit, cart, fits ? say.inCart(line.product.name) : say.cartFull)
+  if (!fits) return added(visit, { cart, said: say.cartFull, not: 'full' })
+  return added(visit, { cart, said: say.inCart(line.product.name) })
 }
 
 /** What was put up for sale a moment ago may not be in what is kept. */
@@ -80,9 +97,16 @@ async function findLine(visit: TillVisit, item: Item) {
   return known ?? linesOf(wanted, await shop.products(site, true), null)[0]
 }
 
-function added(visit: TillVisit, cart: Cart, said: string): Answer {
+interface Added {
+  cart: Cart
+  said: string
+  /** Why it was not: the cart's page says so to who has no script. */
+  not?: 'gone' | 'full'
+}
+
+function added(visit: TillVisit, { cart, said, not }: Added): Answer {
   const cookies = [keepCart(visit, cart)]
-  if (!visit.isQuiet) return redirect('/cart', cookies)
+  if (!visit.isQuiet) return redirect(not === undefined ? '/cart' : `/cart?not=${not}`, cookies)
   const { say } = visit.site.words
   const count = countOf(cart)
   const body = JSON.stringify({ count, said, label: say.cartItems(count), link: say.seeCart })
@@ -96,11 +120,13 @@ export async function updateCart(visit: TillVisit, form: URLSearchParams): Promi
   }
   const removed = form.get('remove')
   if (removed !== null) wanted.set(removed, 0)
-  return changed(visit, setQuantities(visit.cart, wanted))
+  const counted = setQuantities(visit.cart, wanted)
+  const code = form.get('coupon')
+  const cart = code === null ? counted : setCoupon(counted, code)
+  return form.has('checkout')
+    ? redirect('/checkout', [keepCart(visit, cart)])
+    : changed(visit, cart)
 }
-
-export const couponOfCart = (visit: TillVisit, form: URLSearchParams): Promise<Answer> =>
-  changed(visit, setCoupon(visit.cart, form.get('coupon') ?? ''))
 
 /** Our script takes the page at once; a browser is sent to it, so that going back asks nothing. */
 async function changed(visit: TillVisit, cart: Cart): Promise<Answer> {
@@ -129,8 +155,12 @@ export async function checkoutPage(given: TillVisit, shown: Shown = {}): Promise
   const { expedited } = details
   const subscribe = details.subscribe && given.site.offers.subscriptions
   const { visit, quote, view, lost } = await price(named.visit, { expedited, subscribe })
-  if (quote === null || visit.site.preview !== null) return redirect('/cart', named.cookies)
-  const key = `${checkoutKey(visit.cart)}|${quote.quote_token}`
+  const isShort = quote?.items.some(({ available }) => !available)
+  // The cart says what cannot be had. Who has typed an address already keeps it, and hears it here.
+  if (quote === null || (isShort && shown.details === undefined) || visit.site.preview !== null) {
+    return redirect('/cart', named.cookies)
+  }
+  const key = `${checkoutKey(visit.cart)}|${quote.quote_token}|${markOf(visit.cart)}`
   const { say } = visit.site.words
   const said = notice ?? (lost ? say.lost : null)
   const tenders = await tendersOf(visit, quote, details)

@@ -143,7 +143,7 @@ document.addEventListener('submit', (event) => {
   if (form.matches('[data-add]')) {
     event.preventDefault()
     add(form)
-  } else if (form.matches('[data-live]')) {
+  } else if (form.matches('[data-live]') && event.submitter?.name !== 'checkout') {
     event.preventDefault()
     refresh(form, event.submitter)
   } else if (form.matches('[data-search], [data-facets]')) {

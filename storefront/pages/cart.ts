@@ -3,6 +3,7 @@ import { type Html, html } from '../html.ts'
 import { altOf, picture } from '../pictures.ts'
 import type { Order, Quote } from '../types.ts'
 import type { Visit } from '../visit.ts'
+import type { Phrases } from '../words/en.ts'
 import { couponNote, freeDeliveryNote, type Line, sums } from './totals.ts'
 
 export interface CartView {
@@ -16,6 +17,10 @@ export interface CartView {
 
 /** What the enter key presses: the first button of a form, which must not be one that removes. */
 const ENTER = html`<button class="hidden" tabindex="-1" aria-hidden="true"></button>`
+
+/** Sends the form, so that what was typed a moment ago is what is paid for. */
+const checkOutButton = ({ checkOut }: Phrases): Html =>
+  html`<button form="lines" class="button button-wide" name="checkout" value="1">${checkOut}</button>`
 
 export function cartMain(visit: Visit, { lines, quote, notice, waiting }: CartView): Html {
   const { words } = visit.site
@@ -33,12 +38,12 @@ export function cartMain(visit: Visit, { lines, quote, notice, waiting }: CartVi
 <ul class="lines">${lines.map((line) => cartLine(visit, line))}</ul>
 <button class="button button-quiet" data-update>${say.updateQuantities}</button></form>
 <aside class="summary" aria-label="${say.summary}">${quote !== null && html`${sums(visit, quote, quote.coupon.code)}${freeDeliveryNote(visit, quote)}`}
-<form method="post" action="/cart/coupon" data-live class="coupon"><label class="field"><span>${say.discountCode}</span><input name="coupon" value="${visit.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet">${say.apply}</button></form>
+<div class="coupon"><label class="field"><span>${say.discountCode}</span><input form="lines" name="coupon" value="${visit.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button form="lines" class="button button-quiet">${say.apply}</button></div>
 ${quote !== null && couponNote(words, quote)}
 ${
   isShort
     ? html`<p class="fault" role="alert">${say.lowerIt}</p>`
-    : waiting === null && html`<a class="button button-wide" href="/checkout">${say.checkOut}</a>`
+    : waiting === null && quote !== null && checkOutButton(say)
 }</aside></div></div>`
 }
 

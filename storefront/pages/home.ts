@@ -41,7 +41,7 @@ const PAGE_LENGTH_MAX = 1_000_000
 /** One section at a time, each as soon as it is there. What would be too much in all is left out. */
 export async function* homeSections(visit: Visit): AsyncGenerator<string> {
   const { sections, brand } = visit.site
-  if (!sections.some(({ type }) => type === 'hero')) {
+  if (!sections.some(({ type, props }) => type === 'hero' && asText(props.heading) !== null)) {
     yield html`<h1 class="hidden">${brand.name}</h1>`.text
   }
   let length = 0

@@ -1,4 +1,5 @@
 import { type Html, html, paragraphs } from '../html.ts'
+import { readTyped } from '../typed.ts'
 import type { Collection, CollectionDetail, Found, Product } from '../types.ts'
 import type { Visit } from '../visit.ts'
 import { productGrid } from './cards.ts'
@@ -23,7 +24,8 @@ export function listMain(
   visit: Visit,
   { title, description, products, collections = [] }: Listing,
 ) {
-  const page = readPage(visit.url)
+  const pages = Math.ceil(products.length / PER_PAGE)
+  const page = Math.max(1, Math.min(readPage(visit.url), pages))
   const { say } = visit.site.words
   const shown = products.slice((page - 1) * PER_PAGE, page * PER_PAGE)
   return html`<div class="wrap list"><header class="list-head"><h1>${title}</h1>${
@@ -36,7 +38,7 @@ ${
   )}</ul>`
 }
 ${shown.length === 0 ? html`<p class="empty">${say.emptyShelf}</p>` : productGrid(visit, { products: shown })}
-${pager(visit, page, Math.ceil(products.length / PER_PAGE))}</div>`
+${pager(visit, page, pages)}</div>`
 }
 
 export const collectionMain = (visit: Visit, { collection, products }: CollectionDetail): Html =>
@@ -116,17 +118,20 @@ ${
 const radio = (name: string, value: string, label: string, checked: boolean): Html =>
   html`<label class="radio"><input type="radio" name="${name}" value="${value}"${checked && html` checked`}><span>${label}</span></label>`
 
+/** As long as the field is. */
+const QUERY_LENGTH_MAX = 200
+
 /** What a search page asks the platform for. Null while nothing is looked for. */
 export function searchQuery(url: URL): URLSearchParams | null {
   const given = url.searchParams
-  const q = (given.get('q') ?? '').trim()
+  const q = readTyped(given.get('q'), QUERY_LENGTH_MAX)
   if (q === '') return null
   const [, min = '', max = ''] = /^(\d{0,12})-(\d{0,12})$/.exec(given.get('price') ?? '') ?? []
   const query = new URLSearchParams({ q, limit: String(PER_PAGE) })
   query.set('offset', String((readPage(url) - 1) * PER_PAGE))
   if (min !== '') query.set('price_min_cents', min)
   if (max !== '') query.set('price_max_cents', max)
-  const collection = given.get('collection')
+  const collection = readTyped(given.get('collection'), QUERY_LENGTH_MAX)
   if (collection) query.set('collection', collection)
   const sort = SORTS.find((value) => value === given.get('sort'))
   if (sort !== undefined) query.set('sort', sort)

@@ -84,7 +84,7 @@ function deliveryNote({ site }: Visit, { variants }: Product): Html | null {
   const [first] = variants
   if (shipping === null || first === undefined) return null
   const { say, money } = site.words
-  const rate = money(shipping.flat_rate_cents, first.currency)
+  const rate = money(Math.min(shipping.flat_rate_cents, shipping.max_cents), first.currency)
   const from = shipping.free_shipping_threshold_cents
   const free = from === null ? null : money(from, first.currency)
   return html`<p class="note">${say.deliveryFrom(rate, free)}</p>`

@@ -166,6 +166,8 @@ export const de: Phrases = {
     'Der Versuch davor wurde abgelehnt, abgebucht wurde nichts. Bitte versuchen Sie es noch einmal.',
   oldPrice:
     'Sie waren eine Weile fort. Bitte sehen Sie die Summe noch einmal an und zahlen Sie dann.',
+  cartChanged:
+    'Ihr Warenkorb hat sich inzwischen geändert. Bitte sehen Sie ihn noch einmal an und zahlen Sie dann.',
   declines: {
     card_declined: 'Ihre Bank hat die Karte abgelehnt.',
     insufficient_funds: 'Die Karte ist dafür nicht ausreichend gedeckt.',

@@ -157,6 +157,7 @@ export const en = {
     'This cart was sent a moment ago, perhaps from another tab. Please look at your orders.',
   refusedBefore: 'The attempt before was refused, and nothing was charged. Please try again.',
   oldPrice: 'You were away for a while. Please check the total once more, then pay.',
+  cartChanged: 'Your cart has changed since you looked. Please check it once more, then pay.',
   declines: {
     card_declined: 'Your bank declined the card.',
     insufficient_funds: 'The card does not have enough funds for this.',

@@ -163,6 +163,7 @@ export const es: Phrases = {
   sentAgain: 'Esta cesta se envió hace un momento, quizá desde otra pestaña. Mira tus pedidos.',
   refusedBefore: 'El intento anterior fue rechazado y no se cobró nada. Inténtalo de nuevo.',
   oldPrice: 'Ha pasado un rato. Mira otra vez el total y después paga.',
+  cartChanged: 'Tu cesta ha cambiado desde que la viste. Mírala otra vez y después paga.',
   declines: {
     card_declined: 'Tu banco ha rechazado la tarjeta.',
     insufficient_funds: 'La tarjeta no tiene fondos suficientes.',

@@ -167,6 +167,7 @@ export const fr: Phrases = {
     'Ce panier vient d’être envoyé, peut-être depuis un autre onglet. Veuillez consulter vos commandes.',
   refusedBefore: 'L’essai précédent a été refusé et rien n’a été débité. Veuillez réessayer.',
   oldPrice: 'Vous avez été absent un moment. Regardez encore une fois le total, puis payez.',
+  cartChanged: 'Votre panier a changé entre-temps. Regardez-le encore une fois, puis payez.',
   declines: {
     card_declined: 'Votre banque a refusé la carte.',
     insufficient_funds: 'La provision de la carte est insuffisante.',

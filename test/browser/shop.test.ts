@@ -88,7 +88,7 @@ async function applyCoupon({ page }: Tab, { look }: Way) {
 }
 
 async function buy({ page }: Tab, { look }: Way) {
-  await page.getByRole('link', { name: 'Check out' }).click()
+  await page.getByRole('button', { name: 'Check out' }).click()
   await heading(page, 'Checkout').waitFor()
   await look()
   await fillDetails(page)
@@ -152,6 +152,22 @@ describe('a shopper', () => {
     await Promise.all(tabs.map((tab) => shopFor(tab, way)))
     const [first, second] = tabs.map(({ page }) => new URL(page.url()).pathname)
     assert.notEqual(first, second)
+  })
+
+  test('checks out with what the cart page says last, also a moment after it was typed', async (t) => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { page } = await openTab(t, browser, shop.at('demo'), { javaScriptEnabled })
+      await page.goto('/products/fern-teapot')
+      await page.getByRole('button', { name: 'Add to cart' }).click()
+      await page.locator('.badge[data-count="1"]').waitFor()
+      await page.goto('/cart')
+      await field(page, 'coupon').fill('WELCOME10')
+      await page.getByLabel('Quantity of Fern Teapot').fill('2')
+      await page.getByRole('button', { name: 'Check out' }).click()
+      await heading(page, 'Checkout').waitFor()
+      await page.getByText('Code WELCOME10 is applied.').waitFor()
+      assert.equal(await page.locator('[data-total]').innerText(), '$92.45')
+    }
   })
 
   test('sees at once what a gift card leaves to pay, and takes some of it back', async (t) => {
@@ -226,7 +242,7 @@ describe('a shopper whose bank does not answer', () => {
     await page.getByRole('link', { name: 'See the cart' }).click()
     await page.getByText('Please do not pay again').waitFor()
     await tab.isOpenToAll()
-    assert.equal(await page.getByRole('link', { name: 'Check out' }).count(), 0)
+    assert.equal(await page.getByRole('button', { name: 'Check out' }).count(), 0)
     await page.getByRole('link', { name: 'See the order' }).click()
     await page.waitForURL(`**${path}`)
     assert.equal(await countOrders(), before + 1)

@@ -144,6 +144,8 @@ describe('a manifest that was written to do harm', () => {
       '//evil.example',
       '/\\evil.example',
       '\t//evil.example',
+      '/\t/evil.example',
+      '/\n\\evil.example',
     ]
     const sections = hrefs.flatMap((href) => [
       { type: 'hero', props: { heading: 'x', cta: { label: 'x', href } } },
@@ -219,13 +221,48 @@ describe('a visitor', () => {
   test('cannot put into the cart what the store does not sell', async () => {
     const shopper = demo()
     const variant = '00000000-0000-4000-8000-000000000000'
-    await shopper.post('/cart/add', { variant })
-    assert.match((await shopper.get('/')).text, /class="badge" data-count="0"/)
+    const bare = await shopper.follow('/cart/add', { variant })
+    assert.match(bare.text, /role="alert">We do not have this, or no longer\./)
+    assert.match(bare.text, /class="badge" data-count="0"/)
     const said = await shopper.post('/cart/add', { variant }, { 'x-shop': '1' })
     assert.deepEqual(
       [JSON.parse(said.text).count, JSON.parse(said.text).said],
       [0, 'We do not have this, or no longer.'],
     )
+  })
+
+  test('may paste anything: it is cut between characters, and shuts no page', async () => {
+    const shopper = await setup.withCart(shop, 'cedar-candle')
+    const halved = `A${'😀'.repeat(100)}`
+    for (const coupon of [halved, 'A\u0000B']) {
+      await shopper.post('/cart', { coupon })
+      const { status, text } = await shopper.get('/cart')
+      assert.equal(status, 200)
+      assert.match(text, /We do not know this code/)
+    }
+    for (const query of ['q=%00', 'q=a%00', 'q=a&collection=%00', `q=${halved}`]) {
+      assert.equal((await shopper.get(`/search?${query}`)).status, 200, query)
+    }
+    await shopper.post('/cart', { coupon: '' })
+    const key = (await shopper.get('/checkout')).field('key')
+    const form = {
+      ...setup.DETAILS,
+      ...setup.GOOD,
+      name: `A\u0000${halved}`,
+      city: 'Y\u0000k',
+      key,
+    }
+    const placed = await shopper.follow('/checkout', form)
+    assert.match(placed.text, /Thank you![\s\S]+A A😀+<\/span>/u)
+  })
+
+  test('with a form larger than any is refused, and keeps nobody behind it waiting', async () => {
+    const shopper = demo()
+    for (const _ of [1, 2, 3]) {
+      const { status } = await shopper.post('/cart', { coupon: 'x'.repeat(4_000_000) })
+      assert.equal(status, 400)
+      assert.equal((await shopper.get('/cart')).status, 200)
+    }
   })
 
   test('of a preview tells nobody else of its token', async () => {

@@ -82,6 +82,21 @@ describe('the way to a store', () => {
       /<title>Own<\/title>[\s\S]+<link rel="canonical" href="http:\/\/own\.example/,
     )
   })
+
+  test('may be another of its domains, which leads to the first for as long as that is the first', async () => {
+    const { tenant, owner } = await publish({ brand: { name: 'Two' } })
+    for (const hostname of ['one.example', 'www.one.example']) {
+      const { body } = await owner.post('/v1/merchant/domains', { hostname })
+      const { id } = body.domain
+      await shop.operator.post(`/v1/stores/${tenant}/domains/${id}/activate`, {})
+      const made = await owner.post(`/v1/merchant/domains/${id}/primary`, {})
+      assert.equal(made.status, 200, made.text)
+    }
+    const led = await at('one.example').get('/products?page=2')
+    assert.equal(led.status, 308)
+    assert.equal(led.headers.location, 'https://www.one.example/products?page=2')
+    assert.equal(led.headers['cache-control'], 'no-store')
+  })
 })
 
 describe('a page', () => {
@@ -206,6 +221,25 @@ describe('a manifest', () => {
     )
   })
 
+  test('has one heading above the others, and the price of delivery that is asked for', async () => {
+    const shipping = { flat_rate_cents: 2_000, expedited_rate_cents: 3_000, max_cents: 1_000 }
+    const { get, owner } = await publish({
+      brand: { name: 'Capped' },
+      behavior: { shipping },
+      template: { id: 'h', sections: [{ type: 'hero', props: { subheading: 'No heading' } }] },
+    })
+    const { body } = await owner.post('/v1/merchant/catalog/products', { slug: 'a', name: 'A' })
+    const path = `/v1/merchant/catalog/products/${body.product.id}/variants`
+    await owner.post(path, { sku: 'A', price_cents: 100 })
+    assert.equal((await get('/')).text.match(/<h1[ >]/g)?.length, 1)
+    assert.match((await get('/products/a')).text, /Delivery \$10\.00\./)
+    // There is no such page, so that the last one is shown.
+    assert.match(
+      (await get('/products?page=9')).text,
+      /<h1>All products[\s\S]+href="\/products\/a"/,
+    )
+  })
+
   test('cannot break out of its texts, links and colours', async () => {
     const visitor = await publish({
       brand: { name: EVIL, logoRef: EVIL },
@@ -277,6 +311,12 @@ describe('a manifest', () => {
       const page = await visitor.get(path)
       assert.equal(page.status, 200, path)
       assert.match(page.text, /<title>[^<]*Fresh<[\s\S]+class="ribbon"/, path)
+    }
+    // A name of the zone is its store's own, also while that is closed.
+    await shop.store('closed-store')
+    for (const tenant of ['closed-store', 'nobody']) {
+      const { status } = await at(`${tenant}.localhost`).get(`/?preview=${token}`)
+      assert.equal(status, 404, tenant)
     }
   })
 

@@ -247,6 +247,10 @@ describe('a statement that the store asks for', () => {
     const stale = await shopper.follow('/checkout', old)
     assert.match(stale.text, /Please confirm what the store asks for/)
     const good = { ...form, attested, key: stale.field('key') }
+    // Longer than any that the platform takes: nobody was away for too long.
+    const long = { ...good, attested: `${attested}${'v'.repeat(120)}` }
+    const wrong = await shopper.follow('/checkout', long)
+    assert.match(wrong.text, /Something went wrong on our side/)
     assert.match((await shopper.follow('/checkout', good)).text, /Thank you!/)
     await merchant.post('/v1/my/site/publish', { version })
   })

@@ -68,7 +68,28 @@ describe('a cart', () => {
     const shopper = await withCart('wool-blanket', 2)
     const { text } = await shopper.get('/cart')
     assert.match(text, /Not so many in stock/)
-    assert.doesNotMatch(text, /href="\/checkout"/)
+    assert.doesNotMatch(text, /Check out/)
+    const sent = await shopper.post('/cart', { [`q:${id}`]: '3', checkout: '1' })
+    assert.equal(sent.headers.location, '/checkout')
+    assert.equal((await shopper.get('/checkout')).headers.location, '/cart')
+  })
+
+  test('of two currencies has no price, says so, and lets one of them be taken out', async () => {
+    const made = await merchant.post('/v1/merchant/catalog/products', { slug: 'yen', name: 'Yen' })
+    const path = `/v1/merchant/catalog/products/${made.body.product.id}`
+    const { body } = await merchant.post(`${path}/variants`, {
+      sku: 'YEN',
+      price_cents: 1_500,
+      currency: 'JPY',
+    })
+    const shopper = await withCart('cedar-candle')
+    await shopper.post('/cart/add', { variant: body.variant.id })
+    const mixed = await shopper.get('/cart')
+    assert.match(mixed.text, /priced in different currencies[\s\S]+\$28\.00[\s\S]+¥1,500/)
+    assert.doesNotMatch(mixed.text, /Check out/)
+    assert.equal((await shopper.get('/checkout')).headers.location, '/cart')
+    const rest = await shopper.follow('/cart', { remove: (await variantOf('cedar-candle')).id })
+    assert.match(rest.text, /<dt>Subtotal<\/dt><dd>¥1,500/)
   })
 
   test('drops what is no longer sold, and says so', async () => {
@@ -148,10 +169,41 @@ describe('a checkout', () => {
     assert.match(again.text, /Thank you!/)
   })
 
+  test('of a tab that shows other things than the cart has now buys none of them unseen', async () => {
+    const made = await merchant.post('/v1/merchant/catalog/products', {
+      slug: 'sizes',
+      name: 'Hat',
+    })
+    const path = `/v1/merchant/catalog/products/${made.body.product.id}/variants`
+    const [small, large] = await Promise.all(
+      ['S', 'L'].map(async (label) => {
+        const wanted = { sku: `HAT-${label}`, label, price_cents: 1_000 }
+        return (await merchant.post(path, wanted)).body.variant.id
+      }),
+    )
+    const shopper = openShopper(shop.url, 'demo.localhost')
+    await shopper.post('/cart/add', { variant: small })
+    const key = (await shopper.get('/checkout')).field('key')
+    await shopper.post('/cart/add', { variant: large })
+    await shopper.post('/cart', { remove: small })
+    const orders = await countOrders()
+    const seen = await shopper.follow('/checkout', { ...DETAILS, ...GOOD, key })
+    assert.match(seen.text, /Your cart has changed since you looked[\s\S]+value="ada@example.com"/)
+    assert.equal(await countOrders(), orders)
+    const placed = await shopper.follow('/checkout', {
+      ...DETAILS,
+      ...GOOD,
+      key: seen.field('key'),
+    })
+    assert.match(placed.text, /Thank you![\s\S]+class="line-label">L</)
+  })
+
   test('explains a code it does not know, a wrong card, and what is missing', async () => {
     const shopper = await withCart('cedar-candle')
     const key = (await shopper.get('/checkout')).field('key')
     const form = { ...DETAILS, ...GOOD, key }
+    const old = await shopper.follow('/checkout', { ...form, key: key.replace(/\|.*\|/, '|x|') })
+    assert.match(old.text, /You were away for a while/)
     const coupon = await shopper.follow('/checkout', { ...form, coupon: 'NOPE' })
     assert.match(coupon.text, /We do not know this code/)
     const wrong = await shopper.follow('/checkout', { ...form, ...card('4111 1111 1111 1112') })
@@ -208,7 +260,8 @@ describe('a checkout', () => {
     const key = (await shopper.get('/checkout')).field('key')
     const { headers } = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key })
     const path = String(headers.location)
-    assert.equal((await shopper.get(path)).status, 200)
+    const own = await shopper.get(path)
+    assert.deepEqual([own.status, own.headers['cache-control']], [200, 'no-store'])
     const stranger = await withCart('cedar-candle')
     await stranger.get('/checkout')
     assert.equal((await stranger.get(path)).status, 404)

@@ -93,7 +93,7 @@ describe('while the bank has not spoken', () => {
     await isLedTo(path, shopper)
     await change(shopper, 'reading-lamp', 2)
     await isLedTo(path, shopper)
-    await shopper.post('/cart/coupon', { coupon: 'WELCOME10' })
+    await shopper.post('/cart', { coupon: 'WELCOME10' })
     await isLedTo(path, shopper)
     await change(shopper, 'reading-lamp', 0)
     await isLedTo(path, shopper)
