@@ -12,6 +12,7 @@ const FILES = [
   'test/db/backend-kills.test.ts',
   'test/http/fuzz.test.ts',
   'test/modules/checkout/card-data.test.ts',
+  'test/modules/checkout/faults.test.ts',
   'test/modules/checkout/parallel.test.ts',
   'test/modules/checkout/preview-properties.test.ts',
   'test/modules/webhooks/kills.test.ts',
