@@ -85,7 +85,8 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     order_number,
     customer_ref: request.customer_ref,
     person_id: request.person_id?.toLowerCase() ?? null,
-    coupon_code: priced.coupon.applied ? (request.coupon_code ?? null) : null,
+    // As the merchant wrote it: shoppers write it in any way.
+    coupon_code: priced.coupon.applied ? (sale.coupon?.code ?? null) : null,
     subtotal_cents: priced.subtotal_cents,
     discount_cents: priced.discount_cents,
     shipping_cents: priced.shipping_cents,

@@ -41,7 +41,7 @@ function remembered(db: Db, q: string): Sql {
   const arms = [
     sql`select id from orders where ${own} and ${startsWith(sql`customer_ref`, q)}`,
     sql`select id from orders where ${own} and ${startsWith(sql`email_folded`, folded)}`,
-    sql`select order_id from order_items where ${own} and ${startsWith(sql`sku`, q)}`,
+    sql`select order_id from order_items where ${own} and ${startsWith(sql`sku`, q.normalize('NFC'))}`,
     sql`select order_id from order_items where ${own} and ${startsWith(sql`name_folded`, folded)}`,
     ...(number === undefined
       ? []
@@ -62,7 +62,9 @@ function conditions(db: Db, f: OrderFilters): Sql {
   if (f.created_from !== undefined) where.push(sql`o.created_at >= ${f.created_from}`)
   if (f.created_to !== undefined) where.push(sql`o.created_at < ${f.created_to}`)
   if (f.is_test !== undefined) where.push(sql`o.is_test = ${f.is_test}`)
-  if (f.coupon_code !== undefined) where.push(sql`o.coupon_code = ${f.coupon_code}`)
+  if (f.coupon_code !== undefined) {
+    where.push(sql`lower(o.coupon_code) = lower(${f.coupon_code})`)
+  }
   if (f.sku !== undefined) {
     where.push(sql`exists (select from order_items i
                             where i.tenant_ref = o.tenant_ref and i.order_id = o.id

@@ -62,8 +62,9 @@ function readFilters(query: unknown): OrderFilters {
     created_from: readTimestamp(query, 'created_from'),
     created_to: readTimestamp(query, 'created_to'),
     is_test: isTest === undefined ? undefined : isTest === 'true',
-    coupon_code: readText(query, 'coupon_code'),
-    sku: readText(query, 'sku'),
+    coupon_code: readText(query, 'coupon_code')?.trim(),
+    // SKUs are kept in form C, however they were sent.
+    sku: readText(query, 'sku')?.normalize('NFC'),
   }
 }
 

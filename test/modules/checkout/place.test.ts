@@ -270,6 +270,29 @@ test('a checkout', async (t) => {
     )
   })
 
+  await t.test(
+    'is found by its coupon and its SKU, however a shopper or a merchant writes them',
+    async () => {
+      const named = await addVariant(merchant, 900, {}, { sku: 'Caf\u00e9-1' })
+      const answer = await checkout(app, shop, cart(named, { coupon_code: ' half ' }))
+      assert.equal(answer.status, 201, answer.text)
+      const { id, coupon_code } = answer.body.order
+      assert.equal(coupon_code, 'HALF', 'as the merchant named it')
+      for (const query of [
+        'coupon_code=Half&sku=Cafe%CC%81-1',
+        'coupon_code=HALF&sku=Caf%C3%A9-1',
+        'q=Cafe%CC%81',
+      ]) {
+        const { orders } = (await merchant.get(`/v1/merchant/orders?${query}`)).body
+        assert.deepEqual(
+          orders.map((each: { id: string }) => each.id),
+          [id],
+          query,
+        )
+      }
+    },
+  )
+
   await t.test('of nothing to pay is placed without a card', async () => {
     const { card: _, ...body } = cart(thousand, { coupon_code: 'all' })
     const answer = await checkout(app, shop, body)
