@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { isShutOut } from './db/constraints.ts'
 import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
 import { migrate } from './db/migrate.ts'
@@ -271,15 +272,23 @@ function endOnSignal(self: Process): void {
 }
 
 /** A fault of the set-up is one clear text, not a stack. */
-function refuse(error: unknown): void {
-  const { code } = Object(error) as NodeJS.ErrnoException
+function refuse(fault: unknown): void {
+  // A host with several addresses fails once for each.
+  const error = fault instanceof AggregateError ? fault.errors[0] : fault
+  process.stderr.write(`fairdock: ${sayFault(error)}\n`)
+  process.exit(1)
+}
+
+function sayFault(error: unknown): string {
+  if (!(error instanceof Error)) return 'an unknown fault'
+  if (isShutOut(error))
+    return `${error.message}. See that PostgreSQL runs and DATABASE_URL is right`
+  const { code } = error as NodeJS.ErrnoException
   const known =
     error instanceof ConfigError ||
     error instanceof RolesMissingError ||
     ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'EROFS', 'ENOSPC'].includes(code ?? '')
-  const text = error instanceof Error ? (known ? error.message : error.stack) : 'an unknown fault'
-  process.stderr.write(`fairdock: ${text}\n`)
-  process.exit(1)
+  return (known ? error.message : error.stack) ?? error.message
 }
 
 main().catch(refuse)

@@ -233,6 +233,28 @@ describe('the database of DATABASE_URL', () => {
     assert.equal(await statusOf('/readyz'), 200)
   })
 
+  test('that lets nobody in is one line, without a stack', async (t) => {
+    const { DATABASE_URL, SECRET_KEY } = await onTestServer(t)
+    const { port, free } = await freePort(t)
+    await free()
+    const wrong: [Partial<URL>, RegExp][] = [
+      [
+        { password: 'wrong' },
+        /^fairdock: password authentication failed for user "\w+"\. See that/,
+      ],
+      [{ pathname: '/none' }, /^fairdock: database "none" does not exist\. See that/],
+      [{ host: `localhost:${port}` }, /^fairdock: connect ECONNREFUSED \S+\. See that/],
+    ]
+    for (const [part, said] of wrong) {
+      const url = Object.assign(new URL(DATABASE_URL), part)
+      const env = { DATABASE_URL: url.href, SECRET_KEY }
+      const once = await startProcess(t, { role: 'migrate', env })
+      await ends(once, 1)
+      assert.match(once.output(), said)
+      assert.match(once.output(), /^[^\n]+ DATABASE_URL is right\n$/)
+    }
+  })
+
   test('is migrated, seeded and examined by roles of their own', async (t) => {
     const dataDir = await emptyFolder(t)
     const env = await onTestServer(t)

@@ -33,6 +33,13 @@ export function isOutage(error: unknown): boolean {
   return /timeout|terminated|connection error/i.test(error.message)
 }
 
+/** Whether the server is not to be found, or does not let us into that database with that name. */
+export function isShutOut(error: unknown): boolean {
+  if (isPostgresError(error)) return /^(28|3D)/.test(error.code)
+  const { syscall } = Object(error) as NodeJS.ErrnoException
+  return error instanceof Error && ['connect', 'getaddrinfo'].includes(syscall ?? '')
+}
+
 /**
  * Gives a constraint's violation the contract's name, e.g. `{ stores_pkey: 'tenant_exists' }`.
  * The constraint decides, not a look beforehand, so that two callers at once get one winner.

@@ -4,8 +4,7 @@ import { sql } from '../../db/sql.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Attempt, type GatewayName } from './schema.ts'
 
-/** What a day of the gateways' record is held against. */
-
+/** What a day of a gateway's record is held against. */
 const OurRecord = Type.Object({
   id: Type.String(),
   order_id: Type.String(),
