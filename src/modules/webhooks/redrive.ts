@@ -59,7 +59,7 @@ const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Sends the dead letters of one endpoint again, those made in `[from, to)`. Of very many it takes the
- * oldest and says that there are `more`.
+ * oldest, and says from when on there may be more.
  */
 export async function redriveAll(
   { database, operator }: OperatorDeps,
@@ -76,12 +76,12 @@ export async function redriveAll(
   let after: redriving.Place = { made_at: span.from, id: ZERO_ID }
   do {
     const page = await redrivePage(db, actor, span, after)
-    if (page === null) return { redriven, more: false }
+    if (page === null) return { redriven, next_from: null }
     redriven += page.redriven
     // What dies again meanwhile lies behind us, and is not taken twice.
     after = page
   } while (performance.now() < until)
-  return { redriven, more: true }
+  return { redriven, next_from: new Date(after.made_at).toISOString() }
 }
 
 const redrivePage = (

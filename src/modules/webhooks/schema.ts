@@ -128,7 +128,12 @@ export type Redrive = Static<typeof Redrive>
 
 export const Redriven = Type.Object({
   redriven: Type.Integer({ minimum: 0 }),
-  more: Type.Boolean({ description: 'There may be more of them: ask again, the same.' }),
+  next_from: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'There may be more: ask again from then on. Null: there are none.',
+    }),
+  ),
 })
 
 /** What the sealing loop needs of an event. */

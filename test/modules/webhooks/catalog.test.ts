@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EVENTS } from '../../../src/modules/webhooks/events.ts'
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { emit } from '../../../src/modules/webhooks/service.ts'
 import { enable, issueGiftCard, stock } from '../checkout/setup.ts'
 import { openDesk } from '../orders/setup.ts'
 import { PLACED, URL } from './setup.ts'
@@ -62,6 +63,20 @@ test('what happens in a store is in its feed, and only what can be subscribed to
     body.deliveries.map((each: { event_type: string }) => each.event_type),
     [PLACED],
   )
+  const known = new Set(types)
+  const others = Object.keys(EVENTS).filter((type) => !known.has(type)) as (keyof typeof EVENTS)[]
+  const db = desk.app.runtime.database.tenant(desk.shop.tenant)
+  await db.transaction('test: emit', async (tx) => {
+    for (const type of others) await emit(tx, { type, data: {} })
+  })
+  while ((await sealDue(desk.app.runtime.workerDatabase)) > 0);
+  const rest = await merchant.get(`/v1/merchant/events?after=${feed.body.sealed_to}`)
+  assert.deepEqual(
+    rest.body.events.map((each: { type: string }) => each.type).toSorted(),
+    others.toSorted(),
+    'whatever will cause them one day, they are read like the rest',
+  )
+  assert.equal((await merchant.get('/v1/merchant/deliveries')).body.total, 1)
   const deliverable = Object.entries(EVENTS).filter(([, { deliverable }]) => deliverable)
   assert.deepEqual(deliverable, [[PLACED, { deliverable: true }]])
 })

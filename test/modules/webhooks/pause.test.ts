@@ -119,9 +119,9 @@ test('pausing and sending again', async (t) => {
       ...span,
       to: '2021-01-01T00:00:00Z',
     })
-    assert.deepEqual(none.body, { redriven: 0, more: false })
+    assert.deepEqual(none.body, { redriven: 0, next_from: null })
     const all = await app.operator.post('/v1/deliveries/redrive', span)
-    assert.deepEqual(all.body, { redriven: dead.total - 1, more: false })
+    assert.deepEqual(all.body, { redriven: dead.total - 1, next_from: null })
     while ((await app.dispatch()) > 0);
     assert.equal(receiver.received.length, dead.total)
     assert.equal(
@@ -203,9 +203,19 @@ test('pausing and sending again', async (t) => {
     }
     const deps = { database: app.runtime.database, operator: app.runtime.operatorDatabase.global }
     const some = await redriveAll(deps, SYSTEM, span, 0)
-    assert.deepEqual(some, { redriven: 10_000, more: true })
-    const rest = await app.operator.post('/v1/deliveries/redrive', span)
-    assert.deepEqual(rest.body, { redriven: 100, more: false })
+    assert.equal(some.redriven, 10_000)
+    assert.ok(some.next_from)
+    const from = some.next_from
+    const rest = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        app.operator.post('/v1/deliveries/redrive', { ...span, from }),
+      ),
+    )
+    for (const each of rest) assert.equal(each.body.next_from, null, each.text)
+    assert.equal(
+      rest.reduce((sum, each) => sum + each.body.redriven, 0),
+      100,
+    )
     const { entries } = (await store.get('/v1/my/audit?action=webhook.deliveries_redriven')).body
     assert.deepEqual(
       entries.map((each: { after: { redriven: number } }) => each.after.redriven),
