@@ -44,6 +44,17 @@ test('the record of a day', async (t) => {
     return body.discrepancies
   }
 
+  /** The loop's step as it is at a time of tomorrow: it never matters what time it is today. */
+  const comparisonAt = (time: string) => {
+    const at = Date.parse(`${TODAY}T${time}:00Z`) + DAY_MS
+    const clock = { now: () => at }
+    return createComparison({ database: worker, payments: runtime.payments, clock })
+  }
+  const stepAt = async (time: string) => {
+    const step = comparisonAt(time)
+    while ((await step()) > 0);
+  }
+
   /** A payment that both sides know of. */
   const pay = async ({ db, gateway }: Shop, more: { amount_cents?: number } = {}) => {
     const charge = chargeOf(CARDS.approves, more)
@@ -261,27 +272,18 @@ test('the record of a day', async (t) => {
       )
       return rows
     }
-    const stepAt = async (at: string) => {
-      const clock = { now: () => Date.parse(at) }
-      const step = createComparison({ database: worker, payments: runtime.payments, clock })
-      while ((await step()) > 0);
-    }
-    const tomorrow = new Date(Date.parse(TODAY) + DAY_MS).toISOString().slice(0, 10)
-    await stepAt(`${tomorrow}T01:59:00Z`)
+    await stepAt('01:59')
     assert.deepEqual(await days(), [], 'the day is young')
-    await Promise.all([stepAt(`${tomorrow}T02:00:00Z`), stepAt(`${tomorrow}T02:00:00Z`)])
+    await Promise.all([stepAt('02:00'), stepAt('02:00')])
     const expected = { day: TODAY, compared: true, lease_token: null }
     assert.deepEqual(await days(), [{ ...expected, hours: 24 }])
     assert.equal((await list(shop)).length, 1)
     await superuser.query(`update sim_charges set voided_at = now() where ref = $1`, [stranger.ref])
     await superuser.query('update payment_days set due_at = now() where due_at is not null')
-    await stepAt(`${tomorrow}T03:00:00Z`)
+    await stepAt('03:00')
     assert.deepEqual(await days(), [{ ...expected, hours: null }])
     assert.deepEqual(await list(shop), [])
-    const signal = AbortSignal.abort()
-    const clock = { now: () => Date.now() }
-    const step = createComparison({ database: worker, payments: runtime.payments, clock })
-    assert.equal(await step(signal), 0)
+    assert.equal(await comparisonAt('03:00')(AbortSignal.abort()), 0)
   })
 
   await t.test('waits an hour where the gateway could not be asked', async () => {
@@ -290,9 +292,7 @@ test('the record of a day', async (t) => {
       `update payment_days set due_at = case when day = $1 then now() end where tenant_ref = 'by-nmi'`,
       [TODAY],
     )
-    const clock = { now: () => Date.now() }
-    const step = createComparison({ database: worker, payments: runtime.payments, clock })
-    await step()
+    await stepAt('03:00')
     const { rows } = await superuser.query(
       `select round(extract(epoch from due_at - now()) / 60)::int as minutes
          from payment_days where tenant_ref = 'by-nmi' and day = $1`,
