@@ -2653,7 +2653,8 @@ begin
     from sealed
     join unsealed on unsealed.tenant_ref = sealed.tenant_ref and unsealed.id = sealed.id
     join webhook_deliveries as d on d.tenant_ref = sealed.tenant_ref and d.event_id = sealed.id
-   where unsealed.payload is null and sealed.payload is not null and d.status = 'pending';
+   where unsealed.payload is null and sealed.payload is not null and d.status = 'pending'
+      on conflict do nothing;
   return null;
 end $$;
 alter routine fd_queue_sealed() owner to fd_owner;

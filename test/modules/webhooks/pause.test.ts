@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setOwner } from '../../../src/modules/stores/service.ts'
+import { claimDue } from '../../../src/modules/webhooks/dispatch-queries.ts'
 import { redriveAll } from '../../../src/modules/webhooks/redrive.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
-import { assertCode, openWebhooksApp, PLACED, theDelivery, URL } from './setup.ts'
+import { assertCode, listMisplaced, openWebhooksApp, PLACED, theDelivery, URL } from './setup.ts'
 
 test('pausing and sending again', async (t) => {
   const app = await openWebhooksApp(t)
@@ -157,6 +158,30 @@ test('pausing and sending again', async (t) => {
     const delivered = await theDelivery(store)
     assert.deepEqual([delivered.status, delivered.attempt_count], ['delivered', 8])
     assert.equal((await app.operator.post(`/v1/deliveries/${dead.id}/redrive`)).status, 200)
+  })
+
+  await t.test('what goes out again before it has its number goes out once it has', async () => {
+    const store = await app.merchant('early')
+    const { id: early } = await app.register(store, receiver.url('/early'))
+    await admin.query(`update webhook_subscriptions set active = false where id = $1`, [early])
+    for (const n of [1, 2]) await app.place('early', { n })
+    await app.register(store, receiver.url('/early'))
+    const span = { from: '2020-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+    const all = await app.operator.post('/v1/deliveries/redrive', {
+      ...span,
+      subscription_id: early,
+    })
+    assert.deepEqual(all.body, { redriven: 2, next_from: null })
+    const claim = { limit: 16, perEndpoint: 2, calmOnly: false }
+    assert.deepEqual(await claimDue(app.runtime.workerDatabase.tenant('early'), claim), [])
+    receiver.received.length = 0
+    receiver.answer((response) => response.end())
+    await app.place('early', { n: 3 })
+    while ((await app.dispatch()) > 0);
+    const mine = receiver.received.filter(({ path }) => path === '/early')
+    const sent = mine.map(({ body }) => JSON.parse(body.toString()).data.n)
+    assert.deepEqual(sent.toSorted(), [1, 2, 3])
+    assert.deepEqual(await listMisplaced(admin), [])
   })
 
   await t.test('refuses to send again what is not there', async () => {
