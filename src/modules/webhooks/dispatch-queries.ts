@@ -34,7 +34,7 @@ export interface ClaimOptions {
 
 /**
  * Takes due deliveries of one store, some of each endpoint: one for each lane where the last attempt
- * failed, a row of them where all is well. Of any length at first, so that lanes that begin together do
+ * failed, a row of them where all is well, and a full one where nobody listens and none is sent. Of any length at first, so that lanes that begin together do
  * not all come to be written down together.
  *
  * Claims of one store follow one another, and exclude the taking of `settleAndTake`: whoever takes sees
@@ -46,30 +46,61 @@ export function claimDue(db: TenantDb, options: ClaimOptions) {
   return listOpened(db.behind(lock, openLanes(db, token, options)), token)
 }
 
-const openLanes = (db: Db, token: string, { limit, perEndpoint, calmOnly }: ClaimOptions) => sql`
-    with endpoints as materialized (
-      select s.id,
-             greatest(0, ${perEndpoint}::int
-                         - (select count(*)
-                              from webhook_lanes as l
-                             where l.tenant_ref = ${db.tenant} and l.subscription_id = s.id)) as room,
-             case when s.consecutive_failures = 0
-                  then 1 + floor(random() * ${LANE_LENGTH})::int else 1 end as length,
-             random() as turn
-        from webhook_subscriptions as s
-       where s.tenant_ref = ${db.tenant}
-         and (s.consecutive_failures = 0 or not ${calmOnly}::boolean)
+/**
+ * The endpoints that something waits for, from one to the next by the index: a store has those that it has
+ * deleted for ever, and may have very many.
+ */
+const waitedFor = ({ tenant }: Pick<Db, 'tenant'>) => sql`
+      select (select subscription_id from webhook_queue where tenant_ref = ${tenant}
+               order by subscription_id
+               limit 1) as id
+      union all
+      select (select subscription_id from webhook_queue where tenant_ref = ${tenant}
+                 and subscription_id > waited_for.id
+               order by subscription_id
+               limit 1)
+        from waited_for
+       where waited_for.id is not null`
+
+/**
+ * Everything is looked up by its key, one by one. PostgreSQL cannot know how little is taken of what waits: left to
+ * join, it expects a tenth of all of that, and reads every event of every store.
+ */
+export const openLanes = (
+  db: Pick<Db, 'tenant'>,
+  token: string,
+  { limit, perEndpoint, calmOnly }: ClaimOptions,
+) => sql`
+    with recursive waited_for as (${waitedFor(db)}
+    ), endpoints as materialized (
+      select s.*, greatest(0, ${perEndpoint}::int
+                              - (select count(*)
+                                   from webhook_lanes as l
+                                  where l.tenant_ref = ${db.tenant} and l.subscription_id = s.id)) as room
+        from waited_for
+       cross join lateral (select id, random() as turn,
+                                  case when not active then ${LANE_LENGTH}::int
+                                       when consecutive_failures > 0 then 1
+                                       else 1 + floor(random() * ${LANE_LENGTH})::int end as length
+                             from webhook_subscriptions
+                            where tenant_ref = ${db.tenant} and id = waited_for.id
+                              and (consecutive_failures = 0 or not ${calmOnly}::boolean)
+                            limit 1) as s
     ), waiting as (
-      select endpoints.id as subscription_id, first.id, octet_length(e.payload) as bytes, turn, room,
-             row_number() over (partition by endpoints.id order by due_at) as place
+      select endpoints.id as subscription_id, first.id, turn, room, place,
+             (select octet_length(payload) from webhook_events
+               where tenant_ref = ${db.tenant} and id = first.event_id) as bytes
         from endpoints
-       cross join lateral (select delivery_id as id, event_id, due_at
+       cross join lateral (select delivery_id as id, event_id,
+                                  row_number() over (order by tenant_ref, subscription_id, due_at) as place
                              from webhook_queue
-                            where tenant_ref = ${db.tenant} and subscription_id = endpoints.id
-                              and due_at <= now()
-                            order by due_at
-                            limit endpoints.room * endpoints.length) as first
-        join webhook_events as e on e.tenant_ref = ${db.tenant} and e.id = first.event_id
+                            where (tenant_ref, subscription_id, due_at)
+                                  >= (${db.tenant}, endpoints.id, '-infinity')
+                              and (tenant_ref, subscription_id, due_at)
+                                  <= (${db.tenant}, endpoints.id, now())
+                            order by tenant_ref, subscription_id, due_at
+                            limit ${perEndpoint * LANE_LENGTH}) as first
+       where first.place <= endpoints.room * endpoints.length
     ), laned as (
       select subscription_id, id, bytes, place,
              dense_rank() over (order by turn, place % room) as lane
@@ -85,9 +116,9 @@ const openLanes = (db: Db, token: string, { limit, perEndpoint, calmOnly }: Clai
        group by lane, subscription_id
       returning deliveries
     )
-    delete from webhook_queue as q
-     using opened, unnest(opened.deliveries) as taken (id)
-     where q.tenant_ref = ${db.tenant} and q.delivery_id = taken.id`
+    delete from webhook_queue
+     where tenant_ref = ${db.tenant}
+       and delivery_id = any(array(select unnest(deliveries) from opened))`
 
 const listOpened = (db: Db, token: string) =>
   db.many(

@@ -171,6 +171,18 @@ test('what waits for an endpoint that is gone is buried by the row, and counts n
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
+test('of an endpoint that was paused so many are taken as of one that takes them', async (t) => {
+  const app = await openWebhooksApp(t)
+  const { id } = await app.register(await app.merchant('acme'))
+  for (let n = 0; n < 3 * LANE_LENGTH; n++) await app.place('acme', { n })
+  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  const { workerDatabase } = app.runtime
+  const pause = `update webhook_subscriptions set active = false, consecutive_failures = 10 where id = $1`
+  await app.admin.query(pause, [id])
+  const claim = { limit: 16, perEndpoint: 2, calmOnly: false }
+  assert.equal((await claimDue(workerDatabase.tenant('acme'), claim)).length, 2 * LANE_LENGTH)
+})
+
 test('a lane that cannot begin costs the worker nothing, and is sent by the next', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
