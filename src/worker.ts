@@ -108,7 +108,9 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
   const sealing = loop('webhook sealing', SECOND / 2, async (signal) => {
-    const sealed = await webhooks.sealDue(workerDatabase, signal)
+    const sealed = await webhooks.sealDue(workerDatabase, signal, (err, tenant_ref) =>
+      logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
+    )
     if (sealed > 0) wake.tell(WAKE_DISPATCH)
     return sealed
   })

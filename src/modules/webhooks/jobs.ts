@@ -12,11 +12,21 @@ const STORES_AT_ONCE = 4
 
 /**
  * One step of the sealing loop, as fd_worker: gives each new event its number, its time and its
- * bytes. Answers how many events it sealed.
+ * bytes. Answers how many events it sealed. A fault of one store is for `onFault`, where that is given: thrown, it
+ * would make the loop pause, and all stores wait.
  */
-export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
+export async function sealDue(
+  database: Database,
+  signal?: AbortSignal,
+  onFault?: (fault: unknown, tenant: string) => void,
+): Promise<number> {
   const stores = await queries.listUnsealedTenants(database.global)
-  const seal = (tenant: string) => sealStore(database.tenant(tenant))
+  const seal = (tenant: string) =>
+    sealStore(database.tenant(tenant)).catch((fault: unknown) => {
+      if (onFault === undefined) throw fault
+      onFault(fault, tenant)
+      return 0
+    })
   return eachStore(stores, seal, { signal, lanes: STORES_AT_ONCE })
 }
 

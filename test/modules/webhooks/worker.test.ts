@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pino } from 'pino'
+import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../harness/eventually.ts'
 import { openServers } from '../../harness/servers.ts'
@@ -24,6 +26,31 @@ test('the worker sends an event within a second of its commit, woken and not by 
   waits.sort((a, b) => a - b)
   assert.ok((waits.at(-1) ?? 0) < 1_000, `${waits.at(-1)} ms`)
   assert.ok((waits[5] ?? 0) < 250, `half of them take more than ${waits[5]} ms`)
+})
+
+test('nobody waits for a store whose events cannot be numbered', async (t) => {
+  const logger = pino({ enabled: false })
+  const app = await openWebhooksApp(t)
+  await app.register(await app.merchant('acme'))
+  await app.place('broken')
+  await sealDue(app.runtime.workerDatabase)
+  // The number that comes next is taken.
+  await app.admin.query(`update webhook_feeds set sealed_to = 0 where tenant_ref = 'broken'`)
+  await app.place('broken')
+  let failed = 0
+  const count = () => {
+    failed++
+    return logger
+  }
+  const worker = startWorker({ ...app.runtime, logger: Object.assign(logger, { error: count }) })
+  t.after(() => worker.stop())
+  // A loop that pauses after each failure, twice as long as before, would hear of none of these.
+  for (let n = 1; n <= 10; n++) {
+    await until('it has failed once more', () => failed >= n)
+    await app.place('broken')
+  }
+  await app.place('acme')
+  await until('the other store is served', () => app.receiver.received.length === 1)
 })
 
 test('a worker in another process hears of it too', async (t) => {
