@@ -1617,6 +1617,7 @@ create policy tenant on payment_discrepancies for all to fd_app, fd_worker using
 grant insert, select, update on payment_discrepancies to fd_worker;
 grant select on payment_discrepancies to fd_app;
 grant select on payment_discrepancies to fd_operator;
+grant update (resolved_at) on payment_discrepancies to fd_app;
 
 create table pricing_group_members (
   tenant_ref text not null,

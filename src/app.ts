@@ -15,6 +15,7 @@ import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
+import * as resolveRoutes from './modules/checkout/resolve-routes.ts'
 import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
@@ -178,6 +179,7 @@ export async function buildApp(
       gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
       orderRoutes.operatorRoutes,
+      resolveRoutes.operatorRoutes(checkoutDeps),
     ]),
   )
   return app

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Amount, Cents, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { Amount, Cents, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
 import { AttemptKind, CardInput, GatewayName } from '../payments/schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import {
@@ -152,6 +152,7 @@ const Verb = Type.Enum([...ACTIONS])
 
 /** What a gateway was asked and has not answered. */
 const Silence = Type.Object({
+  attempt_id: Type.String({ ...Id, description: 'The reference the gateway knows it by.' }),
   kind: AttemptKind,
   gateway: GatewayName,
   amount_cents: Cents,

@@ -78,6 +78,6 @@ async function findSilence(db: Db, orderId: string, left: readonly string[]) {
   ])
   const open = attempts.find(({ state }) => state === 'begun' || state === 'unknown')
   if (open === undefined) return null
-  const { kind, gateway, amount_cents, created_at: since, checks } = open
-  return { kind, gateway, amount_cents, since, checks, next_check_at }
+  const { id: attempt_id, kind, gateway, amount_cents, created_at: since, checks } = open
+  return { attempt_id, kind, gateway, amount_cents, since, checks, next_check_at }
 }

@@ -21,6 +21,7 @@ import type {
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
 
+export { closeByHand, closedResult, isTxnTaken, listUnsettled } from './by-hand.ts'
 export { type Card, readCard, readSource } from './card.ts'
 export {
   type Charge,

@@ -157,10 +157,12 @@ describe('an outcome that nobody knows', () => {
     ] as const) {
       assert.equal((await desk.merchant(id, verb, wish)).body.error.code, 'order_busy', verb)
     }
-    const { since, next_check_at, ...wait } = first.facts.waiting_for
+    const { attempt_id, since, next_check_at, ...wait } = first.facts.waiting_for
     const simulated = { kind: 'checkout', gateway: 'simulated', amount_cents: 1_000 }
     assert.deepEqual(wait, { ...simulated, checks: 0 })
     assert.equal(since, new Date(since).toISOString())
+    const find = `select id from payment_attempts where order_id = $1`
+    assert.equal(attempt_id, (await desk.superuser.query(find, [id])).rows[0].id)
     const inMs = Date.parse(next_check_at) - Date.now()
     assert.ok(inMs > 0 && inMs <= 10_000, next_check_at)
 
