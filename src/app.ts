@@ -37,6 +37,7 @@ import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
 import * as orderChangeRoutes from './modules/orders/change-routes.ts'
+import * as explainRoutes from './modules/orders/explain-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
@@ -44,6 +45,7 @@ import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
+import { listOfOrder } from './modules/subscriptions/service.ts'
 import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
@@ -153,6 +155,7 @@ export async function buildApp(
       marketingRoutes.merchantRoutes,
       pricingRoutes.merchantRoutes,
       orderRoutes.merchantRoutes,
+      explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
       orderChangeRoutes.merchantRoutes(checkoutDeps),
       reviewRoutes.merchantRoutes(checkoutDeps),
       keyRoutes.merchantRoutes,

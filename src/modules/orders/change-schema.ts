@@ -164,8 +164,24 @@ const Silence = Type.Object({
   }),
 })
 
-const Facts = Type.Unsafe<Record<string, unknown> & { waiting_for: Static<typeof Silence> | null }>(
-  Type.Object({ waiting_for: Nullable(Silence) }, { additionalProperties: true }),
+/** What the order has begun, and is charged for apart from it. */
+const Begun = Type.Object({
+  id: Id,
+  variant_id: Id,
+  status: Type.String({ examples: ['active'] }),
+  next_charge_at: Nullable(Timestamp),
+})
+
+const Facts = Type.Unsafe<
+  Record<string, unknown> & {
+    waiting_for: Static<typeof Silence> | null
+    subscriptions: Static<typeof Begun>[]
+  }
+>(
+  Type.Object(
+    { waiting_for: Nullable(Silence), subscriptions: Type.Array(Begun) },
+    { additionalProperties: true },
+  ),
 )
 
 /** Why an order is where it is, and what may be done with it. */

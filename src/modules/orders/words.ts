@@ -1,4 +1,4 @@
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -21,6 +21,8 @@ export interface OrderDeps {
     /** Makes one card recognisable without being readable. */
     fingerprint: Buffer
   }
+  /** Ends what an order has begun to be charged for again and again, and answers with what it ended. */
+  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
   /** Told of what a person must look at. */
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. A test stops there what it wants to see survive. */

@@ -10,6 +10,7 @@ import type { OrderDeps } from '../../../src/modules/orders/words.ts'
 import { neverSeen, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
+import { endOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
@@ -81,6 +82,7 @@ describe('an outcome that nobody knows', () => {
       limits: desk.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
+      endSubscriptions: endOfOrder,
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }
   }
