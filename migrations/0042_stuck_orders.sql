@@ -6,3 +6,6 @@ update subscriptions s set status = 'cancelled', next_charge_at = null, updated_
   from orders o
  where o.tenant_ref = s.tenant_ref and o.id = s.origin_order_id and o.cancelled_at is not null
    and s.status in ('active', 'paused', 'past_due');
+
+-- When somebody was last told that a late approval cannot be given back: it is tried every half hour.
+alter table payment_attempts add column alerted_at timestamptz;

@@ -201,6 +201,10 @@ export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
 export const closeLate = async (tx: Tx, id: string, result: GatewayResult): Promise<boolean> =>
   (await lateQueries.closeLate(tx, id, result)) === 1
 
+/** Whether somebody is to be told of it now: when it begins, and then once a day. */
+export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
+  (await lateQueries.noteAlert(db, id)) === 1
+
 /** What it moved was taken back by a void. */
 export const markVoided = async (
   tx: Tx,
