@@ -1532,6 +1532,7 @@ create table payment_attempts (
   next_check_at timestamp with time zone default (now() + '00:00:10'::interval),
   lease_until timestamp with time zone,
   lease_token uuid,
+  alerted_at timestamp with time zone,
   constraint payment_attempts_amount_cents_check CHECK ((amount_cents >= 0)),
   constraint payment_attempts_check CHECK (((state = ANY (ARRAY['begun'::text, 'unknown'::text])) = (closed_at IS NULL))),
   constraint payment_attempts_check1 CHECK (((state <> ALL (ARRAY['begun'::text, 'unknown'::text])) OR (next_check_at IS NOT NULL))),
@@ -1617,6 +1618,7 @@ create policy tenant on payment_discrepancies for all to fd_app, fd_worker using
 grant insert, select, update on payment_discrepancies to fd_worker;
 grant select on payment_discrepancies to fd_app;
 grant select on payment_discrepancies to fd_operator;
+grant update (resolved_at) on payment_discrepancies to fd_app;
 
 create table pricing_group_members (
   tenant_ref text not null,

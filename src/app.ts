@@ -15,6 +15,7 @@ import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
+import * as resolveRoutes from './modules/checkout/resolve-routes.ts'
 import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
 import * as credentialRoutes from './modules/credentials/routes.ts'
@@ -36,6 +37,7 @@ import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
 import * as orderChangeRoutes from './modules/orders/change-routes.ts'
+import * as explainRoutes from './modules/orders/explain-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
@@ -43,6 +45,7 @@ import * as siteRoutes from './modules/sites/routes.ts'
 import * as storeCreditRoutes from './modules/store-credit/routes.ts'
 import * as storeRoutes from './modules/stores/routes.ts'
 import * as stores from './modules/stores/service.ts'
+import { listOfOrder } from './modules/subscriptions/service.ts'
 import * as customerRoutes from './modules/views/customer-routes.ts'
 import * as privacyRoutes from './modules/views/privacy-routes.ts'
 import * as viewRoutes from './modules/views/routes.ts'
@@ -152,6 +155,7 @@ export async function buildApp(
       marketingRoutes.merchantRoutes,
       pricingRoutes.merchantRoutes,
       orderRoutes.merchantRoutes,
+      explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
       orderChangeRoutes.merchantRoutes(checkoutDeps),
       reviewRoutes.merchantRoutes(checkoutDeps),
       keyRoutes.merchantRoutes,
@@ -178,6 +182,7 @@ export async function buildApp(
       gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
       orderRoutes.operatorRoutes,
+      resolveRoutes.operatorRoutes(checkoutDeps),
     ]),
   )
   return app

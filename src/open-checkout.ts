@@ -1,6 +1,7 @@
 import type { CheckoutDeps } from './modules/checkout/service.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
 import { httpTaxProvider } from './modules/pricing/service.ts'
+import { endOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface OpenedCheckout extends CheckoutDeps {
@@ -24,6 +25,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       customers: key('customers'),
       quote: key('quote token'),
     },
+    endSubscriptions: endOfOrder,
     onAlert: (alert, message) => logger.error(alert, message),
     idempotencyKey: key('idempotency fingerprint'),
   }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
@@ -73,15 +73,40 @@ export async function takeStale(db: TenantDb, options: TakeStaleOptions): Promis
      where tenant_ref = ${db.tenant} and operation = stale_operation and key = stale_key
     returning operation, key, lease_token, recovery_point, resource_id`,
   )
-  return rows.map(({ operation, key, lease_token, recovery_point, resource_id }) => ({
-    state: 'won',
-    operation,
-    key,
-    token: lease_token,
-    recoveryPoint: recovery_point,
-    resourceId: resource_id,
-    leaseSeconds,
-  }))
+  return rows.map((row) => wonBy(row, leaseSeconds))
+}
+
+const wonBy = (row: Static<typeof Stale>, leaseSeconds: number): WonClaim => ({
+  state: 'won',
+  operation: row.operation,
+  key: row.key,
+  token: row.lease_token,
+  recoveryPoint: row.recovery_point,
+  resourceId: row.resource_id,
+  leaseSeconds,
+})
+
+/**
+ * Takes over what is left undone at a resource while nobody is at work on it: a lease that has ended,
+ * or has more to run than any holder takes. `busy`: somebody may be at it now. Null: nothing is left.
+ */
+export async function takeWaiting(
+  db: TenantDb,
+  resourceId: string,
+): Promise<WonClaim | 'busy' | null> {
+  const row = await db.maybe(
+    Stale,
+    sql`
+    update idempotency_keys
+       set lease_until = now() + make_interval(secs => ${CLAIM_LEASE_SECONDS}),
+           lease_token = gen_random_uuid()
+     where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
+       and (lease_until <= now()
+            or lease_until > now() + make_interval(secs => ${CLAIM_LEASE_SECONDS}))
+    returning operation, key, lease_token, recovery_point, resource_id`,
+  )
+  if (row !== null) return wonBy(row, CLAIM_LEASE_SECONDS)
+  return (await findDue(db, [resourceId])) === null ? null : 'busy'
 }
 
 /**

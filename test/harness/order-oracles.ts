@@ -133,6 +133,12 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
                           and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
 
+  'a subscription that goes on though its order was cancelled': `
+    select s.tenant_ref, s.id, s.status, o.id as order_id
+      from subscriptions s
+      join orders o on o.tenant_ref = s.tenant_ref and o.id = s.origin_order_id
+     where o.cancelled_at is not null and s.status in ('active', 'paused', 'past_due')`,
+
   'a delivery for more or fewer subscriptions than there are': `
     select e.tenant_ref, e.id
       from webhook_events e

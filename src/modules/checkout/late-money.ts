@@ -29,7 +29,9 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
   const what = { ref: attempt_id, txn_id, amount_cents: lookup.amount_cents, currency }
   const back = isReturned ? null : await payments.giveBack(gateway, what)
   if (back !== null && back.outcome !== 'approved') {
-    deps.onAlert({ ...about, reason: back.reason }, 'a late approval could not be given back yet')
+    if (await payments.isAlertDue(db, attempt_id)) {
+      deps.onAlert({ ...about, reason: back.reason }, 'a late approval could not be given back yet')
+    }
     return payments.deferCheck(db, late)
   }
   await db.transaction('checkout: late approval', async (tx) => {

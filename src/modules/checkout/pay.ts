@@ -1,6 +1,7 @@
 import * as fraud from '../fraud/service.ts'
 import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
 import {
+  closedResult,
   type Gateway,
   giveBack,
   guarded,
@@ -131,6 +132,8 @@ export async function recall(
   { risk, markUndone }: Pick<Authorized, 'risk' | 'markUndone'>,
 ): Promise<Outcome> {
   const attempt_id = attempt.id
+  const decided = decidedBy(attempt, risk)
+  if (decided !== null) return decided
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
   if (lookup.found === 'no') {
@@ -154,6 +157,17 @@ export async function recall(
   // Voided by whoever came to that verdict, and did not live to say so.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')
     return { kind: 'rejected', attempt_id, result, verdict }
+  return { kind: 'declined', attempt_id, result }
+}
+
+/** What somebody has said by hand, where the gateway never did: an approval means that it was captured. */
+function decidedBy(attempt: Attempt, risk: Risk): Outcome | null {
+  const { id: attempt_id, state } = attempt
+  if (state === 'not_found') return { kind: 'lost', attempt_id }
+  const result = closedResult(attempt)
+  if (result === null) return null
+  const verdict = fraud.score(risk)
+  if (result.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
   return { kind: 'declined', attempt_id, result }
 }
 

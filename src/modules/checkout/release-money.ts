@@ -161,13 +161,16 @@ async function take(
   return isNotTaken(found, charge) ? result : payments.resultOfLookup(found)
 }
 
-/** What was not taken is taken now. */
+/** What was not taken is taken now, unless somebody has said by hand how it ended. */
 async function recall(
   deps: CheckoutDeps,
   db: Db,
   plan: ReleasePlan,
   charge: ChargeRow,
 ): Promise<GatewayResult> {
+  const attempt = await payments.findAttempt(db, plan.id)
+  const decided = attempt && payments.closedResult(attempt)
+  if (decided !== null) return decided
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const found = await gateway.lookup({ txn_id: charge.txn_id ?? '' })
   return isNotTaken(found, charge) ? take(deps, db, plan, charge) : payments.resultOfLookup(found)

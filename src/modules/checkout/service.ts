@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { allOf } from '../../db/all-of.ts'
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -37,6 +37,8 @@ export interface CheckoutDeps {
     customers: Buffer
     quote: Buffer
   }
+  /** Ends what an order has begun to be charged for again and again, and answers with what it ended. */
+  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
   /** Told of what a person must look at. */
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. A test stops there what it wants to see survive. */

@@ -79,6 +79,13 @@ export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard
   })
   const given = settled === null ? [] : [settled.refund]
   await tell(tx, cancelled, plan, given)
+  for (const { id: subscription_id } of await deps.endSubscriptions(tx, order.id)) {
+    await insertTimeline(tx, order.id, {
+      type: 'subscription_cancelled',
+      actor: plan.actor,
+      data: { subscription_id },
+    })
+  }
   return { state: 'cancelled', order: cancelled, refunds: given, plan }
 }
 

@@ -25,6 +25,7 @@ import type { ChargeRow, OrderRow } from './schema.ts'
 import { get, lock, requireAllowed } from './service.ts'
 import {
   askBack,
+  closedWord,
   leave,
   type OrderDeps,
   recallBack,
@@ -220,6 +221,8 @@ async function voidCharge(
 ): Promise<VoidWord> {
   const attempt = await payments.findAttempt(db, attempt_id)
   if (attempt === null) throw new Error('the attempt is gone')
+  const closed = closedWord(attempt)
+  if (closed !== null) return closed
   const isYoung = deps.clock.now() - Date.parse(attempt.created_at) < PASSING_MS
   const saidNothing = (result: GatewayResult) =>
     payments.wasNotSent(result) || (isYoung && PASSING.includes(result.reason))

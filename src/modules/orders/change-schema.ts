@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Amount, Cents, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { Amount, Cents, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
 import { AttemptKind, CardInput, GatewayName } from '../payments/schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import {
@@ -152,6 +152,7 @@ const Verb = Type.Enum([...ACTIONS])
 
 /** What a gateway was asked and has not answered. */
 const Silence = Type.Object({
+  attempt_id: Type.String({ ...Id, description: 'The reference the gateway knows it by.' }),
   kind: AttemptKind,
   gateway: GatewayName,
   amount_cents: Cents,
@@ -163,8 +164,24 @@ const Silence = Type.Object({
   }),
 })
 
-const Facts = Type.Unsafe<Record<string, unknown> & { waiting_for: Static<typeof Silence> | null }>(
-  Type.Object({ waiting_for: Nullable(Silence) }, { additionalProperties: true }),
+/** What the order has begun, and is charged for apart from it. */
+const Begun = Type.Object({
+  id: Id,
+  variant_id: Id,
+  status: Type.String({ examples: ['active'] }),
+  next_charge_at: Nullable(Timestamp),
+})
+
+const Facts = Type.Unsafe<
+  Record<string, unknown> & {
+    waiting_for: Static<typeof Silence> | null
+    subscriptions: Static<typeof Begun>[]
+  }
+>(
+  Type.Object(
+    { waiting_for: Nullable(Silence), subscriptions: Type.Array(Begun) },
+    { additionalProperties: true },
+  ),
 )
 
 /** Why an order is where it is, and what may be done with it. */

@@ -43,12 +43,22 @@ const REASONS: Readonly<Record<string, string>> = {
 const wordsOf = (reason: string): string =>
   REASONS[reason] ?? `It cannot be done with an order that is ${reason.replace(/^order_/, '')}.`
 
+export interface ExplainDeps {
+  /** What the order has begun to be charged for again and again. */
+  subscriptionsOf: (db: Db, orderId: string) => Promise<Explanation['facts']['subscriptions']>
+}
+
 /** Why an order is where it is, and what may be done with it. */
-export async function explain(db: Db, id: string): Promise<Explanation> {
+export async function explain(
+  db: Db,
+  id: string,
+  { subscriptionsOf }: ExplainDeps,
+): Promise<Explanation> {
   const order = await get(db, id)
-  const [refunds, charges] = await Promise.all([
+  const [refunds, charges, subscriptions] = await Promise.all([
     listRefunds(db, order.id),
     listCharges(db, order.id),
+    subscriptionsOf(db, order.id),
   ])
   const pending = refunds.filter((each) => each.status === 'pending').map((each) => each.refund_id)
   const underWay: Wait[] = underWayOf(order, pending.length)
@@ -62,7 +72,7 @@ export async function explain(db: Db, id: string): Promise<Explanation> {
     status,
     payment_status,
     fulfillment_status,
-    facts: { ...facts, waiting_for },
+    facts: { ...facts, waiting_for, subscriptions },
     rule: { number: rule, status, meaning: MEANINGS[rule - 1] ?? '' },
     busy: underWay.length > 0,
     allowed,
@@ -78,6 +88,6 @@ async function findSilence(db: Db, orderId: string, left: readonly string[]) {
   ])
   const open = attempts.find(({ state }) => state === 'begun' || state === 'unknown')
   if (open === undefined) return null
-  const { kind, gateway, amount_cents, created_at: since, checks } = open
-  return { kind, gateway, amount_cents, since, checks, next_check_at }
+  const { id: attempt_id, kind, gateway, amount_cents, created_at: since, checks } = open
+  return { attempt_id, kind, gateway, amount_cents, since, checks, next_check_at }
 }

@@ -22,4 +22,5 @@ export {
   insertTimeline,
   type NewCharge,
 } from './queries.ts'
+export { findOfAttempt } from './refund-queries.ts'
 export { whileHeld } from './words.ts'

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
+import { Id } from '../../kernel/schema.ts'
 import type { Parts } from './refund-plan.ts'
 import { RefundRow } from './schema.ts'
 
@@ -50,6 +51,18 @@ export const insertRefundItems = (tx: Tx, refundId: string, items: readonly NewR
     select ${tx.tenant}, ${refundId}, i.order_item_id, i.quantity, i.amount_cents
       from jsonb_to_recordset(${JSON.stringify(items)})
            as i (order_item_id uuid, quantity int, amount_cents bigint)`)
+
+/** Which refund a gateway was asked for by an attempt. */
+export const findOfAttempt = (db: Db, order_id: string, attempt_id: string) =>
+  db.maybe(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select refund_id
+      from refunds r
+      join refund_tenders t using (tenant_ref, refund_id)
+     where tenant_ref = ${db.tenant} and r.order_id = ${order_id} and t.attempt_id = ${attempt_id}
+     limit 1`,
+  )
 
 /** Promises a part of a charge. No row: there is not so much left of it. */
 export const takeFromCharge = (tx: Tx, chargeId: string, cents: number) =>

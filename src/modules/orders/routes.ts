@@ -4,10 +4,9 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
-import { DisputeChange, Explanation, NewHold, NewNote } from './change-schema.ts'
+import { DisputeChange, NewHold, NewNote } from './change-schema.ts'
 import * as desk from './desk.ts'
 import { setDispute } from './dispute-money.ts'
-import { explain } from './explain.ts'
 import { exportCsv } from './export.ts'
 import type { OrderFilters } from './read-queries.ts'
 import {
@@ -144,21 +143,6 @@ const readRoutes: Routes = async (app) => {
       },
     },
     ({ db, params }) => desk.readTimeline(db, params.id),
-  )
-
-  app.get(
-    '/v1/merchant/orders/:id/explain',
-    {
-      config,
-      schema: {
-        operationId: 'explainOrder',
-        tags,
-        summary: 'Why an order is where it is, what may be done with it, and why not the rest.',
-        params: Params('id'),
-        response: { 200: Explanation },
-      },
-    },
-    ({ db, params }) => explain(db, params.id),
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Db, TenantDb } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -21,6 +21,8 @@ export interface OrderDeps {
     /** Makes one card recognisable without being readable. */
     fingerprint: Buffer
   }
+  /** Ends what an order has begun to be charged for again and again, and answers with what it ended. */
+  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
   /** Told of what a person must look at. */
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. A test stops there what it wants to see survive. */
@@ -59,19 +61,10 @@ export const isDue = ({ clock }: OrderDeps, { created_at }: Attempt): boolean =>
   clock.now() - Date.parse(created_at) >= NEVER_AFTER_MS
 
 /** An attempt that has ended, as its word; null while it has not. */
-function closedWord(attempt: Attempt): Word | null {
-  const { id: attempt_id, state } = attempt
-  if (state === 'begun' || state === 'unknown') return null
-  if (state === 'not_found') return { kind: 'lost', attempt_id }
-  const { txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
-  const outcome = state === 'approved' ? 'approved' : 'error'
-  const result: GatewayResult = {
-    ...{ outcome, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal },
-    reason: attempt.reason as GatewayResult['reason'],
-    retryable: false,
-    retry_class: null,
-  }
-  return { kind: outcome === 'approved' ? 'approved' : 'refused', attempt_id, result }
+export function closedWord(attempt: Attempt): Word | null {
+  if (attempt.state === 'not_found') return { kind: 'lost', attempt_id: attempt.id }
+  const result = payments.closedResult(attempt)
+  return result && wordOf(attempt.id, result)
 }
 
 interface Ways {

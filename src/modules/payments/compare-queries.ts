@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
-import { Attempt, type GatewayName } from './schema.ts'
+import { Attempt, type GatewayName, PATIENCE_HOURS } from './schema.ts'
 
 /** What a day of a gateway's record is held against. */
 const OurRecord = Type.Object({
@@ -32,7 +32,7 @@ export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
      where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
   )
 
-/** Those begun in a time that have been asked about in vain for two hours. */
+/** Those begun in a time that have been asked about in vain for hours. */
 export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =>
   db.many(
     Type.Pick(OurRecord, ['id', 'order_id', 'amount_cents', 'txn_id']),
@@ -41,7 +41,8 @@ export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =
       from payment_attempts
      where tenant_ref = ${db.tenant} and gateway = ${of.gateway}
        and created_at >= ${of.from} and created_at < ${of.to}
-       and created_at < now() - interval '2 hours' and state in ('begun', 'unknown')`,
+       and created_at < now() - make_interval(hours => ${PATIENCE_HOURS})
+       and state in ('begun', 'unknown')`,
   )
 
 /**

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { facts, updateAttempt } from './queries.ts'
 import type { GatewayResult } from './schema.ts'
@@ -11,3 +11,10 @@ export const closeLate = (tx: Tx, id: string, result: GatewayResult) =>
     sql`'not_found'`,
     sql`state = 'approved', next_check_at = null, ${facts(result)}`,
   )
+
+/** One row where nobody was told of it within a day. */
+export const noteAlert = (db: Db, id: string) =>
+  db.run(sql`
+    update payment_attempts set alerted_at = now()
+     where tenant_ref = ${db.tenant} and id = ${id}
+       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)

@@ -3,7 +3,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { Discrepancy, PaymentSettings, SettingsChange, SimCharge } from './schema.ts'
+import { Discrepancy, PaymentSettings, SettingsChange, SimCharge, Unsettled } from './schema.ts'
 import * as payments from './service.ts'
 
 const Settings = Type.Object({ payments: ref(PaymentSettings) })
@@ -65,6 +65,21 @@ export const operatorRoutes =
         },
       },
       async ({ db }) => ({ payments: await payments.settings(db, deps) }),
+    )
+
+    app.get(
+      '/v1/stores/:tenant/payments/unsettled',
+      {
+        config: { failures: ['unknown_tenant'], query: PAGE_QUERY },
+        schema: {
+          operationId: 'listUnsettledPayments',
+          tags: ['operator'],
+          summary: 'Payments whose gateway has not said for hours how they ended, oldest first.',
+          params: Params('tenant'),
+          response: { 200: PageOf('payments', ref(Unsettled)) },
+        },
+      },
+      ({ db, query }) => payments.listUnsettled(db, readPage(query)),
     )
 
     app.get(

@@ -132,6 +132,39 @@ export const Attempt = Type.Object({
 })
 export type Attempt = Static<typeof Attempt>
 
+/** A gateway that has said nothing of a payment for so long may never do: then a person can. */
+export const PATIENCE_HOURS = 2
+
+/** What a person says of a payment, by the gateway's back office. */
+export interface Said {
+  outcome: 'approved' | 'declined' | 'not_found'
+  txn_id?: string | undefined
+}
+
+/** A payment whose gateway has not said how it ended. */
+export const Unsettled = Shared(
+  'UnsettledPayment',
+  Type.Object({
+    attempt_id: Type.String({
+      ...Id,
+      description: 'The reference the gateway knows the payment by.',
+    }),
+    order_id: Id,
+    kind: AttemptKind,
+    gateway: GatewayName,
+    amount_cents: Cents,
+    currency: Currency,
+    state: Attempt.properties.state,
+    txn_id: Nullable(Type.String()),
+    parent_txn_id: Nullable(
+      Type.String({ description: 'What was to be captured, voided or refunded by it.' }),
+    ),
+    created_at: Timestamp,
+    closed_at: Nullable(Timestamp),
+  }),
+)
+export type Unsettled = Static<typeof Unsettled>
+
 export interface NewAttempt {
   id: string
   order_id: string

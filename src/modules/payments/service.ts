@@ -21,6 +21,7 @@ import type {
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
 
+export { closeByHand, closedResult, isTxnTaken, listUnsettled } from './by-hand.ts'
 export { type Card, readCard, readSource } from './card.ts'
 export {
   type Charge,
@@ -199,6 +200,10 @@ export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
 /** It was given up, and has happened all the same. */
 export const closeLate = async (tx: Tx, id: string, result: GatewayResult): Promise<boolean> =>
   (await lateQueries.closeLate(tx, id, result)) === 1
+
+/** Whether somebody is to be told of it now: when it begins, and then once a day. */
+export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
+  (await lateQueries.noteAlert(db, id)) === 1
 
 /** What it moved was taken back by a void. */
 export const markVoided = async (

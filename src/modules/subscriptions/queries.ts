@@ -1,6 +1,13 @@
-import type { Tx } from '../../db/database.ts'
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { type NewSubscription, type Origin, StartedSubscription } from './schema.ts'
+import { Id } from '../../kernel/schema.ts'
+import {
+  BegunSubscription,
+  type NewSubscription,
+  type Origin,
+  StartedSubscription,
+} from './schema.ts'
 
 /**
  * PostgreSQL adds months by the calendar: the 31st of January is followed by the last of February. The
@@ -31,3 +38,23 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly New
     returning id, product_id, variant_id, interval, interval_count, next_charge_at`,
   )
 }
+
+export const listOfOrder = (db: Db, order_id: string) =>
+  db.many(
+    BegunSubscription,
+    sql`
+    select id, variant_id, status, next_charge_at
+      from subscriptions
+     where tenant_ref = ${db.tenant} and origin_order_id = ${order_id}
+     order by created_at, id`,
+  )
+
+export const cancelOfOrder = (tx: Tx, order_id: string) =>
+  tx.many(
+    Type.Object({ id: Id, product_id: Id, variant_id: Id, customer_ref: Type.String() }),
+    sql`
+    update subscriptions set status = 'cancelled', next_charge_at = null, updated_at = now()
+     where tenant_ref = ${tx.tenant} and origin_order_id = ${order_id}
+       and status in ('active', 'paused', 'past_due')
+    returning id, product_id, variant_id, customer_ref`,
+  )

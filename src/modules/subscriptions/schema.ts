@@ -12,6 +12,15 @@ export const StartedSubscription = Type.Object({
 })
 export type StartedSubscription = Static<typeof StartedSubscription>
 
+/** A subscription as the order that began it shows it. */
+export const BegunSubscription = Type.Object({
+  id: Id,
+  variant_id: Id,
+  status: Type.Enum(['active', 'paused', 'past_due', 'cancelled', 'unpaid_cancelled', 'expired']),
+  next_charge_at: Nullable(Timestamp),
+})
+export type BegunSubscription = Static<typeof BegunSubscription>
+
 export interface NewSubscription {
   id: string
   product_id: string

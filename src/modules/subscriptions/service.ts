@@ -1,6 +1,8 @@
-import type { Tx } from '../../db/database.ts'
+import { allOf } from '../../db/all-of.ts'
+import type { Db, Tx } from '../../db/database.ts'
+import * as webhooks from '../webhooks/service.ts'
 import * as queries from './queries.ts'
-import type { NewSubscription, Origin, StartedSubscription } from './schema.ts'
+import type { BegunSubscription, NewSubscription, Origin, StartedSubscription } from './schema.ts'
 
 /** Starts what an order subscribed to, in the transaction that places it. */
 export async function start(
@@ -9,4 +11,27 @@ export async function start(
   wanted: readonly NewSubscription[],
 ): Promise<StartedSubscription[]> {
   return wanted.length === 0 ? [] : queries.insertSubscriptions(tx, origin, wanted)
+}
+
+/** What an order has begun, whatever became of it. */
+export const listOfOrder = (db: Db, order_id: string): Promise<BegunSubscription[]> =>
+  queries.listOfOrder(db, order_id)
+
+/**
+ * Ends what an order has begun and still runs, in the transaction that cancels the order: nobody is
+ * charged again for what they never got. Answers with what it ended.
+ */
+export async function endOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
+  const ended = await queries.cancelOfOrder(tx, order_id)
+  await allOf(
+    ended.map(({ customer_ref, ...subscription }) =>
+      webhooks.emit(tx, {
+        type: 'commerce.subscription.cancelled.v1',
+        order_id,
+        customer_ref,
+        data: { subscription },
+      }),
+    ),
+  )
+  return ended
 }

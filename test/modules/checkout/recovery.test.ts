@@ -282,6 +282,18 @@ test('a checkout that was left undone', async (t) => {
       await app.superuser.query(`update payment_attempts set next_check_at = now() where id = $1`, [
         rows[0].id,
       ])
+      const refusing = { gateway: () => ({ void: async () => refused('invalid_state') }) }
+      const told = async () => {
+        await app.watchLate(refusing)
+        return app.alerts.splice(0).map(({ message }) => message)
+      }
+      const [kept, ...others] = await told()
+      assert.match(kept ?? '', /could not be given back/)
+      assert.deepEqual(others, [])
+      for (let n = 0; n < 3; n++) assert.deepEqual(await told(), [], 'told once')
+      const yesterday = `update payment_attempts set alerted_at = now() - interval '1 day' where id = $1`
+      await app.superuser.query(yesterday, [rows[0].id])
+      assert.deepEqual([await told(), await told()], [[kept], []], 'and once a day')
       await app.watchLate()
       assert.deepEqual(
         app.alerts.map(({ order_id }) => order_id),

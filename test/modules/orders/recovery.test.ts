@@ -10,6 +10,7 @@ import type { OrderDeps } from '../../../src/modules/orders/words.ts'
 import { neverSeen, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
+import { endOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
@@ -81,6 +82,7 @@ describe('an outcome that nobody knows', () => {
       limits: desk.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
+      endSubscriptions: endOfOrder,
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }
   }
@@ -157,10 +159,12 @@ describe('an outcome that nobody knows', () => {
     ] as const) {
       assert.equal((await desk.merchant(id, verb, wish)).body.error.code, 'order_busy', verb)
     }
-    const { since, next_check_at, ...wait } = first.facts.waiting_for
+    const { attempt_id, since, next_check_at, ...wait } = first.facts.waiting_for
     const simulated = { kind: 'checkout', gateway: 'simulated', amount_cents: 1_000 }
     assert.deepEqual(wait, { ...simulated, checks: 0 })
     assert.equal(since, new Date(since).toISOString())
+    const find = `select id from payment_attempts where order_id = $1`
+    assert.equal(attempt_id, (await desk.superuser.query(find, [id])).rows[0].id)
     const inMs = Date.parse(next_check_at) - Date.now()
     assert.ok(inMs > 0 && inMs <= 10_000, next_check_at)
 

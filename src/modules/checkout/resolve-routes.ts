@@ -1,0 +1,27 @@
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { resolve } from './resolve-money.ts'
+import { Resolution, Resolved } from './resolve-schema.ts'
+import type { CheckoutDeps } from './service.ts'
+
+export const operatorRoutes =
+  (deps: CheckoutDeps): Routes =>
+  async (app) => {
+    app.post(
+      '/v1/stores/:tenant/payments/:attempt_id/resolve',
+      {
+        config: {
+          failures: ['unknown_tenant', 'payment_not_found', 'payment_not_resolvable', 'order_busy'],
+        },
+        schema: {
+          operationId: 'resolvePayment',
+          tags: ['operator'],
+          summary: 'Say how a payment ended that its gateway does not speak of any more.',
+          params: Params('tenant', 'attempt_id'),
+          body: Resolution,
+          response: { 200: Resolved },
+        },
+      },
+      ({ db, actor, params, body }) => resolve(deps, db, actor, params.attempt_id, body),
+    )
+  }

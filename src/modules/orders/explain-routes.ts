@@ -1,0 +1,23 @@
+import type { Routes } from '../../http/route.ts'
+import { Params } from '../../kernel/schema.ts'
+import { Explanation } from './change-schema.ts'
+import { type ExplainDeps, explain } from './explain.ts'
+
+export const merchantRoutes =
+  (deps: ExplainDeps): Routes =>
+  async (app) => {
+    app.get(
+      '/v1/merchant/orders/:id/explain',
+      {
+        config: { scope: 'read:own_orders', failures: ['order_not_found'] },
+        schema: {
+          operationId: 'explainOrder',
+          tags: ['merchant-orders'],
+          summary: 'Why an order is where it is, what may be done with it, and why not the rest.',
+          params: Params('id'),
+          response: { 200: Explanation },
+        },
+      },
+      ({ db, params }) => explain(db, params.id, deps),
+    )
+  }

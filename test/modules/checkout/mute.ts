@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
+import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
+import { type CheckoutApp, type OddGateway, openCheckoutApp } from './setup.ts'
+
+type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
+
+/** A gateway that has done these, or never heard of them, says nothing of it and cannot be asked. */
+export const mute =
+  (done: 'done' | 'lost', ...verbs: Verb[]): OddGateway =>
+  (real) => {
+    const say =
+      <What>(send: (what: What) => Promise<GatewayResult>) =>
+      async (what: What) => {
+        if (done === 'done') await send(what)
+        return unknownResult()
+      }
+    const silent = {
+      authorize: say(real.authorize),
+      capture: say(real.capture),
+      sale: say(real.sale),
+      void: say(real.void),
+      refund: say(real.refund),
+    }
+    const chosen = Object.fromEntries(verbs.map((verb) => [verb, silent[verb]]))
+    return { ...chosen, lookup: async () => unreachable() }
+  }
+
+export interface MuteApp extends CheckoutApp {
+  /** From now on every gateway of the app, its routes and its worker, is this one; null: the real one. */
+  through(odd: OddGateway | null): void
+  /** The attempt of an order that waits longest, made some hours old; nobody is at work on it. */
+  agedAttempt(orderId: string, kind?: string): Promise<string>
+  attempt(id: string): Promise<{ state: string; txn_id: string | null; amount_cents: number }>
+  resolve(id: string, body: object, tenant?: string): ReturnType<CheckoutApp['operator']['post']>
+}
+
+export async function openMuteApp(t: TestContext): Promise<MuteApp> {
+  const app = await openCheckoutApp(t)
+  const { payments } = app.runtime
+  const { forStore } = payments
+  let odd: OddGateway | null = null
+  payments.forStore = async (...of) => {
+    const real = await forStore(...of)
+    return { ...real, ...odd?.(real) }
+  }
+  return {
+    ...app,
+    through(next) {
+      odd = next
+    },
+    async agedAttempt(orderId, kind = 'checkout') {
+      const { rows } = await app.superuser.query(
+        `update payment_attempts set created_at = created_at - interval '3 hours'
+          where order_id = $1 and kind = $2 and state in ('begun', 'unknown') returning id`,
+        [orderId, kind],
+      )
+      assert.ok(rows.length > 0, `no ${kind} waits`)
+      await app.abandon()
+      return rows[0].id
+    },
+    async attempt(id) {
+      const { rows } = await app.superuser.query(
+        `select state, txn_id, amount_cents::int from payment_attempts where id = $1`,
+        [id],
+      )
+      return rows[0]
+    },
+    resolve: (id, body, tenant = 'acme') =>
+      app.operator.post(`/v1/stores/${tenant}/payments/${id}/resolve`, body),
+  }
+}
+
+/** What a person saw. */
+export const SEEN = { reason: 'Looked at the portal with Kim: see ticket 12.' }
+
+/** The transaction that the gateway's own books have for a reference. */
+export async function txnOf({ superuser }: CheckoutApp, ref: string): Promise<string> {
+  const { rows } = await superuser.query(`select txn_id from sim_charges where ref = $1`, [ref])
+  return rows[0].txn_id
+}

@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { resolve } from '../../../src/modules/checkout/resolve-money.ts'
+import { compareDay } from '../../../src/modules/payments/compare.ts'
+import { refused, unreachable } from '../../../src/modules/payments/gateway.ts'
+import { readCard } from '../../../src/modules/payments/service.ts'
+import { mute, openMuteApp, SEEN, txnOf } from './mute.ts'
+import {
+  APPROVED,
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  giveCredit,
+  issueGiftCard,
+  openShop,
+  stock,
+} from './setup.ts'
+
+test('a payment that its gateway never speaks of again', async (t) => {
+  const app = await openMuteApp(t)
+  const shop = await openShop(app)
+  const { merchant } = shop
+  await enable(merchant, 'store_credit', 'gift_cards')
+  const counted = await addVariant(merchant, 2_000)
+  await stock(merchant, counted, 100)
+  t.afterEach(async () => {
+    app.through(null)
+    await app.assertAddsUp()
+  })
+
+  /** An order that waits, with store credit and a gift card held, since its gateway says nothing. */
+  const wait = async (done: 'done' | 'lost' = 'done', more: object = {}) => {
+    const customer_ref = randomUUID()
+    await giveCredit(merchant, customer_ref, 300)
+    const { code: gift_card_code } = await issueGiftCard(merchant, 200)
+    const tenders = { apply_store_credit: true, gift_card_code, card: APPROVED }
+    const body = cart(counted, { customer_ref, ...tenders, ...more })
+    const key = randomUUID()
+    app.through(mute(done, done === 'done' ? 'capture' : 'authorize'))
+    const answer = await checkout(app, shop, body, key)
+    assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
+    const { id } = answer.body.order
+    return { id, key, body, customer_ref, attempt: await app.agedAttempt(id) }
+  }
+  const paid = async (attempt: string) => ({
+    ...SEEN,
+    outcome: 'approved',
+    txn_id: await txnOf(app, attempt),
+    amount_cents: 1_500,
+  })
+  const keyOf = async (key: string) =>
+    (await merchant.get(`/v1/merchant/idempotency/checkout/${key}`)).body
+  const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+  const creditOf = async (ref: string) =>
+    (await merchant.get(`/v1/merchant/store-credit/${ref}`)).body.accounts[0]
+  const levelOf = async () => {
+    const { rows } = await app.superuser.query(
+      `select sum(reserved)::int as reserved, sum(allocated)::int as allocated
+         from inventory_levels where variant_id = $1`,
+      [counted],
+    )
+    return rows[0]
+  }
+  const auditOf = async (id: string) => {
+    const { body } = await merchant.get('/v1/my/audit?action=payment.resolved')
+    return body.entries.filter(({ entity }: { entity: string }) => entity === `order:${id}`)
+  }
+  const listed = async (attempt: string) => {
+    const { body } = await app.operator.get('/v1/stores/acme/payments/unsettled')
+    return body.payments.find((each: { attempt_id: string }) => each.attempt_id === attempt)
+  }
+  const compare = async () => {
+    // The gateway's record is of today, and what was made older by a test perhaps of yesterday.
+    const { rows } = await app.superuser.query(
+      `select (created_at at time zone 'utc')::date::text as day from payment_attempts
+        union select (created_at at time zone 'utc')::date::text from sim_charges`,
+    )
+    const db = app.runtime.workerDatabase.tenant('acme')
+    for (const { day } of rows) await compareDay(app.runtime.payments, db, day)
+  }
+  const discrepanciesOf = async (attempt: string) => {
+    const { body } = await merchant.get('/v1/merchant/payments/discrepancies?limit=100')
+    return body.discrepancies
+      .filter(({ ref }: { ref: string }) => ref === attempt)
+      .map(({ problem }: { problem: string }) => problem)
+  }
+
+  await t.test('is settled by hand as the money it took', async () => {
+    const before = await levelOf()
+    const { id, key, body, attempt, customer_ref } = await wait()
+    const waiting = await listed(attempt)
+    assert.deepEqual(
+      [waiting.order_id, waiting.kind, waiting.amount_cents, waiting.state],
+      [id, 'checkout', 1_500, 'unknown'],
+    )
+    await compare()
+    assert.deepEqual(await discrepanciesOf(attempt), ['outcome_unknown'])
+    const said = await paid(attempt)
+    const answer = await app.resolve(attempt, said)
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.body.decided_by, 'operator')
+    assert.deepEqual(
+      [answer.body.payment.state, answer.body.payment.txn_id, answer.body.order.status],
+      ['approved', said.txn_id, 'placed'],
+    )
+    const { order, charges, timeline } = await read(id)
+    assert.deepEqual([order.payment_status, order.captured_cents], ['paid', 2_000])
+    const card = charges.find(({ tender }: { tender: string }) => tender === 'card')
+    assert.deepEqual([card.status, card.captured_cents], ['captured', 1_500])
+    const entry = timeline.find(({ type }: { type: string }) => type === 'payment_resolved')
+    assert.deepEqual([entry.actor, entry.data.outcome], ['operator', 'approved'])
+    assert.equal((await creditOf(customer_ref)).balance_cents, 0)
+    assert.deepEqual(await levelOf(), { ...before, allocated: before.allocated + 1 })
+    const [record, ...others] = await auditOf(id)
+    assert.deepEqual(others, [])
+    assert.deepEqual([record.actor, record.reason], ['operator', SEEN.reason])
+    assert.deepEqual(record.after, {
+      ...{ attempt_id: attempt, kind: 'checkout', amount_cents: 1_500, txn_id: said.txn_id },
+      ...{ outcome: 'approved', decided_by: 'operator' },
+    })
+    assert.equal(await listed(attempt), undefined)
+    assert.deepEqual(await discrepanciesOf(attempt), [])
+    assert.deepEqual([(await keyOf(key)).state, (await keyOf(key)).status], ['answered', 201])
+    const replay = await checkout(app, shop, body, key)
+    assert.equal(replay.status, 201, replay.text)
+    assert.equal(replay.headers['idempotent-replayed'], 'true')
+    const proof = (await merchant.get('/v1/merchant/ledger/proof')).body
+    assert.equal(proof.verified, true)
+  })
+
+  for (const outcome of ['declined', 'not_found'] as const) {
+    await t.test(`lets everything go that it held, where it was ${outcome}`, async () => {
+      const before = await levelOf()
+      const { id, key, attempt, customer_ref } = await wait('lost')
+      assert.equal((await creditOf(customer_ref)).held_cents, 300)
+      const answer = await app.resolve(attempt, { ...SEEN, outcome })
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual(
+        [answer.body.decided_by, answer.body.payment.state, answer.body.order.status],
+        ['operator', outcome, 'payment_failed'],
+      )
+      assert.deepEqual(await levelOf(), before)
+      const { balance_cents, held_cents } = await creditOf(customer_ref)
+      assert.deepEqual([balance_cents, held_cents], [300, 0])
+      const { status, answer: kept } = await keyOf(key)
+      assert.deepEqual([status, kept.error.code], [402, 'payment_declined'])
+      assert.equal(kept.order.id, id)
+    })
+  }
+
+  await t.test('has the gateway’s word first, if that answers after all', async () => {
+    const { id, attempt } = await wait()
+    app.through(null)
+    const answer = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(
+      [answer.body.decided_by, answer.body.payment.state, answer.body.order.status],
+      ['gateway', 'approved', 'placed'],
+    )
+    const [record] = await auditOf(id)
+    assert.deepEqual([record.after.outcome, record.after.decided_by], ['declined', 'gateway'])
+  })
+
+  await t.test('is captured by no word about an authorisation alone', async () => {
+    const { attempt } = await wait('lost')
+    const said = { ...SEEN, outcome: 'approved', txn_id: 'somebody-looked' }
+    for (const amount_cents of [undefined, 0, 1_499, 1_501, 2_000]) {
+      const answer = await app.resolve(attempt, { ...said, amount_cents })
+      assert.equal(answer.status, 400, answer.text)
+      assert.equal(answer.body.issues[0].path, 'amount_cents')
+    }
+    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })).status, 200)
+  })
+
+  await t.test('is not resolved by what says too little', async () => {
+    const { attempt } = await wait('lost')
+    const declined = { ...SEEN, outcome: 'declined' }
+    for (const [path, body] of [
+      ['outcome', SEEN],
+      ['outcome', { ...SEEN, outcome: 'captured' }],
+      ['reason', { outcome: 'declined' }],
+      ['reason', { outcome: 'declined', reason: ' \n' }],
+      ['reason', { outcome: 'declined', reason: 'x'.repeat(2_001) }],
+      ['txn_id', { ...SEEN, outcome: 'approved', amount_cents: 1_500 }],
+      ['txn_id', { ...declined, txn_id: 'two words' }],
+      ['txn_id', { ...declined, txn_id: 'x'.repeat(101) }],
+      ['amount_cents', { ...declined, amount_cents: 0.5 }],
+    ] as const) {
+      const answer = await app.resolve(attempt, body)
+      assert.equal(answer.body.error.code, 'invalid_body', answer.text)
+      assert.equal(answer.body.issues[0].path, path, answer.text)
+    }
+    assert.equal((await app.attempt(attempt)).state, 'unknown')
+    assert.equal((await app.resolve(attempt, declined)).status, 200)
+  })
+
+  await t.test('is not another’s: of a store, of another payment, or none at all', async () => {
+    await app.store('other')
+    const { attempt } = await wait()
+    const declined = { ...SEEN, outcome: 'declined' }
+    for (const [id, tenant] of [
+      [attempt, 'other'],
+      [randomUUID(), 'acme'],
+      ['nonsense', 'acme'],
+    ] as const) {
+      const answer = await app.resolve(id, declined, tenant)
+      assert.deepEqual([answer.status, answer.body.error.code], [404, 'payment_not_found'])
+    }
+    assert.equal((await app.resolve(attempt, declined, 'nobody')).body.error.code, 'unknown_tenant')
+    const { rows } = await app.superuser.query(
+      `select txn_id from payment_attempts where state = 'approved' and kind = 'checkout' limit 1`,
+    )
+    const said = { ...(await paid(attempt)), txn_id: rows[0].txn_id }
+    const taken = await app.resolve(attempt, said)
+    assert.deepEqual([taken.status, taken.body.reason], [409, 'txn_taken'])
+    assert.equal((await app.resolve(attempt, await paid(attempt))).status, 200)
+  })
+
+  await t.test('is not resolved while its gateway may speak yet, nor twice', async () => {
+    const { attempt } = await wait('lost')
+    const declined = { ...SEEN, outcome: 'declined' }
+    const age = (minutes: number) =>
+      app.superuser.query(
+        `update payment_attempts set created_at = now() - make_interval(mins => $2) where id = $1`,
+        [attempt, minutes],
+      )
+    await age(110)
+    const early = await app.resolve(attempt, declined)
+    assert.deepEqual(
+      [early.status, early.body.error.code, early.body.reason],
+      [409, 'payment_not_resolvable', 'too_early'],
+    )
+    await age(130)
+    assert.equal((await app.resolve(attempt, declined)).status, 200)
+    const again = await app.resolve(attempt, declined)
+    assert.deepEqual(
+      [again.status, again.body.reason, again.body.state],
+      [409, 'decided', 'declined'],
+    )
+  })
+
+  await t.test('is resolved once by two who say otherwise at the same time', async () => {
+    const { id, attempt } = await wait('lost')
+    const words = ['declined', 'not_found'] as const
+    const answers = await Promise.all(
+      words.map((outcome) => app.resolve(attempt, { ...SEEN, outcome })),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
+    const late = answers.find(({ status }) => status === 409)
+    assert.match(late?.body.error.code, /^(order_busy|payment_not_resolvable)$/)
+    const won = answers.findIndex(({ status }) => status === 200)
+    assert.equal((await app.attempt(attempt)).state, words[won])
+    assert.equal((await read(id)).order.status, 'payment_failed')
+    assert.equal((await auditOf(id)).length, 1)
+  })
+
+  await t.test('is left to the worker that is asking the gateway right now', async () => {
+    const { id, attempt } = await wait()
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    app.through(null)
+    const slow = app.reconcile({
+      gateway: (real) => ({
+        async lookup(what) {
+          asked.resolve()
+          await answered.promise
+          return real.lookup(what)
+        },
+      }),
+    })
+    await asked.promise
+    const busy = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    assert.deepEqual(
+      [busy.status, busy.body.error.code, busy.headers['retry-after']],
+      [409, 'order_busy', '60'],
+    )
+    answered.resolve()
+    await slow
+    assert.equal((await read(id)).order.status, 'placed')
+    const late = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    assert.equal(late.body.reason, 'decided')
+  })
+
+  await t.test('is not settled again by a worker that was slower than its claim', async () => {
+    const { id, attempt } = await wait('lost')
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const slow = app.reconcile({
+      gateway: () => ({
+        async lookup() {
+          asked.resolve()
+          await answered.promise
+          return unreachable()
+        },
+      }),
+    })
+    await asked.promise
+    await app.abandon()
+    const said = await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })
+    assert.equal(said.status, 200, said.text)
+    answered.resolve()
+    await slow
+    assert.equal((await app.attempt(attempt)).state, 'not_found')
+    assert.equal((await read(id)).order.status, 'payment_failed')
+  })
+
+  await t.test('ends by what was said, also when nobody lived to end it', async () => {
+    const { id, key, attempt } = await wait()
+    const db = app.runtime.database.tenant('acme')
+    const killed = new Error('killed')
+    const deps = app.oddly({
+      at: (point) => (point === 'resolved' ? Promise.reject(killed) : undefined),
+    })
+    const actor = { name: 'operator', correlationId: null }
+    const said = { ...(await paid(attempt)), outcome: 'approved' as const }
+    await assert.rejects(resolve(deps, db, actor, attempt, said), killed)
+    assert.equal((await read(id)).order.status, 'pending_payment')
+    await app.abandon()
+    assert.equal(await app.reconcile(), 1)
+    assert.equal((await read(id)).order.status, 'placed')
+    assert.equal((await keyOf(key)).status, 201)
+  })
+
+  await t.test('is given back if it was taken late, and its order stays failed', async () => {
+    const { id, attempt, body } = await wait('lost')
+    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })).status, 200)
+    await app.watchLate()
+    assert.equal((await app.attempt(attempt)).state, 'not_found', 'it cannot be asked still')
+    app.through(null)
+    const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
+    const charge = { ref: attempt, amount_cents: 1_500, currency: 'USD', order_id: id }
+    await real.sale({ ...charge, source: { card: readCard(body.card) } })
+    await app.watchLate()
+    assert.equal((await app.attempt(attempt)).state, 'voided')
+    const { order, timeline } = await read(id)
+    assert.equal(order.status, 'payment_failed')
+    const types = timeline.map(({ type }: { type: string }) => type)
+    assert.ok(types.includes('late_approval_returned'), types.join())
+  })
+
+  await t.test('is a discrepancy where the gateway tells otherwise later', async () => {
+    const { id, attempt } = await wait()
+    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'declined' })).status, 200)
+    app.through(null)
+    await compare()
+    assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'])
+    assert.equal((await read(id)).order.status, 'payment_failed')
+    const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
+    assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
+  })
+
+  await t.test('is a failed order once what was to be taken back is said to be back', async () => {
+    const { id, attempt } = await wait()
+    const undo = `update payment_attempts set reason = 'invalid_state' where id = $1`
+    await app.superuser.query(undo, [attempt])
+    app.through(() => ({ void: async () => refused('invalid_state') }))
+    const kept = await app.resolve(attempt, await paid(attempt))
+    assert.deepEqual([kept.status, kept.body.reason], [409, 'taken_back'])
+    const answer = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    assert.equal(answer.status, 200, answer.text)
+    assert.deepEqual(
+      [answer.body.decided_by, answer.body.order.status],
+      ['operator', 'payment_failed'],
+    )
+    app.through(null)
+    await compare()
+    assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway has it still')
+    const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
+    assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
+    assert.equal((await read(id)).order.payment_status, 'failed')
+  })
+})
