@@ -85,6 +85,15 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where r.allocated > 0
        and (o.status is null or o.placed_at is null or o.cancelled_at is not null)`,
 
+  'an order that holds more of a variant than it wants': `
+    select r.tenant_ref, r.order_id, r.variant_id, sum(r.reserved + r.allocated) as held, i.wanted
+      from inventory_reservations r,
+           lateral (select coalesce(sum(quantity), 0) as wanted from order_items
+                     where tenant_ref = r.tenant_ref and order_id = r.order_id
+                       and variant_id = r.variant_id) i
+     group by 1, 2, 3, 5
+    having sum(r.reserved + r.allocated) > i.wanted`,
+
   'a coupon use whose order has not got it': `
     select c.tenant_ref, c.order_id, c.state, o.status
       from coupon_redemptions c

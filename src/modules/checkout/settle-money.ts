@@ -139,7 +139,7 @@ export async function settle<T>(
       version: waiting?.version ?? null,
     }),
   )
-  const stock = besides(sell(tx, order_id))
+  const stock = besides(inventory.sell(tx, order_id))
   const closed = await closeTenders(tx, order_id, charges)
   const started = await subscriptions.start(
     tx,
@@ -169,12 +169,6 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
   ])
   requireWaiting(order)
   return { order, items, charges }
-}
-
-/** What came down to its threshold by this sale is told of, once. */
-async function sell(tx: Tx, order_id: string): Promise<void> {
-  const { low } = await inventory.allocate(tx, order_id)
-  await allOf(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
 }
 
 /** Store credit first: everybody locks the two in this order. */

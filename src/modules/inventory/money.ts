@@ -1,6 +1,8 @@
+import { allOf } from '../../db/all-of.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
+import * as webhooks from '../webhooks/service.ts'
 import { planGivingBack, planTaking, type Share, sumLines } from './plan.ts'
 import type { LockedLevel, LowStock, Move, StockLine } from './schema.ts'
 import * as queries from './stock-queries.ts'
@@ -53,6 +55,12 @@ export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStoc
   return { low: remaining.filter((each) => hasCrossed(each, sold.get(each.variant_id) ?? 0)) }
 }
 
+/** The same, and the world hears what has become low by it. */
+export async function sell(tx: Tx, order_id: string): Promise<void> {
+  const { low } = await allocate(tx, order_id)
+  await allOf(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
+}
+
 /** Gives back all that the order still holds, for good. */
 export async function release(tx: Tx, order_id: string): Promise<void> {
   const levels = (await queries.lockStock(tx, order_id, [])).filter(({ held }) => held)
@@ -86,39 +94,58 @@ export async function writeOff(tx: Tx, order_id: string): Promise<void> {
 /** Why stock is gone that nobody was sent. */
 const NOT_RESTOCKED = 'not restocked'
 
-export interface OrderChange {
-  /** The edit or refund behind it. The same one again changes nothing. */
-  change_id: string
-  /** What more is taken becomes: `reserved` while the order is not paid, else `allocated`. */
-  as: 'reserved' | 'allocated'
-}
-
-/** Takes more for an order, or gives some back, after an edit or a cancelled quantity. */
-export async function adjustOrder(
+/**
+ * Holds more for an order that is being edited. `sell` makes it bought, `letGo` gives it back. The
+ * same change again takes nothing.
+ */
+export async function reserveMore(
   tx: Tx,
   order_id: string,
-  deltas: readonly StockLine[],
-  { change_id, as }: OrderChange,
+  lines: readonly StockLine[],
+  change_id: string,
 ): Promise<void> {
-  const wanted = sumLines(deltas)
+  const wanted = sumLines(lines)
   const levels = await queries.lockStock(tx, order_id, [...wanted.keys()])
   if (levels.length === 0 || !(await queries.insertChange(tx, order_id, change_id))) return
   const taken = take(levels, wanted)
-  if (taken.length > 0) refuseReleased(order_id, levels)
-  const unwanted = new Map([...wanted].map(([id, quantity]) => [id, -quantity]))
-  const given = planGivingBack(levels, unwanted).map((share) => splitHeld(levels, share))
-  const gain = (share: Share) =>
-    as === 'reserved' ? reserving(share) : allocating(share, share.quantity, 0)
-  const moves = [
-    ...taken.map(gain),
-    ...given.map((each) => releasing(each, each.reserved, each.allocated)),
-  ]
-  if (moves.length === 0) return
-  await Promise.all([
+  if (taken.length === 0) return
+  refuseReleased(order_id, levels)
+  await move(tx, order_id, taken.map(reserving))
+}
+
+/** Gives back what the order has reserved and not bought. */
+export async function letGo(tx: Tx, order_id: string): Promise<void> {
+  const levels = await queries.lockStock(tx, order_id, [])
+  const unpaid = levels.filter(({ reserved }) => reserved > 0)
+  if (unpaid.length === 0) return
+  await move(
+    tx,
+    order_id,
+    unpaid.map((level) => releasing(level, level.reserved, 0)),
+  )
+}
+
+/**
+ * Gives back what a paid order holds beyond so many of each of these variants. What it wants and never
+ * held, since it was bought while nobody counted, goes first.
+ */
+export async function keep(tx: Tx, order_id: string, lines: readonly StockLine[]): Promise<void> {
+  const wanted = sumLines(lines)
+  const levels = await queries.lockStock(tx, order_id, [])
+  const given = planGivingBack(levels, wanted)
+  if (given.length === 0) return
+  await move(
+    tx,
+    order_id,
+    given.map((share) => releasing(share, 0, share.quantity)),
+  )
+}
+
+const move = (tx: Tx, order_id: string, moves: readonly Move[]) =>
+  Promise.all([
     queries.moveStock(tx, moves, cause(order_id)),
     queries.changeHolds(tx, order_id, moves),
   ])
-}
 
 function take(levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number>): Share[] {
   const tracked = levels.filter((level) => level.tracked)
@@ -127,17 +154,7 @@ function take(levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number
   return taken
 }
 
-/** What is given back was reserved or bought; an order holds only one of the two at a time. */
-function splitHeld(levels: readonly LockedLevel[], { quantity, ...place }: Share) {
-  const held = levels.find((level) => isAt(level, place))?.reserved ?? 0
-  const reserved = Math.min(quantity, held)
-  return { ...place, reserved, allocated: quantity - reserved }
-}
-
 type Place = Pick<Move, 'variant_id' | 'location_id'>
-
-const isAt = (level: Place, { variant_id, location_id }: Place) =>
-  level.variant_id === variant_id && level.location_id === location_id
 
 const reserving = ({ variant_id, location_id, quantity }: Share): Move => ({
   variant_id,

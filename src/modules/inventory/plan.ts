@@ -49,16 +49,16 @@ function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
   return shares.filter((each) => each.quantity > 0)
 }
 
-/** What an order gives back of its holds: no more than it has, and what was owed first. */
+/** What an order has bought beyond what it wants of these variants: what was owed first. */
 export function planGivingBack(
   levels: readonly LockedLevel[],
-  unwanted: ReadonlyMap<string, number>,
+  wanted: ReadonlyMap<string, number>,
 ): Share[] {
   const given: Share[] = []
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
-    let left = unwanted.get(variant_id) ?? 0
+    let left = sum(all.map(({ allocated }) => allocated)) - (wanted.get(variant_id) ?? Infinity)
     for (const level of defaultFirst(all)) {
-      const part = Math.min(left, level.reserved + level.allocated)
+      const part = Math.min(left, level.allocated)
       if (part <= 0) continue
       given.push(share(level, part))
       left -= part

@@ -40,9 +40,6 @@ export interface EditPlan extends Plan, Edited {
   charge: NewCard | null
   /** Bans that ask for a person to look before the order goes on. */
   ban_ids: string[]
-  take_id: string
-  give_id: string
-  undo_id: string
 }
 
 /** What the gateways have said to an edit. */
@@ -85,14 +82,10 @@ export async function end(
   return apply(tx, claim, order, plan, succeeded, charged)
 }
 
-/** What more was wanted has been taken already: it is given back where nothing comes of it. */
-async function moveStock(tx: Tx, order: OrderRow, plan: EditPlan, isRefused: boolean) {
-  const { take: taken, give, give_id, undo_id } = plan
-  const undone = taken.map(({ variant_id, quantity }) => ({ variant_id, quantity: -quantity }))
-  const deltas = isRefused ? undone : give
-  if (deltas.length === 0) return
-  const change_id = isRefused ? undo_id : give_id
-  await inventory.adjustOrder(tx, order.id, deltas, { change_id, as: 'allocated' })
+/** What more was wanted has been reserved already: it is given back where nothing comes of it. */
+async function moveStock(tx: Tx, { id }: OrderRow, { take, keep }: EditPlan, isRefused: boolean) {
+  if (take.length > 0) await (isRefused ? inventory.letGo : inventory.sell)(tx, id)
+  if (keep.length > 0 && !isRefused) await inventory.keep(tx, id, keep)
 }
 
 async function closeCharge(tx: Tx, word: Word | null): Promise<GatewayResult | 'refused' | null> {

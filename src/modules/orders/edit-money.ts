@@ -115,12 +115,8 @@ async function begin(
     ...edited,
     ...{ id: randomUUID(), kind: 'edit', actor, note: wish.note, refund_id: null, charge: null },
     ban_ids,
-    ...{ take_id: randomUUID(), give_id: randomUUID(), undo_id: randomUUID() },
   }
-  const as = 'allocated'
-  if (take.length > 0) {
-    await inventory.adjustOrder(tx, order.id, take, { change_id: plan.take_id, as })
-  }
+  if (take.length > 0) await inventory.reserveMore(tx, order.id, take, plan.id)
   if (delta_cents < 0) {
     plan.refund_id = await promise(tx, order, charges, {
       kind: 'adjustment',

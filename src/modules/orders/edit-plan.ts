@@ -1,5 +1,6 @@
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
 import * as catalog from '../catalog/service.ts'
 import type { StockLine } from '../inventory/schema.ts'
 import * as marketing from '../marketing/service.ts'
@@ -19,8 +20,8 @@ export interface Edited {
   delta_cents: number
   /** More units of each variant. */
   take: StockLine[]
-  /** Fewer. */
-  give: StockLine[]
+  /** How many are left of each that has fewer. */
+  keep: StockLine[]
 }
 
 type Wish = Pick<ShopperEdit & MerchantEdit, 'edits' | 'shipping' | 'tax' | 'expedited'>
@@ -143,19 +144,20 @@ const lineOf = (line: EditedLine): EditedLine => ({
 
 /** By variant and not by line, so that what moves from one line to another moves no stock. */
 function stockOf(before: readonly OrderItem[], after: readonly OrderItem[]) {
-  const deltas = new Map<string, number>()
-  const add = (items: readonly OrderItem[], sign: 1 | -1) => {
-    for (const { variant_id, quantity } of items) {
-      deltas.set(variant_id, (deltas.get(variant_id) ?? 0) + sign * quantity)
-    }
+  const had = unitsOf(before)
+  const take: StockLine[] = []
+  const keep: StockLine[] = []
+  for (const [variant_id, quantity] of unitsOf(after)) {
+    const more = quantity - (had.get(variant_id) ?? 0)
+    if (more > 0) take.push({ variant_id, quantity: more })
+    if (more < 0) keep.push({ variant_id, quantity })
   }
-  add(after, 1)
-  add(before, -1)
-  const changes = [...deltas].map(([variant_id, quantity]) => ({ variant_id, quantity }))
-  return {
-    take: changes.filter(({ quantity }) => quantity > 0),
-    give: changes.filter(({ quantity }) => quantity < 0),
-  }
+  return { take, keep }
+}
+
+function unitsOf(items: readonly OrderItem[]): Map<string, number> {
+  const lines = Map.groupBy(items, ({ variant_id }) => variant_id)
+  return new Map([...lines].map(([id, all]) => [id, sum(all.map(({ quantity }) => quantity))]))
 }
 
 /** Whether nobody has changed the order between its pricing and its lock. */

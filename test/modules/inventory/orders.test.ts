@@ -15,19 +15,12 @@ const allocate = (db: TenantDb, order: string) =>
   db.transaction('allocate', (tx) => inventory.allocate(tx, order))
 const release = (db: TenantDb, order: string) =>
   db.transaction('release', (tx) => inventory.release(tx, order))
-const adjust = (
-  db: TenantDb,
-  order: string,
-  deltas: StockLine[],
-  change: Partial<inventory.OrderChange> = {},
-) =>
-  db.transaction('adjust', (tx) =>
-    inventory.adjustOrder(tx, order, deltas, {
-      change_id: randomUUID(),
-      as: 'allocated',
-      ...change,
-    }),
-  )
+const reserveMore = (db: TenantDb, order: string, lines: StockLine[], change_id?: string) =>
+  db.transaction('more', (tx) => inventory.reserveMore(tx, order, lines, change_id ?? randomUUID()))
+const letGo = (db: TenantDb, order: string) =>
+  db.transaction('let go', (tx) => inventory.letGo(tx, order))
+const keep = (db: TenantDb, order: string, lines: StockLine[]) =>
+  db.transaction('keep', (tx) => inventory.keep(tx, order, lines))
 
 const line = (variant_id: string, quantity: number): StockLine => ({ variant_id, quantity })
 const won = (results: PromiseSettledResult<unknown>[]) =>
@@ -163,7 +156,7 @@ test('the stock of an order', async (t) => {
 test('a change of an order', async (t) => {
   const { db, superuser } = await openStock(t)
 
-  await t.test('takes more or gives back, and the same change twice is made once', async () => {
+  await t.test('takes more or keeps less, and each step twice is the step once', async () => {
     const [more, less, fresh] = [
       await putCounted(superuser, { on_hand: 5 }),
       await putCounted(superuser, { on_hand: 5 }),
@@ -174,30 +167,44 @@ test('a change of an order', async (t) => {
     await allocate(db, order)
     const change_id = randomUUID()
     for (let n = 0; n < 2; n++) {
-      await adjust(db, order, [line(more, 2), line(less, -3), line(fresh, 1)], { change_id })
+      await reserveMore(db, order, [line(more, 2), line(fresh, 1)], change_id)
+      assert.deepEqual(await countersOf(superuser, more), { default: [5, 1, 2] })
+      assert.deepEqual(await countersOf(superuser, fresh), { default: [5, 0, 1] })
+    }
+    await allocate(db, order)
+    for (let n = 0; n < 2; n++) {
+      await keep(db, order, [line(less, 1)])
       assert.deepEqual(await countersOf(superuser, more), { default: [5, 3, 0] })
       assert.deepEqual(await countersOf(superuser, less), { default: [5, 1, 0] })
       assert.deepEqual(await countersOf(superuser, fresh), { default: [5, 1, 0] })
     }
-    await adjust(db, order, [line(less, -3)])
-    assert.deepEqual(await countersOf(superuser, less), { default: [5, 0, 0] }, 'no more than held')
-    await assert.rejects(adjust(db, order, [line(more, 3)]), { code: 'insufficient_stock' })
+    await assert.rejects(reserveMore(db, order, [line(more, 3)]), { code: 'insufficient_stock' })
     await release(db, order)
     assert.deepEqual(await countersOf(superuser, more), { default: [5, 0, 0] })
-    await assert.rejects(adjust(db, order, [line(more, 1)]), /was given back/)
+    await assert.rejects(reserveMore(db, order, [line(more, 1)]), /was given back/)
     await assertStockAddsUp(superuser)
   })
 
-  await t.test('of an order that is not paid yet only reserves', async () => {
-    const variant = await putCounted(superuser, { on_hand: 5 })
+  await t.test('that comes to nothing leaves each place as it was, and no movement', async () => {
+    const variant = await putCounted(superuser, { on_hand: 3 })
+    await putStock(superuser, variant, 5, 'east')
     const order = randomUUID()
-    await reserve(db, order, [line(variant, 2)])
-    await adjust(db, order, [line(variant, 2)], { as: 'reserved' })
-    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 0, 4] })
-    await adjust(db, order, [line(variant, -3)], { as: 'reserved' })
-    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 0, 1] })
+    await reserve(db, order, [line(variant, 3)])
     await allocate(db, order)
-    assert.deepEqual(await countersOf(superuser, variant), { default: [5, 1, 0] })
+    await reserveMore(db, order, [line(variant, 2)])
+    assert.deepEqual(await countersOf(superuser, variant), { default: [3, 3, 0], east: [5, 0, 2] })
+    for (let n = 0; n < 2; n++) {
+      await letGo(db, order)
+      assert.deepEqual(await countersOf(superuser, variant), {
+        default: [3, 3, 0],
+        east: [5, 0, 0],
+      })
+    }
+    const { rows } = await superuser.query(
+      `select kind from inventory_movements where order_id = $1`,
+      [order],
+    )
+    assert.deepEqual(rows, [{ kind: 'allocated' }])
     await assertStockAddsUp(superuser)
   })
 })
@@ -235,7 +242,9 @@ test('many orders at a time', async (t) => {
         await allocate(db, order)
         const [first, , third] = lines
         if (n % 3 !== 0 || first === undefined || third === undefined) return
-        await adjust(db, order, [line(first.variant_id, 1), line(third.variant_id, -1)])
+        await reserveMore(db, order, [line(first.variant_id, 1)])
+        await allocate(db, order)
+        await keep(db, order, [line(third.variant_id, third.quantity - 1)])
         await release(db, order)
       }),
     )
@@ -256,7 +265,8 @@ test('many orders at a time', async (t) => {
     assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 2] })
     const change_id = randomUUID()
     await times(5, () => allocate(db, order))
-    await times(5, () => adjust(db, order, [line(variant, 1)], { change_id }))
+    await times(5, () => reserveMore(db, order, [line(variant, 1)], change_id))
+    await times(5, () => allocate(db, order))
     assert.deepEqual(await countersOf(superuser, variant), { default: [10, 3, 0] })
     await times(5, () => release(db, order))
     assert.deepEqual(await countersOf(superuser, variant), { default: [10, 0, 0] })

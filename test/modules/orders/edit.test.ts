@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { APPROVED, addVariant, DECLINED } from '../checkout/setup.ts'
+import { APPROVED, addVariant, DECLINED, stock } from '../checkout/setup.ts'
 import { type Desk, fund, keyed, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -207,6 +207,49 @@ describe('an edit', () => {
       [id],
     )
     assert.deepEqual(rows, [{ allocated: 1 }])
+  })
+
+  test('keeps what the order still wants, when some of it was bought uncounted', async () => {
+    const { merchant } = desk.shop
+    const id = await addVariant(merchant, 1_000)
+    await stock(merchant, id, 10)
+    const count = (track_inventory: boolean) =>
+      merchant.put(`/v1/merchant/inventory/${id}`, { track_inventory })
+    const allocated = async () =>
+      (await merchant.get(`/v1/merchant/inventory/${id}`)).body.item.allocated
+    const { order, items } = await desk.place({ items: [{ variant_id: id, quantity: 3 }] })
+    const edit = async (quantity: number, card: object = APPROVED) =>
+      (await desk.shopper(order.id, 'edit', { ...edits(items, quantity), card })).status
+    await count(false)
+    assert.equal(await edit(5), 200)
+    await count(true)
+    assert.deepEqual([await edit(3), await allocated()], [200, 3])
+    assert.deepEqual([await edit(4, DECLINED), await allocated()], [402, 3])
+    assert.deepEqual([await edit(4), await allocated()], [200, 4])
+    assert.deepEqual([await edit(1), await allocated()], [200, 1])
+  })
+
+  test('tells once of what it has brought down to its threshold, and not when it is declined', async () => {
+    const { merchant } = desk.shop
+    const id = await addVariant(merchant, 1_000)
+    await stock(merchant, id, 10)
+    const counted = { track_inventory: true, low_stock_threshold: 4 }
+    await merchant.put(`/v1/merchant/inventory/${id}`, counted)
+    const { order, items } = await desk.place({ items: [{ variant_id: id, quantity: 5 }] })
+    const told = async () => {
+      const { rows } = await desk.superuser.query(
+        `select (data::json->>'remaining')::int as remaining from webhook_events
+          where type = 'commerce.inventory.low.v1' and data::json->>'variant_id' = $1`,
+        [id],
+      )
+      return rows.map(({ remaining }) => remaining)
+    }
+    const more = (card: object) => desk.shopper(order.id, 'edit', { ...edits(items, 7), card })
+    assert.equal((await more(DECLINED)).status, 402)
+    assert.deepEqual(await told(), [])
+    assert.equal((await more(APPROVED)).status, 200)
+    await desk.place({ items: [{ variant_id: id, quantity: 1 }] })
+    assert.deepEqual(await told(), [3])
   })
 
   test('charges no card that is banned from checking out', async () => {
