@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Tx } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import {
@@ -121,16 +120,22 @@ describe('an event', () => {
 
   test('stays with its handler for longer than one lease', async () => {
     await tell(acme, 'slow')
+    const end = Promise.withResolvers<void>()
     let times = 0
     const handler: Handler = async () => {
       times++
-      await pause(900)
+      await end.promise
     }
-    const step = () => deliverDue(worker, { slow: handler }, { slots: 1, leaseSeconds: 0.3 })
+    // Long enough to be renewed in time by a busy machine.
+    const step = () => deliverDue(worker, { slow: handler }, { slots: 1, leaseSeconds: 3 })
     const first = step()
     await until('it has begun', () => times === 1)
-    await pause(450)
+    const readEnd = async () =>
+      (await query<{ end: string }>('select lease_until::text as end from outbox'))[0]?.end
+    const begun = await readEnd()
+    await until('it is renewed', async () => (await readEnd()) !== begun)
     assert.equal(await step(), 0)
+    end.resolve()
     assert.equal(await first, 1)
     assert.equal(times, 1)
   })
