@@ -48,7 +48,8 @@ async function ends(process: TestProcess, code: number) {
   const began = performance.now()
   const exit = await process.exit
   assert.equal(exit.code, code, process.output())
-  assert.ok(performance.now() - began < 15_000)
+  // Some of them have to start first, which takes its time on a busy machine.
+  assert.ok(performance.now() - began < 60_000)
 }
 
 test('a folder is all it needs: it starts, stops, dies and starts again', async (t) => {
