@@ -65,6 +65,9 @@ interface RuntimeOptions {
   safeFetch?: SafeFetch
   /** For tests, which run on machines that are busy with other tests. */
   limiterDeadlineMs?: number
+  /** For the same tests: how long somebody waits for a connection, and by which clock trust ends. */
+  poolWaitMs?: number
+  cacheClock?: Clock
   /** For tests, which need not feel how long a simulated gateway is silent. */
   gatewaySilenceMs?: number
 }
@@ -79,21 +82,28 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const onWake = wake.tell
   // A little longer than the statements of this role may take, see roles.ts.
   const answerTimeoutMs = 12_000
+  const common = { onError, ...(options.poolWaitMs && { connectTimeoutMs: options.poolWaitMs }) }
   const database = new Database({
+    ...common,
     url: urls.fd_app,
     name: 'app',
     max,
     answerTimeoutMs,
-    onError,
     onWake,
   })
   const operatorDatabase = new Database({
+    ...common,
     url: urls.fd_operator,
     name: 'operator',
     max: 2,
-    onError,
   })
-  const workerDatabase = new Database({ url: urls.fd_worker, name: 'worker', max, onError, onWake })
+  const workerDatabase = new Database({
+    ...common,
+    url: urls.fd_worker,
+    name: 'worker',
+    max,
+    onWake,
+  })
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
@@ -105,6 +115,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     database,
     maxBytes: config.LIVE_CACHE_MB * 1_024 * 1_024,
     logger,
+    ...(options.cacheClock && { clock: options.cacheClock }),
   })
   const scanner = options.scanner ?? createScanner()
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)

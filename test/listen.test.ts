@@ -103,17 +103,20 @@ test('listen names the address that does not answer and why, once, and when it d
   await sealDue(app.runtime.workerDatabase)
   await until('it prints the event', () => lines.length === 4)
   await proxy.cut()
-  await until('it tells of the next trouble', () => lines.length === 5)
+  await until('it tells of the next trouble', () => lines.at(-1) === lines[1])
   await proxy.mend()
-  await until('it tells of its end', () => lines.length === 6)
+  await until('it tells of its end', () => lines.at(-1) === 'the feed can be read again')
   stopping.abort()
   await listening
   const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
   assert.ok(lines[1]?.startsWith(said), lines[1])
   assert.equal(lines[2], 'listening; the last event so far is 0')
   assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
-  assert.equal(lines[4], lines[1])
-  assert.equal(lines[5], 'the feed can be read again')
+  // Of a call that was under way another reason may be told before.
+  const troubles = lines.slice(4, -1)
+  assert.ok(troubles.length === 1 || troubles.length === 2, lines.join('\n'))
+  const trouble = `the feed of ${api} cannot be read, which is tried again: `
+  assert.ok(troubles.every((line) => line.startsWith(trouble)))
 })
 
 test('listen stops when it is told to, whoever it waits for, and hands on nothing more', async (t) => {

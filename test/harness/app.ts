@@ -17,6 +17,7 @@ import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { KEPT_CODE } from './kept-code.ts'
+import { SLOW_CLOCK } from './slow-clock.ts'
 
 export const OPERATOR_TOKEN = 'the operator token of every test app'
 export const STOREFRONT_TOKEN = 'the storefront token of every test app'
@@ -77,6 +78,8 @@ export interface TestAppOptions {
   live?: boolean
   /** A busy machine may take its time; a test of the deadline itself asks for the real one. */
   limiterDeadlineMs?: number
+  /** Of many at a time the last one waits long for a connection there. */
+  poolWaitMs?: number
   scanner?: Scanner
   safeFetch?: SafeFetch
   /** An answer whose code its route did not declare fails the test, unless it is meant to. */
@@ -122,7 +125,8 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 }
 
 async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
-  const { env, clock, live, scanner, safeFetch, limiterDeadlineMs = 5_000 } = options
+  const { env, clock, live, scanner, safeFetch } = options
+  const { limiterDeadlineMs = 20_000, poolWaitMs = 60_000 } = options
   const { logger, databaseUrl } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
   t.after(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
@@ -136,6 +140,8 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
     ...(scanner === undefined ? {} : { scanner }),
     ...(safeFetch === undefined ? {} : { safeFetch }),
     limiterDeadlineMs,
+    poolWaitMs,
+    cacheClock: SLOW_CLOCK,
     gatewaySilenceMs: 20,
   })
   t.after(() => runtime.close())

@@ -76,7 +76,9 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
       return client
     },
     open: (role, max = 5) => {
-      const database = new Database({ url: urlOf(role), name: role, max })
+      // Of many at a time the last one waits long for a connection on a busy machine.
+      const options = { url: urlOf(role), name: role, max, connectTimeoutMs: 60_000 }
+      const database = new Database(options)
       opened.push(database)
       return database
     },

@@ -10,6 +10,7 @@ import type { Answer } from '../../src/platform/live-answer.ts'
 import { createLiveCache, type LiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { until } from './eventually.ts'
+import { SLOW_CLOCK } from './slow-clock.ts'
 
 const Shown = Type.Object({ value: Type.Integer() })
 
@@ -59,7 +60,7 @@ function openProcess(test: TestDatabase, options: ProcessOptions): Process {
     listenUrl: options.listenUrl ?? test.roleUrl('fd_app'),
     database,
     logger: pino({ level: 'silent' }),
-    ...(options.clock && { clock: options.clock }),
+    clock: options.clock ?? SLOW_CLOCK,
   })
   cache.start()
   let loads = 0

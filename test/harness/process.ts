@@ -8,7 +8,7 @@ import { until } from './eventually.ts'
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A start on a loaded machine, with a new database. */
-const READY_MS = 20_000
+const READY_MS = 60_000
 
 export interface TestProcess {
   child: ChildProcess

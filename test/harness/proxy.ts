@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { freePort } from './ports.ts'
 
 export interface TestProxy {
   port: number
@@ -34,8 +35,12 @@ export async function openProxy(t: TestContext, target: number): Promise<TestPro
     caller.on('close', () => callee.destroy())
     callee.on('close', () => caller.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const port = await freePort()
+  async function mend() {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  await mend()
   async function cut() {
     if (!server.listening) return
     for (const socket of sockets) socket.destroy()
@@ -43,10 +48,8 @@ export async function openProxy(t: TestContext, target: number): Promise<TestPro
     await once(server, 'close')
   }
   t.after(cut)
-  const address = server.address()
-  if (address === null || typeof address !== 'object') throw new Error('no port is free')
   return {
-    port: address.port,
+    port,
     silence() {
       silent = true
       for (const socket of sockets) socket.unpipe().pause()
@@ -55,9 +58,6 @@ export async function openProxy(t: TestContext, target: number): Promise<TestPro
       silent = false
     },
     cut,
-    async mend() {
-      server.listen(address.port, '127.0.0.1')
-      await once(server, 'listening')
-    },
+    mend,
   }
 }

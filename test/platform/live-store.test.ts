@@ -159,8 +159,9 @@ describe('the store of live answers', () => {
       for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))
       return performance.now() - started
     }
-    fill(2_000)
-    const [small, large] = [fill(2_000), fill(60_000)]
+    // The best of some, since the machine may be busy.
+    const best = (count: number) => Math.min(...Array.from({ length: 3 }, () => fill(count)))
+    const [small, large] = [best(2_000), best(60_000)]
     // A search through the entries would be thirty times as long.
     assert.ok(large < small * 10 + 50, `${large} ms against ${small} ms`)
   })

@@ -26,7 +26,13 @@ const transport = (url: string, deliverMs?: number) =>
   createTransport(url, FROM, deliverMs === undefined ? {} : { deliverMs })
 
 const waits = `select attempt_count, sent_at is not null as sent, last_error, lease_token,
-  round(extract(epoch from next_attempt_at - now()))::integer as wait from mails`
+  extract(epoch from next_attempt_at - now())::float8 as wait from mails`
+
+/** A busy machine looks at it some seconds after it was written. */
+function isNearly(wait: number | null | undefined, seconds: number) {
+  const isLate = wait === null || wait === undefined || wait <= seconds - 30
+  assert.ok(!isLate && wait <= seconds, `${wait} s, not ${seconds} s`)
+}
 
 describe('the outbox of mail', () => {
   test('sends what was written in a transaction that committed, and only that', async (t) => {
@@ -131,17 +137,16 @@ describe('a mail server that fails', () => {
         done(Object.assign(new Error('no such mailbox \u0007here'), { responseCode: 550 })),
     })
     await send(app.global, mail)
-    const seen: (number | null)[] = []
-    for (let attempt = 1; attempt <= 5; attempt++) {
+    for (const [at, seconds] of [60, 300, 1_800, 7_200, null].entries()) {
       assert.equal(await sendDue(worker, transport(url)), 1)
       assert.equal(await sendDue(worker, transport(url)), 0, 'it waits')
       const [row] = await query(waits)
-      assert.equal(row.attempt_count, attempt)
+      assert.equal(row.attempt_count, at + 1)
       assert.match(row.last_error, /550/)
-      seen.push(row.wait)
+      if (seconds === null) assert.equal(row.wait, null)
+      else isNearly(row.wait, seconds)
       await query('update mails set next_attempt_at = now() where next_attempt_at is not null')
     }
-    assert.deepEqual(seen, [60, 300, 1_800, 7_200, null])
     assert.equal(await sendDue(worker, transport(url)), 0)
     assert.equal(received.length, 0)
   })
@@ -164,10 +169,11 @@ describe('a mail server that fails', () => {
       await send(app.global, mail)
       const started = performance.now()
       assert.equal(await sendDue(worker, transport(url, 400)), 1)
-      assert.ok(performance.now() - started < 2_000)
+      // Without a deadline it would never come back.
+      assert.ok(performance.now() - started < 10_000)
       const [row] = await query(waits)
       assert.equal(row.attempt_count, 1)
-      assert.equal(row.wait, 60)
+      isNearly(row.wait, 60)
       assert.ok(row.last_error.length > 0)
     })
   }

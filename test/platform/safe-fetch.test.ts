@@ -79,7 +79,7 @@ async function sendTo(port: number, timeoutMs = 5_000) {
 test('the canary counts who reaches it, also through a test target', async () => {
   const socket = connect(canary.port, '127.0.0.1').end('x')
   await once(socket, 'connect')
-  assert.equal(await kindOf(sendTo(canary.port, 300)), 'timeout')
+  assert.equal(await kindOf(sendTo(canary.port, 1_000)), 'timeout')
   assert.equal(await canary.connections(), 2)
 })
 
@@ -182,7 +182,7 @@ test('tries the next address when one refuses or stays silent', async (t) => {
   dns.set('quiet.hook.test', fixed('127.0.0.7', '127.0.0.3', '127.0.0.1'))
   const safe = start({ testTargets: [`two.hook.test:${port}`, `quiet.hook.test:${port}`] })
   for (const name of ['two', 'quiet']) {
-    const answer = await post(safe, `http://${name}.hook.test:${port}/`, 1_500)
+    const answer = await post(safe, `http://${name}.hook.test:${port}/`, 10_000)
     assert.equal(answer.body.toString(), 'second')
   }
 })
@@ -239,7 +239,7 @@ test('sends method, path, headers and body as given, and closes the connection',
   assert.equal(answer.headers['x-a'], 'b')
   assert.equal(answer.body.toString(), 'thanks')
   assert.equal(answer.complete, true)
-  assert.ok(answer.latencyMs >= 0 && answer.latencyMs < 5_000)
+  assert.ok(answer.latencyMs >= 0 && answer.latencyMs <= 5_000)
 })
 
 test('trusts a certificate only from a known authority and for the right name', async () => {

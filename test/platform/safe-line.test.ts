@@ -120,7 +120,9 @@ test('one that hangs up as the second call arrives is called anew, and just once
     connections++
     if (connections === 4) return void socket.destroy()
     socket.write(OK)
-    socket.on('data', () => {
+    socket.on('data', (chunk) => {
+      // The rest of the first call may come by itself.
+      if (!String(chunk).startsWith('POST')) return
       cut++
       socket.destroy()
     })
@@ -149,7 +151,7 @@ test('an answer that was not read to its end, or never came, ends its connection
   const url = `http://127.0.0.1:${port}`
   assert.equal((await post(`${url}/long`)).complete, false)
   assert.equal((await post(`${url}/short`)).complete, true)
-  assert.equal(await kindOf(post(`${url}/never`, 200)), 'timeout')
+  assert.equal(await kindOf(post(`${url}/never`, 1_000)), 'timeout')
   assert.equal((await post(`${url}/short`)).complete, true)
   assert.equal(sockets.size, 3)
   line.close()
@@ -160,8 +162,11 @@ test('what a server says unasked is not taken for the next answer', async () => 
   let connections = 0
   const port = await servers.raw((socket) => {
     connections++
-    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-    socket.write('HTTP/1.1 299 Unasked\r\ncontent-length: 0\r\n\r\n')
+    // Together, since nobody can tell what comes later from an answer.
+    socket.write(
+      'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' +
+        'HTTP/1.1 299 Unasked\r\ncontent-length: 0\r\n\r\n',
+    )
   })
   await open(`127.0.0.1:${port}`)
   assert.equal((await post(`http://127.0.0.1:${port}/`)).status, 200)

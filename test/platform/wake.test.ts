@@ -24,14 +24,16 @@ test('the word that there is work', async (t) => {
   hearer.on('other work', () => others++)
   hearer.listen()
   speaker.listen()
-  const backends = async () => {
+  const backends = async (and = '') => {
     const { rows } = await admin.query(
       `select pid from pg_stat_activity
-        where datname = current_database() and application_name like '%:wake'`,
+        where datname = current_database() and application_name like '%:wake' ${and}`,
     )
     return rows.map(({ pid }) => pid as number)
   }
-  await until('both listen', async () => (await backends()).length === 2)
+  // Whoever is connected does not listen yet.
+  const listening = () => backends(`and query like 'listen %' and state = 'idle'`)
+  await until('both listen', async () => (await listening()).length === 2)
 
   await t.test(
     'is heard here at once and elsewhere soon, once for all that came meanwhile',
@@ -47,7 +49,7 @@ test('the word that there is work', async (t) => {
 
   await t.test('is heard again after the connections were lost', async () => {
     for (const pid of await backends()) await admin.query('select pg_terminate_backend($1)', [pid])
-    await until('both are back', async () => (await backends()).length === 2)
+    await until('both are back', async () => (await listening()).length === 2)
     const before = heard
     await until('it is heard', () => {
       speaker.tell('work')

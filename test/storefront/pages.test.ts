@@ -324,7 +324,7 @@ describe('a manifest', () => {
     const { owner, get } = await publish({ seo: { title: 'First' } })
     assert.match((await get('/')).text, /<title>First</)
     await owner.put('/v1/my/store/manifest', { manifest: { seo: { title: 'Second' } } })
-    await until('it shows', async () => (await get('/')).text.includes('<title>Second<'), 2_000)
+    await until('it shows', async () => (await get('/')).text.includes('<title>Second<'))
   })
 })
 

@@ -5,6 +5,7 @@ import type pg from 'pg'
 import { reconcile } from '../../src/modules/checkout/jobs.ts'
 import { openCheckout } from '../../src/open-checkout.ts'
 import type { Caller } from '../harness/app.ts'
+import { until } from '../harness/eventually.ts'
 import type { Seen, Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -148,7 +149,12 @@ describe('while the bank has not spoken', () => {
     t.after(() => database.end())
     await database.query('begin; lock table orders in share row exclusive mode')
     const first = shopper.post('/checkout', { ...form, ...TAKEN })
-    await delay(100)
+    await until('the first waits for the lock', async () => {
+      const { rowCount } = await database.query(
+        `select from pg_locks where relation = 'orders'::regclass and not granted`,
+      )
+      return rowCount === 1
+    })
     await add(shopper, 'cedar-candle')
     const second = shopper.post('/checkout', { ...form, ...GOOD })
     await delay(300)

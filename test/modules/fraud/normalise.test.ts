@@ -66,7 +66,8 @@ describe('one spelling', () => {
     const began = performance.now()
     normalise('address', `a${marks}`)
     normalise('email', `a${marks}@example.com`)
-    assert.ok(performance.now() - began < 100)
+    // Some 20 ms; what is quadratic takes minutes.
+    assert.ok(performance.now() - began < 10_000)
   })
 })
 

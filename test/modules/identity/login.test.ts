@@ -53,7 +53,8 @@ describe('logging in', () => {
         if (sample >= 0) taken[i === 0 ? 0 : 1].push(performance.now() - begun)
       }
     }
-    const [known, nobody] = taken.map((list) => list.sort((a, b) => a - b)[15] ?? 0)
+    // By the fastest few, which a busy machine has left in peace.
+    const [known, nobody] = taken.map((list) => list.sort((a, b) => a - b)[4] ?? 0)
     const ratio = (known ?? 0) / (nobody ?? 1)
     assert.ok(ratio > 1 / 1.5 && ratio < 1.5, `${known} ms against ${nobody} ms`)
   })

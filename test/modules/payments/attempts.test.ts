@@ -23,13 +23,17 @@ test('an attempt', async (t) => {
   }
 
   /** In how many seconds the gateway is asked; null for never. */
-  const secondsToNext = async (id: string): Promise<number | null> => {
+  const isAskedIn = async (id: string, seconds: number | null, when = '') => {
     const { rows } = await superuser.query(
-      `select round(extract(epoch from next_check_at - now()))::int as seconds
+      `select extract(epoch from next_check_at - now())::float8 as seconds
          from payment_attempts where id = $1`,
       [id],
     )
-    return rows[0].seconds
+    const seen = rows[0].seconds
+    if (seconds === null) return assert.equal(seen, null)
+    // A busy machine looks at it some seconds after it was written.
+    const isInTime = seen !== null && seen > seconds - 8 && seen <= seconds
+    assert.ok(isInTime, `in ${seen} s, not ${seconds} s ${when}`)
   }
 
   /** Makes the attempt due, as old as given. */
@@ -53,7 +57,7 @@ test('an attempt', async (t) => {
   await t.test('is due ten seconds after it began, whatever became of its process', async () => {
     const order_id = randomUUID()
     const id = await begin(db, { order_id })
-    assert.equal(await secondsToNext(id), 10)
+    await isAskedIn(id, 10)
     assert.equal((await get(id)).state, 'begun')
     assert.equal((await attemptQueue.takeFair(worker, { slots: 50 })).length, 0)
     const [first] = await payments.listAttempts(db, order_id)
@@ -72,7 +76,7 @@ test('an attempt', async (t) => {
       ['approved', result.txn_id, '1111', result.vault_id, '100'],
     )
     assert.ok(closed.closed_at)
-    assert.equal(await secondsToNext(id), null)
+    await isAskedIn(id, null)
     assert.equal(await payments.markUnknown(db, id), false)
     assert.equal(await within(db, (tx) => payments.markNotFound(tx, id)), false)
     assert.equal((await get(id)).state, 'approved')
@@ -95,7 +99,7 @@ test('an attempt', async (t) => {
       assert.equal(await close(id, await gateway.sale(charge)), true)
       const { state, closed_at } = await get(id)
       assert.deepEqual([state, closed_at], ['unknown', null])
-      assert.equal(await secondsToNext(id), 10)
+      await isAskedIn(id, 10)
       await age(id, 20)
       const due = await take(id)
       const found = payments.resultOfLookup(await gateway.lookup({ ref: due.id }))
@@ -121,7 +125,7 @@ test('an attempt', async (t) => {
       ] as const) {
         await age(id, old)
         await payments.deferCheck(db, await take(id))
-        assert.equal(await secondsToNext(id), next, `${old} s old`)
+        await isAskedIn(id, next, `when ${old} s old`)
         assert.equal((await get(id)).state, 'begun')
       }
       assert.equal((await get(id)).checks, 6)
@@ -143,15 +147,15 @@ test('an attempt', async (t) => {
         assert.equal(await payments.markNotFound(tx, id), true)
       })
       assert.equal((await get(id)).state, 'not_found')
-      assert.equal(await secondsToNext(id), 50)
+      await isAskedIn(id, 50)
       const late = await gateway.sale(chargeOf(CARDS.approves))
       assert.equal(await close(id, late), false, 'an approval that comes late brings nothing back')
       await age(id, 60)
       await payments.watchOn(db, await take(id))
-      assert.equal(await secondsToNext(id), 240)
+      await isAskedIn(id, 240)
       await age(id, 300)
       await payments.watchOn(db, await take(id))
-      assert.equal(await secondsToNext(id), null)
+      await isAskedIn(id, null)
     },
   )
 
@@ -167,7 +171,7 @@ test('an attempt', async (t) => {
     })
     const { state, txn_id } = await get(id)
     assert.deepEqual([state, txn_id], ['voided', late.txn_id])
-    assert.equal(await secondsToNext(id), null)
+    await isAskedIn(id, null)
   })
 
   await t.test('taken over by another is not written by who lost it', async () => {

@@ -205,7 +205,7 @@ describe('a charge by NMI', () => {
 
 describe('an answer that does not say', () => {
   test('is unknown, in time, and the charge is not sent again', async (t) => {
-    const { nmi, gateway } = await open(t, { totalMs: 400 })
+    const { nmi, gateway } = await open(t, { totalMs: 1_500 })
     const faults: [Fault, boolean][] = [
       ['reset_before', false],
       ['reset_after', true],
@@ -235,7 +235,7 @@ describe('an answer that does not say', () => {
       const calls = nmi.calls.length
       const started = performance.now()
       const result = await gateway.sale(wanted)
-      assert.ok(performance.now() - started < 3_000, label)
+      assert.ok(performance.now() - started < 10_000, label)
       assert.deepEqual([result.outcome, result.txn_id], ['unknown', null], label)
       assert.equal(nmi.calls.length, calls + 1, label)
       const found = await gateway.lookup(wanted)
@@ -245,11 +245,12 @@ describe('an answer that does not say', () => {
   })
 
   test('keeps nobody beyond the one deadline, however many calls it takes', async (t) => {
-    const { nmi, gateway } = await open(t, { totalMs: 2_000 })
-    nmi.failNext({ code: '430', afterMs: 1_500 }, 'silent_after')
+    const { nmi, gateway } = await open(t, { totalMs: 4_000 })
+    nmi.failNext({ code: '430', afterMs: 2_500 }, 'silent_after')
     const started = performance.now()
     assert.equal((await gateway.sale(charge())).outcome, 'unknown')
-    assert.ok(performance.now() - started < 3_000)
+    // A deadline for each would end after 6,500.
+    assert.ok(performance.now() - started < 6_400)
     assert.deepEqual(
       nmi.calls.map(({ path }) => path),
       ['/api/transact.php', '/api/query.php'],
@@ -257,7 +258,7 @@ describe('an answer that does not say', () => {
   })
 
   test('is no lookup either', async (t) => {
-    const { nmi, gateway } = await open(t, { totalMs: 300 })
+    const { nmi, gateway } = await open(t, { totalMs: 1_500 })
     const wanted = charge()
     await gateway.sale(wanted)
     for (const fault of [
@@ -489,7 +490,8 @@ describe('a hostile record', () => {
       nmi.answerNext(body)
       const started = performance.now()
       assert.equal((await gateway.lookup(charge())).found, 'unreachable')
-      assert.ok(performance.now() - started < 2_000)
+      // What grows without end takes for ever, or all of the memory.
+      assert.ok(performance.now() - started < 20_000)
       assert.equal(({} as { polluted?: unknown }).polluted, undefined)
     })
   }

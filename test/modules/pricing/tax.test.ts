@@ -17,6 +17,9 @@ const question: TaxQuestion = {
 }
 const policy = { provider: 'acme_tax', rate_bps: 0 }
 
+/** A busy machine may take its time; the test of the deadline has its own. */
+const PATIENT_MS = 60_000
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A provider at a loopback address that answers as it is told. */
@@ -59,7 +62,11 @@ describe('a tax provider', () => {
       seen = { method, authorization: headers.authorization, body: JSON.parse(chunks.join('')) }
       response.end('{"tax_cents": 83, "note": "ignored"}')
     })
-    const answer = await resolveTax(httpTaxProvider({ url, key: 'k' }), policy, question)
+    const answer = await resolveTax(
+      httpTaxProvider({ url, key: 'k', timeoutMs: PATIENT_MS }),
+      policy,
+      question,
+    )
     assert.deepEqual(answer, { tax: null, tax_override: 83 })
     const body = { provider: 'acme_tax', ...question }
     assert.deepEqual(seen, { method: 'POST', authorization: 'Bearer k', body })
@@ -67,7 +74,7 @@ describe('a tax provider', () => {
 
   test('may tax the shipping too, and nothing beyond', async (t) => {
     const url = await startProvider(t, (_, response) => response.end('{"tax_cents":1050}'))
-    assert.equal(await httpTaxProvider({ url })('acme_tax', question), 1_050)
+    assert.equal(await httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question), 1_050)
   })
 
   const hostile = [
@@ -88,7 +95,7 @@ describe('a tax provider', () => {
     let text = ''
     const url = await startProvider(t, (_, response) => response.end(text))
     for (text of hostile) {
-      const asked = httpTaxProvider({ url })('acme_tax', question)
+      const asked = httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question)
       await assert.rejects(asked, failsWith('service_unavailable'), text.slice(0, 40))
     }
   })
@@ -100,7 +107,7 @@ describe('a tax provider', () => {
       response.writeHead(status, { location }).end('{"tax_cents":5}')
     })
     for (status of [201, 302, 307, 400, 500]) {
-      const asked = httpTaxProvider({ url })('acme_tax', question)
+      const asked = httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question)
       await assert.rejects(asked, failsWith('service_unavailable'), String(status))
     }
   })

@@ -107,22 +107,22 @@ const shows = async (app: TestApp, version: number) => {
 }
 
 describe('on another process', () => {
-  test('every change is seen within a second', async (t) => {
+  test('every change is seen as soon as it is told', async (t) => {
     const { here, there, acme } = await openPair(t)
     for (let i = 2; i <= 6; i++) {
       for (const path of PATHS) await keep(there, path)
       assert.equal((await acme.put(MANIFEST, titled(`number ${i}`))).body.version, i)
-      await until('published', () => shows(there, i), 1_000)
+      await until('published', () => shows(there, i))
     }
     for (const path of PATHS) await keep(there, path)
     await acme.post(PUBLISH, { version: 2 })
-    await until('rolled back', () => shows(there, 2), 1_000)
+    await until('rolled back', () => shows(there, 2))
     for (const path of PATHS) await keep(there, path)
     await setStatus(here, 'acme', 'suspended')
     const gone = async () => (await there.anyone.get(PATHS[0] ?? '')).status === 404
-    await until('suspended', gone, 1_000)
+    await until('suspended', gone)
     await setStatus(here, 'acme', 'live')
-    await until('live again', () => shows(there, 2), 1_000)
+    await until('live again', () => shows(there, 2))
     assert.ok(there.runtime.cache.trusted && there.runtime.cache.stats().bypassed === 0)
   })
 
@@ -133,7 +133,7 @@ describe('on another process', () => {
       for (const path of PATHS) await keep(there, path)
       await superuser.query(killListeners)
       await acme.put(MANIFEST, titled(`number ${version}`))
-      await until('seen', () => shows(there, version), 1_000)
+      await until('seen', () => shows(there, version))
       await until('kept again', () => there.runtime.cache.trusted)
     }
   })
@@ -181,7 +181,8 @@ async function publishUnheard(
       for each row execute function hold()`)
   await superuser.query('select pg_advisory_lock(77)')
   const publishing = acme.post(PUBLISH, { version: 1 })
-  const held = `select from pg_stat_activity where wait_event = 'advisory' and query = 'commit'`
+  const held = `select from pg_stat_activity
+                 where datname = current_database() and wait_event = 'advisory' and query = 'commit'`
   await until('held', async () => ((await superuser.query(held)).rowCount ?? 0) > 0)
   proxy?.silence()
   await superuser.query('select pg_advisory_unlock(77)')

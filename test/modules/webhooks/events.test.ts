@@ -157,7 +157,8 @@ test('events', async (t) => {
     const erased = db.transaction('test: erase', (tx) => eraseSome(tx, 'kim', 100))
     await until('the erasure waits', async () => {
       const { rows } = await admin.query(
-        `select from pg_locks where locktype = 'advisory' and not granted`,
+        `select from pg_locks where locktype = 'advisory' and not granted
+            and database = (select oid from pg_database where datname = current_database())`,
       )
       return rows.length > 0
     })

@@ -7,6 +7,8 @@ import { LADDER, openHanging, openWebhooksApp } from './setup.ts'
 
 const HANGING = 60
 const EVENTS = 20
+/** Longer than the real one: none is to be given up before all of them hang, on no machine. */
+const HANG_MS = 60_000
 
 test('sixty endpoints that hang do not delay the others', async (t) => {
   const hanging = await openHanging(t)
@@ -19,16 +21,18 @@ test('sixty endpoints that hang do not delay the others', async (t) => {
   const dispatcher = createDispatcher({
     ...{ database: workerDatabase, fetch: safeFetch, logger, ladder: LADDER, slots },
     key: key('webhook secret'),
+    timeoutMs: HANG_MS,
   })
   const { signal } = new AbortController()
   const work = async () => {
     await sealDue(workerDatabase)
     await dispatcher.step(signal)
   }
-  t.after(async () => {
+  const end = async () => {
     await hanging.close()
     await dispatcher.drain()
-  })
+  }
+  t.after(end)
   await until('all of them hang', async () => {
     await work()
     return hanging.reached() === HANGING
@@ -45,5 +49,7 @@ test('sixty endpoints that hang do not delay the others', async (t) => {
     })
   }
   const seconds = (performance.now() - startedAt) / 1_000
-  assert.ok(seconds < 8, `${EVENTS} events took ${seconds} s, less than one that hangs`)
+  assert.ok(seconds * 1_000 < HANG_MS, `${EVENTS} events took ${seconds} s, as one that hangs`)
+  // While the database is there, which each of them needs to be written down.
+  await end()
 })

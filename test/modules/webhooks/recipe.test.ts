@@ -2,21 +2,13 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { until } from '../../harness/eventually.ts'
+import { freePort } from '../../harness/ports.ts'
 import { openWebhooksApp, PLACED } from './setup.ts'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return address !== null && typeof address === 'object' ? address.port : 0
-}
 
 test("the guide's receiver takes what the platform sends, once, and nothing else", async (t) => {
   const guide = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')

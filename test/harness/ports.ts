@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/**
+ * Below the ports that a system gives to whoever asks for any: a test that lets go of its port for a
+ * moment would else find that another process has been given it meanwhile.
+ */
+const FIRST = 20_000
+const COUNT = 12_000
+/** Processes run side by side, and each begins elsewhere. */
+const EACH = 16
+
+let next = process.pid * EACH
+
+/** A port of 127.0.0.1 that nobody else gets, also after it was let go. */
+export async function holdPort(): Promise<{ port: number; free(): Promise<void> }> {
+  for (let tries = 0; tries < COUNT; tries += 1) {
+    const port = FIRST + (next++ % COUNT)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isOurs = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isOurs) continue
+    const free = async () => {
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
+    }
+    return { port, free }
+  }
+  throw new Error('no port is free')
+}
+
+export async function freePort(): Promise<number> {
+  const { port, free } = await holdPort()
+  await free()
+  return port
+}
