@@ -6,7 +6,6 @@ import ipaddr from 'ipaddr.js'
  * Every setting of a process: its name in the environment, what it may be, its default and meaning.
  * The only file that reads the environment. `docs/configuration.md` is held against this table.
  */
-
 interface Setting<T> {
   /** Throws `Expected` when the text is not one. */
   read(text: string): T
@@ -52,9 +51,8 @@ const whole = (fallback: number, min: number, max: number, meaning: string) =>
 
 const oneOf = <const T extends string, const F>(fallback: F, all: readonly T[], meaning: string) =>
   setting<T | F>(fallback, `one of ${all.join(', ')}`, meaning, (value) => {
-    const found = all.find((each) => each === value)
-    if (found === undefined) throw new Expected()
-    return found
+    if (!all.includes(value as T)) throw new Expected()
+    return value as T
   })
 
 const url = (schemes: readonly string[], meaning: string) =>
@@ -237,6 +235,9 @@ export function readConfig(env: NodeJS.Dict<string> = process.env, isRenderer = 
   if (faults.length > 0) throw new ConfigError(faults)
   return Object.freeze({ ...read, ...derive(read) })
 }
+
+/** The key that `listen` takes where none is typed: what is typed, everybody on the machine can see. */
+export const readListenKey = (): string | undefined => process.env.FAIRDOCK_KEY
 
 function derive(read: Read) {
   const production = read.NODE_ENV === 'production'

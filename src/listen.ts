@@ -33,9 +33,9 @@ const READ_MS = 30_000
 
 const API = 'http://127.0.0.1:8080'
 
-const USAGE = `fairdock listen --key fdk_... [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
+const USAGE = `fairdock listen [--key fdk_...] [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
 
-  --key         a merchant key with manage:own_webhooks
+  --key         a merchant key with manage:own_webhooks; FAIRDOCK_KEY by default, which nobody else sees
   --forward-to  where each event is sent, signed; without it they are printed
   --api         where the platform is, ${API} by default
   --after       begins behind this position; without it, with what happens from now on
@@ -74,17 +74,17 @@ function isCallable(text: string): boolean {
 /** Null: only help was asked for, and given. */
 export function readListenOptions(
   args: readonly string[],
-  print: (line: string) => void = printLine,
+  keyOfEnvironment?: string,
 ): ListenOptions | null {
   const values = parse(args)
   if (values.help) {
-    print(USAGE)
+    printLine(USAGE)
     return null
   }
-  const { key, api, after, secret } = values
+  const { key = keyOfEnvironment, api, after, secret } = values
   const forwardTo = values['forward-to']
   const faults = [
-    ...(key?.startsWith('fdk_') ? [] : ['--key must be a merchant key, fdk_...']),
+    ...(key?.startsWith('fdk_') ? [] : ['--key or FAIRDOCK_KEY must be a merchant key, fdk_...']),
     ...(isCallable(api) ? [] : [`--api ${MUST_BE_URL}`]),
     ...(forwardTo === undefined || isCallable(forwardTo) ? [] : [`--forward-to ${MUST_BE_URL}`]),
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
@@ -122,7 +122,11 @@ export async function listen(options: ListenOptions): Promise<void> {
       else if (trouble !== '') print('the feed can be read again')
       begun = true
       trouble = ''
-      after ??= page.sealed_to
+      if (after !== undefined && page.sealed_to < after) {
+        // As after a restore: what comes next has numbers that were given before.
+        print(`the feed ends at ${page.sealed_to}, before ${after}: going on from there`)
+      }
+      after = Math.min(after ?? page.sealed_to, page.sealed_to)
       for (const event of page.events) {
         const { sequence, type, id } = event
         print(`${sequence} ${type} ${id} ${await forward(options, event, page.tenant_ref, secret)}`)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig, readListenKey } from './config.ts'
 import { isShutOut } from './db/constraints.ts'
 import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
@@ -83,7 +83,7 @@ async function listenToFeed(): Promise<void> {
   // Whoever read it has gone, as `head` does when it has enough.
   process.stdout.on('error', () => stopping.abort())
   try {
-    const options = readListenOptions(process.argv.slice(3))
+    const options = readListenOptions(process.argv.slice(3), readListenKey())
     if (options !== null) await listen({ ...options, signal: stopping.signal })
   } catch (error) {
     if (!(error instanceof ListenError)) throw error

@@ -72,6 +72,9 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
     }
   }
   assert.equal(readListenOptions(['--key', 'fdk_x', '--secret', 'whsec_a'])?.secret, 'whsec_a')
+  assert.equal(readListenOptions([], 'fdk_y')?.key, 'fdk_y')
+  assert.equal(readListenOptions(['--key', 'fdk_x'], 'fdk_y')?.key, 'fdk_x')
+  assert.throws(() => readListenOptions([], 'another word'), ListenError)
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'read:own_store')
   const as = (key: string) =>
@@ -79,6 +82,26 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
   await assert.rejects(as(key), { message: 'the key lacks the scope manage:own_webhooks' })
   const message = `${app.url} refused the key (401): it is wrong, expired or revoked`
   await assert.rejects(as(`${key}x`), { message })
+})
+
+test('listen goes on with a feed that was restored from a backup', async (t) => {
+  const app = await openWebhooksApp(t)
+  const key = await app.key('acme', 'manage:own_webhooks')
+  await app.place('acme')
+  await sealDue(app.runtime.workerDatabase)
+  const stopping = new AbortController()
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
+  const common = { api: app.url, key, everyMs: 5, signal: stopping.signal, print }
+  const listening = listen({ ...common, forwardTo: app.receiver.url(), after: 7 })
+  await until('it says so', () => lines.length === 3)
+  assert.equal(lines[2], 'the feed ends at 1, before 7: going on from there')
+  await app.place('acme')
+  await sealDue(app.runtime.workerDatabase)
+  await until('it hands on what has a lower number', () => lines.length === 4)
+  stopping.abort()
+  await listening
+  assert.match(lines[3] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
 })
 
 test('listen names the address that does not answer and why, once, and when it does', async (t) => {
@@ -175,7 +198,7 @@ test('the command works from any folder', () => {
   assert.equal(faulty.status, 1)
   assert.match(
     faulty.stderr,
-    /^fairdock: --key must be a merchant key.*--forward-to must be a URL.*\n$/,
+    /^fairdock: --key or FAIRDOCK_KEY must be a merchant key.*--forward-to must be a URL.*\n$/,
   )
   const unknown = run('--nonsense')
   assert.equal(unknown.status, 1)
@@ -184,7 +207,10 @@ test('the command works from any folder', () => {
   assert.equal(ambiguous.stderr, "fairdock: Option '--after' argument is ambiguous; see --help\n")
   const help = run('--help')
   assert.deepEqual([help.status, help.stderr], [0, ''])
-  assert.match(help.stdout, /^fairdock listen --key [\s\S]*--forward-to +where each event is sent/)
+  assert.match(
+    help.stdout,
+    /^fairdock listen \[--key [\s\S]*--forward-to +where each event is sent/,
+  )
 })
 
 test('the command ends quietly when nobody reads it any more', async () => {

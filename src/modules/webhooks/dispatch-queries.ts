@@ -34,8 +34,8 @@ export interface ClaimOptions {
 
 /**
  * Takes due deliveries of one store, some of each endpoint: one for each lane where the last attempt
- * failed, a row of them where all is well, and a full one where nobody listens and none is sent. Of any length at first, so that lanes that begin together do
- * not all come to be written down together.
+ * failed, a row of them where all is well, and a full one where nobody listens and none is sent. Of any
+ * length at first, so that lanes that begin together do not all come to be written down together.
  *
  * Claims of one store follow one another, and exclude the taking of `settleAndTake`: whoever takes sees
  * what everybody has.
