@@ -66,6 +66,9 @@ export function createServer(options: ServerOptions): App {
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
     requestTimeout: timeouts.request,
+    // Routes are compiled while it starts, which on a slow machine takes longer than the ten seconds
+    // after which it would give itself up.
+    pluginTimeout: 120_000,
     keepAliveTimeout: timeouts.keepAlive,
     connectionTimeout: timeouts.stall,
     maxRequestsPerSocket: 1_000,

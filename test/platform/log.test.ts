@@ -86,18 +86,10 @@ describe('no card number leaves the log', () => {
   })
 
   test('a long run of digits takes no long time', () => {
-    /** The best of some, since the machine may be busy. */
-    const timeOf = (count: number) =>
-      Math.min(
-        ...Array.from({ length: 5 }, () => {
-          const began = performance.now()
-          scrub('1234567890'.repeat(count))
-          return performance.now() - began
-        }),
-      )
-    const [short, long] = [timeOf(500), timeOf(5_000)]
-    // Ten times as long takes ten times as long; what is quadratic takes a hundred times.
-    assert.ok(long < 40 * short + 50, `${long} ms against ${short} ms`)
+    const began = performance.now()
+    scrub('1234567890'.repeat(100_000))
+    // Some 300 ms; what is quadratic takes a minute where the machine is idle.
+    assert.ok(performance.now() - began < 20_000)
   })
 })
 
