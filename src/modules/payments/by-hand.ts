@@ -3,7 +3,7 @@ import type { Page } from '../../kernel/page.ts'
 import { unknownResult } from './gateway.ts'
 import * as handQueries from './hand-queries.ts'
 import * as queries from './queries.ts'
-import type { Attempt, AttemptKind, GatewayResult, Outcome, Reason, Said } from './schema.ts'
+import type { Attempt, AttemptKind, GatewayResult, Reason, Said } from './schema.ts'
 
 /** What no gateway has spoken of for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {
@@ -44,17 +44,4 @@ function saidResult({ reason }: Attempt, { outcome, txn_id }: Said): GatewayResu
     outcome: 'declined',
     reason: (reason as Reason | null) ?? 'processing_error',
   })
-}
-
-/** How an attempt ended, by its own row; null while nobody knows, and of what was not found. */
-export function closedResult(attempt: Attempt): GatewayResult | null {
-  const { state, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
-  if (state === 'begun' || state === 'unknown' || state === 'not_found') return null
-  const outcome: Outcome = state === 'approved' ? 'approved' : 'error'
-  return {
-    ...{ outcome, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal },
-    reason: attempt.reason as Reason | null,
-    retryable: false,
-    retry_class: null,
-  }
 }

@@ -1,6 +1,6 @@
 import type { Card } from './card.ts'
 import { meaningOf } from './codes.ts'
-import type { GatewayName, GatewayResult, Lookup, Reason } from './schema.ts'
+import type { Attempt, GatewayName, GatewayResult, Lookup, Outcome, Reason } from './schema.ts'
 
 /** What is charged: a card, a token the shopper's browser got from the gateway, or a kept card. */
 export type Source =
@@ -166,6 +166,19 @@ export function resultOfLookup(lookup: Lookup): GatewayResult {
   if (lookup.state === 'voided') return refused('invalid_state', facts)
   if (lookup.state === 'failed') return resultOf(failureCode(lookup.code), facts)
   return resultOf('100', { ...facts, code: lookup.code ?? '100' })
+}
+
+/** How an attempt ended, by its own row; null while nobody knows, and of what was not found. */
+export function closedResult(attempt: Attempt): GatewayResult | null {
+  const { state, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
+  if (state === 'begun' || state === 'unknown' || state === 'not_found') return null
+  const outcome: Outcome = state === 'approved' ? 'approved' : 'error'
+  return {
+    ...{ outcome, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal },
+    reason: attempt.reason as Reason | null,
+    retryable: false,
+    retry_class: null,
+  }
 }
 
 const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']

@@ -21,10 +21,11 @@ import type {
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
 
-export { closeByHand, closedResult, isTxnTaken, listUnsettled } from './by-hand.ts'
+export { closeByHand, isTxnTaken, listUnsettled } from './by-hand.ts'
 export { type Card, readCard, readSource } from './card.ts'
 export {
   type Charge,
+  closedResult,
   type Gateway,
   giveBack,
   guarded,
