@@ -3,6 +3,7 @@ import { existsSync, globSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findChromium } from '../test/harness/chromium.ts'
 import { startTestServer } from '../test/harness/database.ts'
 import { makePlace } from '../test/harness/place.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
@@ -78,6 +79,8 @@ function listTests(paths: readonly string[]): string[] {
 async function test(paths: readonly string[]): Promise<boolean> {
   const files = listTests(paths)
   if (files.length === 0) throw new Error('no test file matches')
+  // Once for all: two files that fetched it at the same time would be in each other's way.
+  if (files.some((file) => file.startsWith('test/browser/'))) findChromium()
   const place = await makePlace(ROOT)
   const server = await startTestServer(join(place, 'server'))
   const args = [

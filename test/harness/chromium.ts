@@ -15,28 +15,36 @@ const PLACES = [
 const ADVICE =
   'the browser tests need Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM'
 
-/** The system's own; on a Debian that we may change, one that is fetched; else one clear line. */
-function findChromium(): string {
+/** The system's own; on a Debian that we may change, one that is fetched. */
+export function findChromium(): string | undefined {
   const there = () =>
     [process.env.CHROMIUM ?? '', ...PLACES].find((path) => path && existsSync(path))
   const found = there()
-  if (found !== undefined) return found
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const options = {
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    } as const
-    spawnSync('apt-get', ['update', '-q'], options)
-    spawnSync('apt-get', ['install', '-qy', '--no-install-recommends', 'chromium'], options)
-  }
-  const installed = there()
-  if (installed === undefined) throw new Error(ADVICE)
-  return installed
+  if (found !== undefined || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
+    return found
+  const options = {
+    stdio: 'ignore',
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  } as const
+  spawnSync('apt-get', ['update', '-q'], options)
+  const patiently = ['-o', 'DPkg::Lock::Timeout=300']
+  spawnSync(
+    'apt-get',
+    ['install', '-qy', ...patiently, '--no-install-recommends', 'chromium'],
+    options,
+  )
+  return there()
+}
+
+function requireChromium(): string {
+  const found = findChromium()
+  if (found === undefined) throw new Error(ADVICE)
+  return found
 }
 
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: findChromium(),
+    executablePath: requireChromium(),
     // Root has no sandbox to give, and a small machine little shared memory.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   })

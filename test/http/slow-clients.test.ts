@@ -98,7 +98,9 @@ describe('a slow client is cut off', { concurrency: true }, () => {
     socket.write(requestText('GET /big'))
     const count = () =>
       new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)))
-    await until('the connection is gone', async () => (await count()) === 0, SHORT.stall + GRACE)
+    // At the first look Node still finds what the sockets between the two have taken.
+    const limit = 2 * SHORT.stall + GRACE
+    await until('the connection is gone', async () => (await count()) === 0, limit)
   })
 
   test('that is idle between two requests, without a word', async (t) => {
