@@ -79,8 +79,8 @@ function listTests(paths: readonly string[]): string[] {
 async function test(paths: readonly string[]): Promise<boolean> {
   const files = listTests(paths)
   if (files.length === 0) throw new Error('no test file matches')
-  // Once for all: two files that fetched it at the same time would be in each other's way.
-  if (files.some((file) => file.startsWith('test/browser/'))) findChromium()
+  // Whole before anybody looks for it: it can be seen for some seconds before it can run.
+  if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
   const place = await makePlace(ROOT)
   const server = await startTestServer(join(place, 'server'))
   const args = [

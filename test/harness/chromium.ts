@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+import { installPackage } from './debian.ts'
 
 const PLACES = [
   '/usr/bin/chromium',
@@ -16,35 +16,22 @@ const ADVICE =
   'the browser tests need Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM'
 
 /** The system's own; on a Debian that we may change, one that is fetched. */
-export function findChromium(): string | undefined {
-  const there = () =>
-    [process.env.CHROMIUM ?? '', ...PLACES].find((path) => path && existsSync(path))
+export async function findChromium(): Promise<string | null> {
   const found = there()
-  if (found !== undefined || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
-    return found
-  const options = {
-    stdio: 'ignore',
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-  } as const
-  spawnSync('apt-get', ['update', '-q'], options)
-  const patiently = ['-o', 'DPkg::Lock::Timeout=300']
-  spawnSync(
-    'apt-get',
-    ['install', '-qy', ...patiently, '--no-install-recommends', 'chromium'],
-    options,
-  )
+  if (found !== null) return found
+  await installPackage('chromium')
   return there()
 }
 
-function requireChromium(): string {
-  const found = findChromium()
-  if (found === undefined) throw new Error(ADVICE)
-  return found
-}
+const there = (): string | null =>
+  [process.env.CHROMIUM ?? '', ...PLACES].find((path) => path && existsSync(path)) ?? null
 
-export const launchChromium = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: requireChromium(),
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = await findChromium()
+  if (executablePath === null) throw new Error(ADVICE)
+  return chromium.launch({
+    executablePath,
     // Root has no sandbox to give, and a small machine little shared memory.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   })
+}

@@ -1,42 +1,19 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
-import { promisify } from 'node:util'
+import { installPackage, onPath } from './debian.ts'
 import { freePort } from './ports.ts'
-
-const run = promisify(execFile)
-
-/** Whoever comes second waits, and finds it installed. The service itself is not to start. */
-const INSTALL = `
-  command -v redis-server > /dev/null && exit 0
-  if [ ! -e /usr/sbin/policy-rc.d ]; then
-    printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d
-    chmod 755 /usr/sbin/policy-rc.d
-    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends redis-server`
 
 /** Where `redis-server` is, installed first where that is ours to do. Null where there is none. */
 export async function findRedisServer(): Promise<string | null> {
   const found = onPath('redis-server')
   if (found !== null) return found
-  const mayInstall = process.getuid?.() === 0 && existsSync('/etc/debian_version')
-  if (!mayInstall || onPath('apt-get') === null || onPath('flock') === null) return null
-  const lock = join(tmpdir(), 'redis-server-install.lock')
-  // Without a network there is nothing to install from; who asked then skips its tests.
-  await run('flock', [lock, 'sh', '-c', INSTALL], { timeout: 180_000 }).catch(() => {})
+  await installPackage('redis-server')
   return onPath('redis-server')
-}
-
-function onPath(name: string): string | null {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null
 }
 
 export interface TestRedis {
