@@ -101,6 +101,12 @@ export const CheckoutAnswer = Type.Object({
   fraud: FraudAnswer,
 })
 
+/** The same order, which a person has to look at first. */
+export const HeldAnswer = Type.Object(CheckoutAnswer.properties, {
+  'x-response-description':
+    'Taken, and `on_hold` until a person has looked at it: authorised at most, and charged only then.',
+})
+
 /** What was known against an attempt before it was paid for. Nothing personal. */
 export const Risk = Type.Object({
   ban: Type.Enum(['allow', 'review', 'block']),
