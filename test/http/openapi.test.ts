@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { type ApiDocument, findAnswer } from '../../src/http/api-document.ts'
 import { documentText, readDocument } from '../../src/http/openapi.ts'
@@ -168,43 +167,5 @@ describe('the check of a document', () => {
       'GET /v1/gadgets/{id} has not exactly one tag',
       'GET /v1/gadgets/{id} has the operationId of POST /v1/gadgets',
     ])
-  })
-})
-
-/** The one that is served, kept in step with the routes by a check. */
-const published: ApiDocument = JSON.parse(
-  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
-)
-
-describe('the published document', () => {
-  test('calls done in the background only what nobody has to act upon', () => {
-    const said = Object.values(published.paths)
-      .flatMap((path) => Object.values(path))
-      .flatMap(({ operationId, responses }) =>
-        responses[202] ? [[operationId, findAnswer(published, responses[202])?.description]] : [],
-      )
-    const background = said.filter(
-      ([, words]) => words === 'Taken on; it is done in the background.',
-    )
-    assert.deepEqual(
-      background.map(([id]) => id),
-      ['resendVerification', 'exportCustomer'],
-    )
-    assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
-    assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)
-  })
-
-  test('names the operations whose keys can be looked up', () => {
-    for (const path of ['/v1/merchant', '/v1/tenants/{tenant}']) {
-      const { parameters = [] } = operation(
-        published,
-        'get',
-        `${path}/idempotency/{operation}/{key}`,
-      )
-      const found = parameters.find(({ name }) => name === 'operation')
-      for (const name of ['checkout', 'refund', 'cancel', 'edit', 'release']) {
-        assert.ok(found?.description?.includes(`\`${name}\``), `${path}: ${name}`)
-      }
-    }
   })
 })
