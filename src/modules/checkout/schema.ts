@@ -85,7 +85,8 @@ export const Preview = Type.Object({
   store_credit_available_cents: Cents,
   free_shipping_remaining_cents: Nullable(Cents),
   quote_token: Type.String({
-    description: 'Sent back with the checkout, it makes sure that the total is still this one.',
+    description:
+      'Sent back with the checkout within ten minutes, it makes sure that the total is still this one.',
   }),
 })
 export type Preview = Static<typeof Preview>
