@@ -42,14 +42,30 @@ export const quotable = (segment: string): string =>
 
 type Issue = NonNullable<FastifyError['validation']>[number]
 
+const FORMATS: Record<string, string> = {
+  'date-time': 'must be a date and time with its zone, such as 2026-01-31T09:00:00Z',
+  email: 'must be an e-mail address',
+  uuid: 'must be a UUID',
+}
+
 /** What was expected, for a person: the choices there are, and not the pattern but its meaning. */
-function inWords({ keyword, params, message }: Issue): string {
-  const { allowedValues, pattern } = params as { allowedValues?: unknown[]; pattern?: string }
+export function inWords({
+  keyword,
+  params,
+  message,
+}: Pick<Issue, 'keyword' | 'params' | 'message'>) {
+  const { allowedValues, pattern, format } = params as {
+    allowedValues?: unknown[]
+    pattern?: string
+    format?: string
+  }
   if (keyword === 'enum' && allowedValues !== undefined) {
     return `must be one of ${allowedValues.join(', ')}`
   }
   if (keyword === 'additionalProperties') return 'is not known here'
-  return (keyword === 'pattern' && patternWords(pattern ?? '')) || (message ?? 'is not valid')
+  if (keyword === 'not') return 'must be another value'
+  const words = keyword === 'format' ? FORMATS[format ?? ''] : patternWords(pattern ?? '')
+  return words ?? message ?? 'is not valid'
 }
 
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */

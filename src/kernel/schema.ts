@@ -45,7 +45,10 @@ export const CustomerRef = Pattern(
 )
 
 /** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
-export const Email = Type.String({ format: 'email', maxLength: 254, pattern: '^[^@]{1,64}@' })
+export const Email = Pattern('^[^@]{1,64}@', 'must be an e-mail address', {
+  format: 'email',
+  maxLength: 254,
+})
 
 const shared: TSchema[] = []
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
-import { Id, Nullable, Params, Timestamp } from '../../kernel/schema.ts'
+import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { lookup } from '../../platform/idempotency.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
 import { forShopper } from '../orders/service.ts'
@@ -16,6 +16,10 @@ const OPERATIONS: readonly string[] = [
   'release',
   'return_receive',
 ]
+
+const Operation = Type.String({
+  description: `${OPERATIONS.map((each) => `\`${each}\``).join(', ')}. Rejecting is a \`cancel\`, approving a \`release\`.`,
+})
 
 const KeyAnswer = Type.Object({
   operation: Type.String(),
@@ -54,7 +58,7 @@ export const merchantRoutes: Routes = async (app) => {
       config: { scope: 'manage:own_orders', failures: ['idempotency_key_not_found'] },
       schema: {
         operationId: 'readMerchantKey',
-        params: Params('operation', 'key'),
+        params: Type.Object({ operation: Operation, key: Type.String() }),
         ...describe,
         tags: ['merchant-orders'],
       },
@@ -70,7 +74,7 @@ export const storefrontRoutes: Routes = async (app) => {
       config: { failures: ['unknown_tenant', 'idempotency_key_not_found'] },
       schema: {
         operationId: 'readShopperKey',
-        params: Params('tenant', 'operation', 'key'),
+        params: Type.Object({ tenant: Type.String(), operation: Operation, key: Type.String() }),
         ...describe,
       },
     },

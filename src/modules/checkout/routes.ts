@@ -6,7 +6,7 @@ import { Params } from '../../kernel/schema.ts'
 import { STARTED } from '../../platform/idempotency.ts'
 import { readSource } from '../payments/service.ts'
 import { place, resume } from './money.ts'
-import { CheckoutAnswer, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import { CheckoutAnswer, CheckoutRequest, HeldAnswer, Preview, PreviewRequest } from './schema.ts'
 import { type CheckoutDeps, preview, readRequest } from './service.ts'
 
 export interface CheckoutRouteDeps extends CheckoutDeps {
@@ -53,7 +53,7 @@ export const storefrontRoutes =
           summary: 'Place an order. The total is always worked out from the catalog.',
           params: Params('tenant'),
           body: CheckoutRequest,
-          response: { 201: CheckoutAnswer, 202: CheckoutAnswer },
+          response: { 201: CheckoutAnswer, 202: HeldAnswer },
         },
       },
       async (request, reply) => {

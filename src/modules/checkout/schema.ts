@@ -85,7 +85,8 @@ export const Preview = Type.Object({
   store_credit_available_cents: Cents,
   free_shipping_remaining_cents: Nullable(Cents),
   quote_token: Type.String({
-    description: 'Sent back with the checkout, it makes sure that the total is still this one.',
+    description:
+      'Sent back with the checkout within ten minutes, it makes sure that the total is still this one.',
   }),
 })
 export type Preview = Static<typeof Preview>
@@ -99,6 +100,12 @@ export const CheckoutAnswer = Type.Object({
   subscriptions: Type.Array(StartedSubscription),
   amount_due_cents: Cents,
   fraud: FraudAnswer,
+})
+
+/** The same order, which a person has to look at first. */
+export const HeldAnswer = Type.Object(CheckoutAnswer.properties, {
+  'x-response-description':
+    'Taken, and `on_hold` until a person has looked at it: authorised at most, and charged only then.',
 })
 
 /** What was known against an attempt before it was paid for. Nothing personal. */

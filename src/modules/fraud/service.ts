@@ -43,7 +43,8 @@ export function ban(db: TenantDb, actor: audit.Actor, wanted: NewBan): Promise<B
 
 /**
  * Bans facts of somebody, such as of an order that turned out bad. Kinds whose fact is missing are
- * left out, and what is banned already stays as it is; both are answered for as they stand.
+ * left out. What is banned already stays as it is, and is answered for as it stands, unless it was only
+ * to be looked at and is to be blocked now: often it is that look which has shown who somebody is.
  */
 export async function banFacts(
   tx: Tx,
@@ -54,11 +55,19 @@ export async function banFacts(
   const terms = readTerms(wanted)
   const bans: Ban[] = []
   for (const { kind, value } of narrowest(facts, kinds)) {
+    if (terms.action === 'block') await liftReview(tx, actor, kind, value)
     const made = await insert(tx, actor, { kind, value, ...terms })
     const standing = made ?? (await queries.findStanding(tx, kind, value))
     if (standing !== null) bans.push(standing)
   }
   return bans
+}
+
+async function liftReview(tx: Tx, actor: audit.Actor, kind: BanKind, value: string): Promise<void> {
+  const standing = await queries.findStanding(tx, kind, value)
+  if (!standing?.active || standing.action !== 'review') return
+  const lifted = await queries.liftBan(tx, standing.id, actor.name)
+  if (lifted !== null) await announce(tx, actor, 'lifted', lifted)
 }
 
 /** Of each kind the value that says most: the whole domain, the longest first digits, no network. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** How a provider signs what it sends. */
 export const SCHEMES = ['nmi', 'stripe', 'standard'] as const
@@ -32,11 +32,10 @@ export type GatewayAccount = Static<typeof GatewayAccount>
 export const AccountChange = Type.Object({
   tenant_ref: Type.String({ minLength: 1, maxLength: 63 }),
   scheme: Scheme,
-  signing_key: Type.String({
+  // A space or a line end that was copied along would refuse every event.
+  signing_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
     minLength: 8,
     maxLength: 500,
-    // A space or a line end that was copied along would refuse every event.
-    pattern: '^[\\x21-\\x7e]+$',
     description: 'As the provider shows it. `standard`: base64, with or without `whsec_`.',
   }),
 })

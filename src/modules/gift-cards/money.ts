@@ -12,7 +12,7 @@ import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
-import { FEATURE, getLocked, insufficient, readExpiry, refuseState } from './service.ts'
+import { FEATURE, getLocked, insufficient, isUsable, readExpiry, refuseState } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -233,7 +233,7 @@ interface Refund {
 export async function credit(tx: Tx, refund: Refund): Promise<'gift_card' | 'store_credit_needed'> {
   const { gift_card_id: id, amount_cents, order_id, actor } = refund
   const card = await queries.lockCard(tx, id)
-  if (card?.status !== 'active' && card?.status !== 'depleted') return 'store_credit_needed'
+  if (!isUsable(card)) return 'store_credit_needed'
   await Promise.all([
     queries.addBalance(tx, id, amount_cents),
     queries.logTransaction(tx, [id], {

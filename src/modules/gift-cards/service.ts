@@ -144,6 +144,10 @@ export async function showCodes(
   return JSON.stringify({ gift_cards: cards.map((card) => ({ ...card, code: codeOf(card) })) })
 }
 
+/** Whether a card can still be used, by a shopper or for money that comes back to it. */
+export const isUsable = (card: GiftCard | null): card is GiftCard =>
+  card?.status === 'active' || card?.status === 'depleted'
+
 /** Enough for somebody who mistypes, and nothing for somebody who tries codes. */
 const CHECKS_PER_CALLER = 20
 /** Over all callers of a store: a storefront asks for many shoppers, a botnet from many addresses. */
@@ -160,9 +164,7 @@ export async function checkBalance(
   await withinLimit(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
   const code = readCode(text)
   const card = code === null ? null : await queries.findByCode(db, hashCode(keys, db.tenant, code))
-  if (card?.status !== 'active' && card?.status !== 'depleted') {
-    throw new ApiError('gift_card_not_found')
-  }
+  if (!isUsable(card)) throw new ApiError('gift_card_not_found')
   const { code_last4, balance_cents, held_cents, currency, status, expires_at } = card
   return { code_last4, balance_cents: balance_cents - held_cents, currency, status, expires_at }
 }

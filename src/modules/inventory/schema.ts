@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** Where stock lies unless a merchant says otherwise. Every store that counts has it. */
 export const DEFAULT_LOCATION = 'default'
@@ -165,7 +165,10 @@ const locationId = new RegExp(LOCATION_ID)
 export const isLocationId = (text: string): boolean => locationId.test(text)
 
 export const NewLocation = Type.Object({
-  id: Type.String({ pattern: LOCATION_ID }),
+  id: Pattern(
+    LOCATION_ID,
+    'must be 1 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
+  ),
   name: LocationName,
 })
 export type NewLocation = Static<typeof NewLocation>

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 export const COUPON_TYPES = ['percent', 'fixed', 'free_shipping'] as const
 
@@ -51,7 +51,8 @@ export type CheckoutCoupon = Static<typeof CheckoutCoupon>
 const APPLIES_TO_MAX = 500
 
 /** Any script, but nothing that cannot be seen or typed. */
-const Code = Type.String({ pattern: '^[^\\s\\p{C}]+$', minLength: 1, maxLength: 64 })
+const NO_SPACES = 'must be visible characters without spaces'
+const Code = Pattern('^[^\\s\\p{C}]+$', NO_SPACES, { minLength: 1, maxLength: 64 })
 
 /** As much as an order may come to. */
 const Amount = Type.Integer({ minimum: 0, maximum: 100_000_000_000 })
@@ -104,7 +105,7 @@ export const CODES_MAX = 1_000
 
 export const NewCodes = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: CODES_MAX }),
-  prefix: Type.Optional(Type.String({ pattern: '^[^\\s\\p{C}]*$', maxLength: 40 })),
+  prefix: Type.Optional(Pattern('^[^\\s\\p{C}]*$', NO_SPACES, { maxLength: 40 })),
 })
 export type NewCodes = Static<typeof NewCodes>
 

@@ -25,7 +25,8 @@ export function setDispute(
     const order = await lock(tx, orderId)
     // Lost, it is a refund.
     requireFree(order, 'refund')
-    const isDue = outcome === 'opened' ? isDisputable(order) : order.disputed
+    const isDue =
+      outcome === 'opened' ? isDisputable(order) && (await hasCard(tx, order)) : order.disputed
     if (!isDue) throw notNow(order)
     const by = actor.name
     const after =
@@ -46,6 +47,10 @@ export function setDispute(
 
 export const isDisputable = (order: OrderRow): boolean =>
   !order.disputed && order.captured_cents > 0
+
+/** What a gift card or credit has paid no bank can ask for back. */
+const hasCard = async (tx: Tx, { id }: OrderRow): Promise<boolean> =>
+  (await listCharges(tx, id)).some((each) => each.tender === 'card' && each.captured_cents > 0)
 
 const notNow = (order: OrderRow) =>
   new ApiError('invalid_transition', {

@@ -144,6 +144,10 @@ interface Charged {
   gateway?: GatewayName
 }
 
+const SAY_SO = 'The order would cost more: charge_card: true charges the card that was kept.'
+const NONE_KEPT =
+  'The order would cost more, and no card was kept for it: the shopper has to edit it.'
+
 /** A shopper sends a card. A merchant may charge the one that was kept, and must say so. */
 function chargedOf(
   charges: readonly ChargeRow[],
@@ -159,7 +163,8 @@ function chargedOf(
     const source = { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
     return { source, gateway: gatewayOf(kept) }
   }
-  throw new ApiError('card_required', { body: { amount_due_cents } })
+  const message = funds.by === 'vault' ? (kept ? SAY_SO : NONE_KEPT) : undefined
+  throw new ApiError('card_required', { ...(message && { message }), body: { amount_due_cents } })
 }
 
 async function beginCharge(

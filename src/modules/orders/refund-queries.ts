@@ -98,8 +98,10 @@ const columns = sql`
   coalesce((select jsonb_agg(jsonb_build_object(
                      'charge_id', t.charge_id, 'tender', t.tender, 'amount_cents', t.amount_cents,
                      'status', t.status, 'attempt_id', t.attempt_id)
-                   order by t.tender = 'store_credit', t.tender = 'gift_card', t.charge_id)
+                   order by c.tender = 'store_credit', c.tender = 'gift_card',
+                            c.created_at desc, t.charge_id desc)
               from refund_tenders t
+              join charges c using (tenant_ref, charge_id)
              where t.tenant_ref = r.tenant_ref and t.refund_id = r.refund_id), '[]') as tenders,
   coalesce((select jsonb_agg(jsonb_build_object(
                      'order_item_id', i.order_item_id, 'quantity', i.quantity,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Currency, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Currency, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 export const GATEWAYS = ['simulated', 'nmi'] as const
 export const GatewayName = Type.Enum([...GATEWAYS])
@@ -197,10 +197,9 @@ export const SettingsChange = Type.Object({
   gateway: GatewayName,
   credentials: Type.Optional(
     Type.Object({
-      security_key: Type.String({
+      security_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
         minLength: 8,
         maxLength: 200,
-        pattern: '^[\\x21-\\x7e]+$',
         description: "NMI's `security_key`. Kept encrypted, never shown again.",
       }),
     }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { Cents, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
+import { Cents, Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
 /** How an order is shipped and what that costs, as the storefront's server sends it. */
 export const ShippingPolicy = Type.Object({
@@ -16,7 +16,15 @@ export type ShippingPolicy = Static<typeof ShippingPolicy>
  * that nobody does.
  */
 export const TaxPolicy = Type.Object({
-  provider: Nullable(Type.String({ pattern: '^(null|flat_rate|[a-z0-9]+_tax)$', maxLength: 64 })),
+  provider: Nullable(
+    Pattern(
+      '^(null|flat_rate|[a-z0-9]+_tax)$',
+      'must be null, flat_rate or a name ending in _tax',
+      {
+        maxLength: 64,
+      },
+    ),
+  ),
   rate_bps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
 })
 export type TaxPolicy = Static<typeof TaxPolicy>

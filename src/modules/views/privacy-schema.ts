@@ -36,15 +36,18 @@ export const WantedErasure = Type.Object({
 })
 
 /** What is about to be erased, and the value that confirms it. */
-export const ErasureAnnounced = Type.Object({
-  confirm: Type.String(),
-  expires_at: Timestamp,
-  orders: Type.Integer({ minimum: 0 }),
-  open_orders: Type.Integer({ minimum: 0, description: 'They lose the address to ship to.' }),
-  guest_refs: Type.Array(Type.String(), {
-    description: 'Others who ordered under the same e-mail address, and are erased with it.',
-  }),
-})
+export const ErasureAnnounced = Type.Object(
+  {
+    confirm: Type.String(),
+    expires_at: Timestamp,
+    orders: Type.Integer({ minimum: 0 }),
+    open_orders: Type.Integer({ minimum: 0, description: 'They lose the address to ship to.' }),
+    guest_refs: Type.Array(Type.String(), {
+      description: 'Others who ordered under the same e-mail address, and are erased with it.',
+    }),
+  },
+  { 'x-response-description': 'What would go. Nothing has: send `confirm` back to erase it.' },
+)
 
 export const ErasureDone = Type.Object({
   erasure: Type.Object({

@@ -316,6 +316,37 @@ test('an order that is held', async (t) => {
     }
   })
 
+  await t.test('is kept out by its rejection also where it was only to be looked at', async () => {
+    const shop = await openShop(app, 'looked')
+    const { merchant } = shop
+    const url = '/v1/merchant/fraud'
+    const look = { kind: 'customer_ref', value: 'crook', action: 'review', reason: 'odd' }
+    const { ban } = (await merchant.post(`${url}/bans`, look)).body
+    const crook = () => checkout(app, shop, cart(shop.variants[1_000], { customer_ref: 'crook' }))
+    const held = await crook()
+    assert.equal(held.status, 202, held.text)
+    const body = { ban: { kinds: ['customer_ref'], reason: 'a crook' } }
+    const id = held.body.order.id
+    const rejected = await merchant.post(`${url}/reviews/${id}/reject`, body, keyed())
+    assert.equal(rejected.status, 200, rejected.text)
+    assert.equal((await crook()).status, 403)
+    const listed = (await merchant.get(`${url}/bans?kind=customer_ref`)).body.bans
+    assert.deepEqual(
+      listed.map((each: Record<string, unknown>) => [each.action, each.reason, each.active]),
+      [
+        ['block', 'a crook', true],
+        ['review', 'odd', false],
+      ],
+      'both are on record, and one stands',
+    )
+    const lifted = (await merchant.get(`${url}/bans/${ban.id}`)).body.ban
+    assert.match(lifted.lifted_by, /^merchant_key:/)
+    const again = await merchant.post(`${url}/bans/from-order`, {
+      ...{ order_id: id, kinds: ['customer_ref'], action: 'review' },
+    })
+    assert.deepEqual(again.body.bans, [listed[0]], 'what is blocked stays blocked')
+  })
+
   await t.test('and any other answers to its key for what became of it', async () => {
     const shop = await openShop(app, 'keys')
     const { merchant } = shop

@@ -242,7 +242,7 @@ test('the bans of a store', async (t) => {
     const made = bans.map(({ kind, value, action }) => `${kind} ${value} ${action}`).sort()
     assert.deepEqual(made, [
       'customer_ref c-9 block',
-      'email bad@order.example review',
+      'email bad@order.example block',
       'email_domain order.example block',
       'ip 192.0.2.50 block',
     ])

@@ -145,6 +145,15 @@ test('a dispute is refused where there is none, or nothing to dispute', async ()
   assert.equal(await codeOf(order.id, { outcome: 'opened' }), 'invalid_transition')
 })
 
+test('what no card has paid is not disputed: no bank can ask for it back', async () => {
+  const gift = await fund(held.current, 0, 5_000)
+  const { order } = await held.current.place({ gift_card_code: gift.code, card: undefined })
+  const opened = await dispute(order.id, { outcome: 'opened' })
+  assert.deepEqual([opened.status, opened.body.error?.code], [409, 'invalid_transition'])
+  assert.deepEqual(await told(order.id), ['placed', 'paid', null])
+  assert.deepEqual(await eventsOf(order.id), ['order.placed'])
+})
+
 test('who said so is on record', async () => {
   const { id } = await openDisputed()
   await dispute(id, { outcome: 'lost' })

@@ -134,6 +134,21 @@ describe('an edit', () => {
     assert.equal(merchant.body.error.code, 'card_required', 'no card was kept')
   })
 
+  test('that a merchant may not charge says what would help, which is no card: none can be sent', async () => {
+    const { order, items, charges } = await desk.place()
+    const says = async (more: object) => {
+      const answer = await desk.merchant(order.id, 'edit', { ...edits(items, 3), ...more })
+      assert.deepEqual([answer.status, answer.body.amount_due_cents], [402, 1_000], answer.text)
+      return answer.body.error.message
+    }
+    const nothingKept = await says({ charge_card: true })
+    assert.match(nothingKept, /no card/i)
+    assert.equal(await says({}), nothingKept, 'saying charge_card would not help')
+    await keepCard(desk, charges[0].charge_id)
+    assert.match(await says({}), /charge_card: true/)
+    for (const message of [nothingKept, await says({})]) assert.doesNotMatch(message, /send a card/)
+  })
+
   test('lets a merchant charge the card that was kept, and says which', async () => {
     const { order, items, charges } = await desk.place()
     await keepCard(desk, charges[0].charge_id)

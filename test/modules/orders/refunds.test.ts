@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { type Desk, fund, keyed, shareDesk } from './setup.ts'
+import { APPROVED, type Desk, fund, keyed, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
 
@@ -186,6 +186,40 @@ describe('refunds', () => {
     const account = await desk.shop.merchant.get('/v1/merchant/store-credit/ann')
     assert.equal(account.body.accounts[0].balance_cents, 600)
     assert.ok(credit)
+  })
+
+  test('a preview says where it goes, also for what its gift card will not take', async () => {
+    const gift = await fund(desk, 300, 700)
+    const { order } = await desk.place({ apply_store_credit: true, gift_card_code: gift.code })
+    await desk.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)
+    const preview = await desk.merchant(order.id, 'refunds/preview', {})
+    const given = await desk.merchant(order.id, 'refunds', {})
+    assert.equal(given.status, 201, given.text)
+    const tenders = given.body.refund.tenders.map((each: { tender: string }) => each.tender)
+    assert.deepEqual(tenders, ['card', 'store_credit', 'store_credit'])
+    assert.deepEqual(preview.body.tenders, given.body.refund.tenders)
+  })
+
+  test('the later of two cards gets it back first, and stands first wherever that is told', async () => {
+    for (const method of ['original', 'store_credit']) {
+      const { order, items } = await desk.place({ customer_ref: 'two-cards' })
+      const edits = [{ order_item_id: items[0].id, quantity: 3 }]
+      await desk.shopper(order.id, 'edit', { edits, card: APPROVED })
+      // Ids are chance: here the later charge is the one that they would put last.
+      const { rows } = await desk.superuser.query(
+        `update charges as c set created_at = created_at + interval '1 hour'
+           from (select max(charge_id::text) as id from charges where order_id = $1) as last
+          where c.charge_id::text = last.id returning charge_id`,
+        [order.id],
+      )
+      const preview = await desk.merchant(order.id, 'refunds/preview', { method })
+      const given = await desk.merchant(order.id, 'refunds', { method })
+      assert.equal(given.status, 201, given.text)
+      const { tenders } = given.body.refund
+      assert.deepEqual([tenders.length, tenders[0].charge_id], [2, rows[0].charge_id])
+      assert.deepEqual(preview.body.tenders, tenders)
+      assert.deepEqual((await desk.read(order.id)).refunds[0].tenders, tenders)
+    }
   })
 
   test("a shopper reads their own reason for one, and not the merchant's", async () => {

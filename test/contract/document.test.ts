@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import '../../src/app.ts'
+import { type ApiDocument, findAnswer } from '../../src/http/api-document.ts'
+import { inWords } from '../../src/http/errors.ts'
+
+/** The one that is served, kept in step with the routes by a check. */
+const published: ApiDocument = JSON.parse(
+  readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
+)
+
+describe('the published document', () => {
+  test('calls done in the background only what nobody has to act upon', () => {
+    const said = Object.values(published.paths)
+      .flatMap((path) => Object.values(path))
+      .flatMap(({ operationId, responses }) =>
+        responses[202] ? [[operationId, findAnswer(published, responses[202])?.description]] : [],
+      )
+    const background = said.filter(
+      ([, words]) => words === 'Taken on; it is done in the background.',
+    )
+    assert.deepEqual(
+      background.map(([id]) => id),
+      ['resendVerification', 'exportCustomer'],
+    )
+    assert.match(String(new Map(said as [string, string][]).get('placeOrder')), /on_hold/)
+    assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)
+  })
+
+  test('has words for every pattern, format and exclusion that a body is held to', () => {
+    const held: { keyword: string; params: Record<string, unknown> }[] = []
+    const walk = (shape: unknown): void => {
+      if (typeof shape !== 'object' || shape === null) return
+      const { $ref, pattern, format, not } = shape as Record<string, unknown>
+      if (typeof pattern === 'string') held.push({ keyword: 'pattern', params: { pattern } })
+      // Bytes are no text that could be of the wrong form.
+      if (typeof format === 'string' && format !== 'binary')
+        held.push({ keyword: 'format', params: { format } })
+      if (not !== undefined) held.push({ keyword: 'not', params: {} })
+      if (typeof $ref === 'string') walk(published.components.schemas[$ref.split('/').at(-1) ?? ''])
+      for (const part of Object.values(shape)) walk(part)
+    }
+    for (const path of Object.values(published.paths)) {
+      for (const { requestBody } of Object.values(path)) walk(requestBody)
+    }
+    assert.ok(held.length > 30)
+    const message = 'as the validator says it'
+    const mute = held.filter((each) => inWords({ ...each, message }) === message)
+    assert.deepEqual([...new Set(mute.map((each) => JSON.stringify(each)))], [])
+  })
+
+  test('names the operations whose keys can be looked up', () => {
+    for (const path of ['/v1/merchant', '/v1/tenants/{tenant}']) {
+      const found = published.paths[`${path}/idempotency/{operation}/{key}`]?.get?.parameters?.find(
+        ({ name }) => name === 'operation',
+      )
+      for (const name of ['checkout', 'refund', 'cancel', 'edit', 'release']) {
+        assert.ok(found?.description?.includes(`\`${name}\``), `${path}: ${name}`)
+      }
+    }
+  })
+})
