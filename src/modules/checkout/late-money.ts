@@ -66,7 +66,7 @@ async function watchRefund(
   if (came === 'counted') {
     return deps.onAlert(about, 'a refund that was given up has gone through, and is counted')
   }
-  if (came === 'beyond') {
+  if (came === 'beyond' && (await payments.isAlertDue(db, attempt_id))) {
     deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
   }
   await payments.watchOn(db, late)

@@ -51,10 +51,12 @@ export async function countLateRefund(
   const { charge_id, captured_cents } = chargeOf(charges, attempt.charge_id ?? '')
   const { amount_cents, currency } = attempt
   if (byVoid && amount_cents !== captured_cents) return 'nothing'
-  if ((await queries.takeFromCharge(tx, charge_id, amount_cents)) === 0) {
-    return byVoid ? 'nothing' : 'beyond'
-  }
   const promised = await queries.sumPromised(tx, order.id)
+  if ((await queries.takeFromCharge(tx, charge_id, amount_cents)) === 0) {
+    if (byVoid) return 'nothing'
+    // What is only promised to another refund may be free again once that has ended.
+    return promised.pending > 0 ? 'busy' : 'beyond'
+  }
   const parts = splitAmount(amount_cents, atLeastNothing(less(partsOf(order), promised)))
   const refund_id = randomUUID()
   await queries.insertRefund(tx, {

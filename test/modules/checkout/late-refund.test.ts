@@ -26,8 +26,8 @@ test('a refund that was given up and has gone through all the same', async (t) =
   const refund = (id: string, body: object) =>
     merchant.post(`/v1/merchant/orders/${id}/refunds`, body, keyed())
 
-  /** Sent to a gateway that never got it, and failed for that ten seconds later. */
-  const giveUp = async (orderId: string, amount_cents: number) => {
+  /** Sent to a gateway that never got it; it fails for that ten seconds later. */
+  const refundInVain = async (orderId: string, amount_cents: number) => {
     const deps = openCheckout(app.runtime)
     const nobody = async () => unknownResult()
     const deaf = { ...gateway, refund: nobody, void: nobody }
@@ -38,10 +38,16 @@ test('a refund that was given up and has gone through all the same', async (t) =
       orders.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
     )
     await assert.rejects(begun, { code: 'payment_unconfirmed' })
-    await app.abandon()
-    app.clock.advance(11_000)
-    await app.reconcile()
-    app.clock.reset()
+    const end = async () => {
+      await app.abandon()
+      app.clock.advance(11_000)
+      await app.reconcile()
+      app.clock.reset()
+    }
+    return { end }
+  }
+  const giveUp = async (orderId: string, amount_cents: number) => {
+    await (await refundInVain(orderId, amount_cents)).end()
     const { order, refunds, charges } = await read(orderId)
     assert.deepEqual([order.refunded_cents, refunds.at(-1).status], [0, 'failed'])
     const { rows } = await app.superuser.query(
@@ -150,6 +156,25 @@ test('a refund that was given up and has gone through all the same', async (t) =
     await app.assertAddsUp()
   })
 
+  await t.test('waits for another refund that may come to nothing, and counts then', async () => {
+    const id = await place()
+    const { ref, txn_id } = await giveUp(id, 300)
+    const other = await refundInVain(id, 2_000)
+    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
+    await app.superuser.query(
+      `update payment_attempts set closed_at = closed_at - interval '10 minutes' where id = $1`,
+      [ref],
+    )
+    await app.watchLate()
+    assert.deepEqual(app.alerts, [], 'nobody has had it twice yet')
+    await other.end()
+    assert.equal((await read(id)).order.refunded_cents, 0)
+    await app.watchLate()
+    const { order, charges } = await read(id)
+    assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [300, 300])
+    await app.assertAddsUp()
+  })
+
   await t.test('is told where it was given by another way already', async () => {
     const id = await place()
     const { ref, txn_id } = await giveUp(id, 300)
@@ -159,6 +184,8 @@ test('a refund that was given up and has gone through all the same', async (t) =
     const { order, charges } = await read(id)
     assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
     assert.match(app.alerts[0]?.message ?? '', /twice/)
+    await app.watchLate()
+    assert.equal(app.alerts.length, 1, 'and not again when it is asked about for the last time')
     await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
   })
 })
