@@ -186,19 +186,31 @@ export const dayQueue = defineQueue({
   shape: Type.Object({ day: Type.String() }),
 })
 
+/** After that nobody asks about a day any more, but for a payment whose end is not known. */
+const isYoung = sql`day > current_date - 30`
+const isUnknown = sql`
+  exists (select from payment_discrepancies d
+           where d.tenant_ref = payment_days.tenant_ref and d.day = payment_days.day
+             and d.problem = 'outcome_unknown' and d.resolved_at is null)`
+
 /** A day with differences is looked at again tomorrow, for a month. */
 export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   dayQueue.settle(
     db,
     lease,
     sql`compared_at = now(),
-        due_at = case when ${isOpen}::boolean and day > current_date - 30
+        due_at = case when ${isOpen}::boolean and (${isYoung} or ${isUnknown})
                       then now() + interval '1 day' end`,
   )
 
-/** The gateway could not be asked. */
+/** The gateway could not be asked; one that never can be, its account being closed, is let be. */
 export const postponeDay = (db: Db, lease: Lease) =>
-  dayQueue.settle(db, lease, sql`due_at = now() + interval '1 hour'`)
+  dayQueue.settle(
+    db,
+    lease,
+    sql`due_at = case when ${isYoung} then now() + interval '1 hour'
+                      when ${isUnknown} then now() + interval '1 day' end`,
+  )
 
 export const saveDiscrepancy = (
   tx: Tx,
