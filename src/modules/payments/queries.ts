@@ -89,10 +89,11 @@ export const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =
 
 export const open = sql`'begun', 'unknown'`
 
+/** A refund has no use for a kept card, and may end when its customer has long been erased. */
 export const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
   cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
-  vault_id = ${r.vault_id}, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
+  vault_id = case when kind <> 'refund' then ${r.vault_id}::text end, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
 
 export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
   updateAttempt(
