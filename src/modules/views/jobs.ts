@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { eachOf, eachStore } from '../../platform/each-store.ts'
 import { giveBack } from '../../platform/idempotency.ts'
 import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -69,17 +69,11 @@ export async function resumeErasures(
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
     const taken = await takeStale(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
-    const faults: unknown[] = []
-    for (const claim of taken) {
-      try {
-        // One that never began has done nothing, and is its caller's to repeat.
-        if (!(await giveBack(db, claim))) await resume({ customersKey }, db, claim)
-      } catch (fault) {
-        faults.push(fault)
-      }
-    }
-    if (faults.length > 0) throw faults[0]
-    return taken.length
+    return eachOf(taken, async (claim) => {
+      // One that never began has done nothing, and is its caller's to repeat.
+      if (!(await giveBack(db, claim))) await resume({ customersKey }, db, claim)
+      return 1
+    })
   }
   const stores = tenants.map((tenant_ref) => ({ tenant_ref }))
   return eachStore(stores, resumeSome, { signal })
