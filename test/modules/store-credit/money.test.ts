@@ -256,7 +256,6 @@ describe('credit that expires', () => {
     assert.equal(await expireDue(platform.worker), 0, 'what is held does not keep the loop busy')
     await giveBack(db, freed)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
-    await lapse(db)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [170, 70])
     await settle(db, kept)
