@@ -213,6 +213,43 @@ test('a checkout', async (t) => {
     assert.equal(rows[0].count, 2, 'one authorisation, one capture')
   })
 
+  await t.test('answers the same key alike once the card has run out', async () => {
+    t.after(() => app.clock.reset())
+    const now = new Date(app.clock.now())
+    const month = String(now.getUTCMonth() + 1).padStart(2, '0')
+    const card = { ...APPROVED, ccexp: `${month}/${now.getUTCFullYear() % 100}` }
+    const key = randomUUID()
+    const first = await checkout(app, shop, cart(thousand, { card }), key)
+    assert.equal(first.status, 201, first.text)
+    app.clock.advance(40 * 86_400_000)
+    const again = await checkout(app, shop, cart(thousand, { card }), key)
+    assert.equal(again.text, first.text)
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    const fresh = await checkout(app, shop, cart(thousand, { card }))
+    app.clock.reset()
+    assert.equal(fresh.status, 400)
+    assert.equal(fresh.body.issues[0].path, 'card.ccexp')
+  })
+
+  await t.test('answers the same key alike under another quote and a later statement', async () => {
+    const quote = async () => {
+      const quoted = await preview(app, shop, { items: cart(thousand).items })
+      return quoted.body.quote_token as string
+    }
+    const at = (accepted_at: string) => ({ statement_version: '1', accepted_at })
+    const key = randomUUID()
+    const once = { quote_token: await quote(), attestation: at('2026-01-01T00:00:00Z') }
+    const first = await checkout(app, shop, cart(thousand, once), key)
+    assert.equal(first.status, 201, first.text)
+    app.clock.advance(1_000)
+    const later = { quote_token: await quote(), attestation: at('2026-01-02T00:00:00Z') }
+    app.clock.reset()
+    assert.notEqual(later.quote_token, once.quote_token)
+    const again = await checkout(app, shop, cart(thousand, later), key)
+    assert.equal(again.text, first.text)
+    assert.equal(again.status, 201)
+  })
+
   await t.test('is paid by store credit, then the gift card, then the card', async () => {
     await giveCredit(merchant, 'bob', 300)
     const { code, gift_card } = await issueGiftCard(merchant, 200)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { APPROVED, addVariant, DECLINED, stock } from '../checkout/setup.ts'
+import { APPROVED, addVariant, DECLINED, movableClock, stock } from '../checkout/setup.ts'
 import { type Desk, fund, keyed, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -105,6 +105,23 @@ describe('an edit', () => {
     })
     assert.equal(fast.body.delta_cents, 400, fast.text)
     assert.equal(fast.body.order.shipping_cents, 900)
+  })
+
+  test('answers its key alike once the card has run out', async (t) => {
+    const clock = movableClock()
+    const own = await openDesk(t, { clock })
+    const { order, items } = await own.place()
+    const now = new Date(clock.now())
+    const month = String(now.getUTCMonth() + 1).padStart(2, '0')
+    const card = { ...APPROVED, ccexp: `${month}/${now.getUTCFullYear() % 100}` }
+    const key = randomUUID()
+    const first = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
+    assert.equal(first.status, 200, first.text)
+    clock.advance(40 * 86_400_000)
+    const again = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
+    assert.equal(again.text, first.text)
+    const fresh = await own.shopper(order.id, 'edit', { ...edits(items, 4), card })
+    assert.equal(fresh.status, 400, fresh.text)
   })
 
   test('leaves the order untouched where the card is declined', async () => {
