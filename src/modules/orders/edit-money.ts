@@ -202,7 +202,9 @@ async function conclude(
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')
   await deps.at?.('edit-answered')
   const answer = await db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
-  if (heard.charged?.kind === 'refused') await weighFailure(deps, db, order)
+  const { charge } = requirePlan(order)
+  if (charge !== null && heard.charged?.kind === 'refused')
+    await weighFailure(deps, db, order, charge)
   return answer
 }
 

@@ -596,4 +596,28 @@ test('what fraud does to a checkout', async (t) => {
     )
     assert.equal(other.status, 201, 'nobody else is kept out')
   })
+
+  await t.test('a declined card weighs as three attempts, whoever comes with it', async () => {
+    const codes: string[] = []
+    for (const customer_ref of ['first', 'second', 'third']) {
+      const body = cart(counted, { customer_ref, card: cardOf('4000000000000002') })
+      codes.push((await checkout(app, shop, body)).body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
+  })
+
+  await t.test('so does one that is declined for an edit', async () => {
+    const card = cardOf('4000000000009995')
+    const codes: string[] = []
+    for (const customer_ref of ['fourth', 'fifth', 'sixth']) {
+      const paid = cart(counted, { customer_ref, card: cardOf('5555555555554444') })
+      const { order, items } = (await checkout(app, shop, paid)).body
+      const edits = [{ order_item_id: items[0].id, quantity: 2 }]
+      const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
+      const key = { 'idempotency-key': randomUUID() }
+      const answer = await app.storefront.post(url, { edits, card }, key)
+      codes.push(answer.body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
+  })
 })
