@@ -12,7 +12,7 @@ import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
-import { FEATURE, getLocked, insufficient, readExpiry, refuseState } from './service.ts'
+import { FEATURE, getLocked, insufficient, isUsable, readExpiry, refuseState } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -162,8 +162,7 @@ export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, wanted: W
   const { currency, wanted_cents, order_id } = wanted
   const code = readCode(wanted.code)
   const card = code === null ? null : await queries.lockByCode(tx, hashCode(keys, tx.tenant, code))
-  const usable = card?.status === 'active' || card?.status === 'depleted'
-  if (card === null || !usable || card.currency !== currency)
+  if (card === null || !isUsable(card) || card.currency !== currency)
     throw new ApiError('gift_card_invalid')
   const { id, code_last4: last4 } = card
   const amount_cents = Math.max(0, Math.min(card.balance_cents - card.held_cents, wanted_cents))
@@ -233,7 +232,7 @@ interface Refund {
 export async function credit(tx: Tx, refund: Refund): Promise<'gift_card' | 'store_credit_needed'> {
   const { gift_card_id: id, amount_cents, order_id, actor } = refund
   const card = await queries.lockCard(tx, id)
-  if (card?.status !== 'active' && card?.status !== 'depleted') return 'store_credit_needed'
+  if (card === null || !isUsable(card)) return 'store_credit_needed'
   await Promise.all([
     queries.addBalance(tx, id, amount_cents),
     queries.logTransaction(tx, [id], {

@@ -42,6 +42,10 @@ function found(card: GiftCard | null): GiftCard {
   return card
 }
 
+/** Whether anybody can pay with it, or be given back to. */
+export const isUsable = ({ status }: GiftCard): boolean =>
+  status === 'active' || status === 'depleted'
+
 /** What happened to a card, newest first. */
 export async function listTransactions(db: Db, id: string, page: Page) {
   const card = await get(db, id)
@@ -160,9 +164,7 @@ export async function checkBalance(
   await withinLimit(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
   const code = readCode(text)
   const card = code === null ? null : await queries.findByCode(db, hashCode(keys, db.tenant, code))
-  if (card?.status !== 'active' && card?.status !== 'depleted') {
-    throw new ApiError('gift_card_not_found')
-  }
+  if (card === null || !isUsable(card)) throw new ApiError('gift_card_not_found')
   const { code_last4, balance_cents, held_cents, currency, status, expires_at } = card
   return { code_last4, balance_cents: balance_cents - held_cents, currency, status, expires_at }
 }

@@ -2,9 +2,10 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import * as giftCards from '../gift-cards/service.ts'
 import * as pricing from '../pricing/service.ts'
 import type { MerchantRefund, RefundPreview, ShopperRefund } from './change-schema.ts'
-import { exceeds, type Giving, promise, settle } from './give-back-money.ts'
+import { chargeOf, exceeds, type Giving, promise, settle } from './give-back-money.ts'
 import { type Asked, actorOf, type By, isShopper, record, requireFree } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import {
@@ -16,6 +17,7 @@ import {
   refundableOf,
   splitAmount,
   splitOverTenders,
+  type TenderShare,
   totalOf,
 } from './refund-plan.ts'
 import * as queries from './refund-queries.ts'
@@ -123,10 +125,22 @@ export async function previewRefund(
     amount_cents,
     ...giving.parts,
     currency: order.currency,
-    tenders: [...giving.tenders],
+    tenders: await Promise.all(giving.tenders.map((share) => whereTo(db, charges, share))),
     refundable_cents,
     remaining_cents: refundable_cents - amount_cents,
   }
+}
+
+/** A gift card that can be used no more will not take it, as it stands now. */
+async function whereTo(
+  db: Db,
+  charges: readonly ChargeRow[],
+  share: TenderShare,
+): Promise<TenderShare> {
+  if (share.tender !== 'gift_card') return share
+  const { gift_card_id } = chargeOf(charges, share.charge_id)
+  const card = gift_card_id === null ? null : await giftCards.get(db, gift_card_id)
+  return card !== null && giftCards.isUsable(card) ? share : { ...share, tender: 'store_credit' }
 }
 
 /** What no refund has taken, and how many of them are under way. */
