@@ -8,7 +8,7 @@ import * as notes from './note-queries.ts'
 import { findOrder, insertTimeline, listCharges, listItems } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listRefunds } from './refund-queries.ts'
-import type { MerchantOrder, Note, OrderRow } from './schema.ts'
+import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow } from './schema.ts'
 import * as orders from './service.ts'
 
 /** What merchants and shoppers see of orders, and what moves no money. */
@@ -93,7 +93,9 @@ export function hold(
   const work: Work = async (tx, order) => {
     const { name: by } = actor
     const at = new Date().toISOString()
-    const held = await orders.change(tx, order, { hold: { reason: reason ?? 'merchant', by, at } })
+    const held = await orders.change(tx, order, {
+      hold: { reason: reason ?? MERCHANT_HOLD, by, at },
+    })
     await insertTimeline(tx, order.id, { type: 'held', actor: by })
     await webhooks.emit(tx, {
       type: 'commerce.order.held.v1',
