@@ -32,7 +32,7 @@ export function scrubAnswer(body: string, { pseudonyms, emails }: Gone): string 
     if (PERSONAL.has(name)) return null
     if (typeof value !== 'string') return value
     if (name === 'reason' && !isOurs(this)) return '[erased]'
-    if (emails.includes(value.toLowerCase())) return null
-    return pseudonyms.get(value) ?? value
+    if (name === 'customer_ref') return pseudonyms.get(value) ?? value
+    return emails.includes(value.toLowerCase()) ? null : value
   })
 }

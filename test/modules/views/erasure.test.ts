@@ -90,6 +90,17 @@ test('whom an erasure is about', async (t) => {
     assert.equal((await read(plain)).order.hold.reason, 'merchant')
   })
 
+  await t.test('leaves their answers as they were, whatever they are called', async () => {
+    const key = freshKey()['idempotency-key']
+    const body = cart(variants[1_000], { customer_ref: 'USD' })
+    const first = await checkout(app, shop, body, key)
+    assert.equal(first.status, 201, first.text)
+    assert.equal((await erase('USD')).status, 200)
+    const { order, charges } = (await checkout(app, shop, body, key)).body
+    assert.match(order.customer_ref, /^erased:/)
+    assert.deepEqual([order.currency, charges[0].currency], ['USD', 'USD'])
+  })
+
   await t.test('is not whoever comes with an order that is being paid meanwhile', async () => {
     const [before, meanwhile] = [
       await buy({ customer_ref: 'fast' }),
