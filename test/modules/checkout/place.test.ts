@@ -330,6 +330,32 @@ test('a checkout', async (t) => {
     },
   )
 
+  await t.test(
+    "is paid by a token of the gateway's own form, beside the card or in it",
+    async () => {
+      const { rows } = await app.superuser.query(
+        `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
+       values ($1, gen_random_uuid(), $2, 'f', '100') returning vault_id`,
+        [
+          shop.tenant,
+          JSON.stringify({ brand: 'visa', last4: '1111', exp_month: 1, exp_year: 2040 }),
+        ],
+      )
+      const payment_token = rows[0].vault_id as string
+      for (const paid of [{ card: { payment_token } }, { card: null, payment_token }]) {
+        const answer = await checkout(app, shop, cart(thousand, paid))
+        assert.equal(answer.status, 201, answer.text)
+        assert.deepEqual(answer.body.charges[0].card, { brand: 'visa', last4: '1111' })
+      }
+      const none = await checkout(app, shop, cart(thousand, { card: {} }))
+      assert.equal(none.status, 400)
+      assert.deepEqual(
+        none.body.issues.map(({ path }: { path: string }) => path),
+        ['card.ccnumber'],
+      )
+    },
+  )
+
   await t.test('of nothing to pay is placed without a card', async () => {
     const { card: _, ...body } = cart(thousand, { coupon_code: 'all' })
     const answer = await checkout(app, shop, body)
