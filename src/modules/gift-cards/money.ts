@@ -119,8 +119,8 @@ export function adjust(
   { delta_cents, reason }: Adjustment,
 ) {
   return db.transaction('gift cards: adjust', async (tx) => {
-    const card = await getLocked(tx, id)
     await entitlements.requireFeature(tx, FEATURE)
+    const card = await getLocked(tx, id)
     if (card.status === 'expired') throw refuseState(card, [])
     if (card.balance_cents - card.held_cents + delta_cents < 0) throw insufficient(card)
     if (card.balance_cents + delta_cents > AMOUNT_CENTS_MAX) {

@@ -49,8 +49,8 @@ export function creditByMerchant(
 export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: NewDebit) {
   const { amount_cents, currency, reason, order_id } = wanted
   return db.transaction('store credit: debit', async (tx) => {
-    await get(tx, customerRef)
     await entitlements.requireFeature(tx, FEATURE)
+    await get(tx, customerRef)
     const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {
