@@ -318,6 +318,8 @@ test('a checkout', async (t) => {
       for (const query of [
         'coupon_code=Half&sku=Cafe%CC%81-1',
         'coupon_code=HALF&sku=Caf%C3%A9-1',
+        // Wide letters, as an East Asian keyboard types them, buy at the same coupon.
+        `coupon_code=${encodeURIComponent('ｈａｌｆ')}&sku=Caf%C3%A9-1`,
         'q=Cafe%CC%81',
       ]) {
         const { orders } = (await merchant.get(`/v1/merchant/orders?${query}`)).body
@@ -327,6 +329,9 @@ test('a checkout', async (t) => {
           query,
         )
       }
+      const wide = `coupon_code=${encodeURIComponent('ｈａｌｆ')}`
+      const table = await merchant.get(`/v1/merchant/orders/export.csv?${wide}`)
+      assert.ok(table.text.includes(id), table.text)
     },
   )
 
