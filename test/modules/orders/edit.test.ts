@@ -86,6 +86,34 @@ describe('an edit', () => {
     assert.equal(fewer.body.order.total_cents, 900, fewer.text)
   })
 
+  test('keeps a coupon for a collection whatever becomes of that', async () => {
+    const { merchant } = desk.shop
+    const variant_id = await addVariant(merchant, 1_000)
+    const { body } = await merchant.get('/v1/merchant/catalog/products')
+    const product = body.products.find((each: { variants: { id: string }[] }) =>
+      each.variants.some(({ id }) => id === variant_id),
+    )
+    const url = '/v1/merchant/catalog/collections'
+    const slug = randomUUID()
+    const { collection } = (await merchant.post(url, { slug, title: 'Mugs' })).body
+    const members = { product_ids: [product.id] }
+    assert.equal((await merchant.put(`${url}/${collection.id}/products`, members)).status, 200)
+    const applies_to = { collection_slugs: [slug] }
+    const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000, applies_to }
+    await merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const line = { variant_id, quantity: 3 }
+    const other = { variant_id: desk.shop.variants[1_000], quantity: 1 }
+    const { order, items } = await desk.place({ items: [line, other], coupon_code: coupon.code })
+    assert.equal(order.total_cents, 3_700)
+    const renamed = await merchant.patch(`${url}/${collection.id}`, { slug: randomUUID() })
+    assert.equal(renamed.status, 200, renamed.text)
+    const two = await desk.shopper(order.id, 'edit', edits(items, 2))
+    assert.equal(two.body.order?.total_cents, 2_800, two.text)
+    await merchant.post(`/v1/merchant/catalog/products/${product.id}/archive`)
+    const one = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(one.body.order?.total_cents, 1_900, one.text)
+  })
+
   test('keeps shipping and tax as they were priced, unless it names others', async () => {
     const shipping = {
       mode: 'flat',
