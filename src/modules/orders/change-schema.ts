@@ -106,7 +106,7 @@ const editFields = {
   charge_id: Type.Optional(Nullable(SomeId)),
   shipping: Type.Optional(Nullable(ShippingPolicy)),
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Type.Boolean()),
+  expedited: Type.Optional(Nullable(Type.Boolean())),
 }
 
 export const ShopperEdit = Type.Object({

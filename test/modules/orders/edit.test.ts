@@ -133,6 +133,9 @@ describe('an edit', () => {
     })
     assert.equal(fast.body.delta_cents, 400, fast.text)
     assert.equal(fast.body.order.shipping_cents, 900)
+    const unnamed = { shipping: null, tax: null, expedited: null }
+    const same = await desk.shopper(order.id, 'edit', { ...edits(items, 1), ...unnamed })
+    assert.equal(same.body.delta_cents, 0, same.text)
   })
 
   test('answers its key alike once the card has run out', async (t) => {
