@@ -51,7 +51,10 @@ async function issueCards(
   await entitlements.requireFeature(tx, FEATURE)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   const { initial_balance_cents: cents, count } = wanted
-  const currency = wanted.currency ?? (await stores.holdCurrency(tx))
+  const currency =
+    wanted.currency === undefined
+      ? await stores.holdCurrency(tx)
+      : stores.checkCurrency(wanted.currency)
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)
   const cards = await queries.insertCards(tx, rows, {

@@ -6,6 +6,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
+import * as stores from '../stores/service.ts'
 import { sumOf, takeExpired, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
@@ -28,6 +29,7 @@ export function creditByMerchant(
   wanted: NewCredit,
 ) {
   checkCustomerRef(customerRef)
+  stores.checkCurrency(wanted.currency)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)

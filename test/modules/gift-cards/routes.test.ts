@@ -161,6 +161,7 @@ describe('issuing a gift card', () => {
     'a text': { initial_balance_cents: '100' },
     'too much': { initial_balance_cents: 100_000_000_001 },
     'a currency that is none': { initial_balance_cents: 1, currency: 'usd' },
+    'a currency that nobody has': { initial_balance_cents: 1, currency: 'UDS' },
     'a date that has passed': { initial_balance_cents: 1, expires_at: '2020-01-01T00:00:00Z' },
     'a date after the year 9999': {
       initial_balance_cents: 1,
