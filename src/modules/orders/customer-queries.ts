@@ -113,14 +113,18 @@ export const listRefsByEmail = (
 /** What is held before its payment was taken is being paid, too: a release would go on with it. */
 const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
+/** Also what was given back in part: its status no longer says whether it was sent. */
+const toBeSent = sql`(status in ('placed', 'processing', 'on_hold', 'partially_shipped')
+  or (status = 'partially_refunded'
+      and fulfillment_status in ('unfulfilled', 'processing', 'partially_shipped')))`
+
 /** Busy is what is being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
     Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
     sql`
     select count(*)::int as orders,
-           count(*) filter (where status in ('placed', 'processing', 'on_hold',
-                                             'partially_shipped'))::int as open,
+           count(*) filter (where ${toBeSent})::int as open,
            count(*) filter (where ${beingPaid} or operation_lease_until > now())::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,

@@ -63,6 +63,20 @@ test('whom an erasure is about', async (t) => {
     }
   })
 
+  await t.test('is told how many of their orders are still to be sent', async () => {
+    const [partly, whole] = [
+      await buy({ customer_ref: 'waiting' }),
+      await buy({ customer_ref: 'waiting' }),
+    ]
+    await buy({ customer_ref: 'waiting' })
+    const refund = (id: string, body: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/refunds`, body, freshKey())
+    assert.equal((await refund(partly.id, { amount_cents: 10 })).status, 201)
+    assert.equal((await refund(whole.id, {})).status, 201)
+    const { body } = await merchant.post(ERASE, { customer_ref: 'waiting' })
+    assert.deepEqual([body.orders, body.open_orders], [3, 2], 'all but what was given back')
+  })
+
   await t.test('is named by no word that was written of them, however short', async () => {
     const key = freshKey()
     const body = { amount_cents: 10, reason: 'quillfeather' }
