@@ -60,6 +60,7 @@ export async function edit(
   const before = await listItems(db, order.id)
   const after = withQuantities(before, wish.body)
   if (after === null) {
+    requireCharge(await listCharges(db, order.id), wish.body.charge_id)
     const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
     return cancel(deps, db, asked, orderId, { reason, note: wish.note, restock: true, as: 'edit' })
   }

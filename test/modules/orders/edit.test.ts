@@ -169,6 +169,19 @@ describe('an edit', () => {
     assert.equal(again.status, 200, 'it is free for the next edit')
   })
 
+  test('that names a charge of another order changes nothing, be it all quantities to zero', async () => {
+    const { order, items } = await desk.place()
+    const { charges } = await desk.place()
+    const [foreign] = charges
+    for (const quantity of [1, 0]) {
+      const wish = { ...edits(items, quantity), charge_id: foreign.charge_id }
+      const answer = await desk.shopper(order.id, 'edit', wish)
+      assert.deepEqual([answer.status, answer.body.error?.code], [404, 'charge_not_found'])
+    }
+    const detail = await desk.read(order.id)
+    assert.deepEqual([detail.order.status, detail.order.total_cents], ['placed', 2_000])
+  })
+
   test('charges nobody who did not ask for it', async () => {
     const { order, items } = await desk.place()
     const shopper = await desk.shopper(order.id, 'edit', edits(items, 3))
