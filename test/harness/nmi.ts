@@ -286,6 +286,7 @@ const toXml = ({ id, order_id, condition, fields, actions }: NmiTransaction) => 
   <cc_number>${fields.ccnumber ? `4xxxxxxxxxxx${fields.ccnumber.slice(-4)}` : ''}</cc_number>
   <cc_exp>${fields.ccexp ?? ''}</cc_exp>
   <cc_type>visa</cc_type>
+  <currency>${fields.currency ?? 'USD'}</currency>
   <avs_response>N</avs_response>
   <csc_response>M</csc_response>
   <merchant_defined_field id="1">${fields.merchant_defined_field_1 ?? ''}</merchant_defined_field>

@@ -60,6 +60,7 @@ export async function edit(
   const before = await listItems(db, order.id)
   const after = withQuantities(before, wish.body)
   if (after === null) {
+    requireCharge(await listCharges(db, order.id), wish.body.charge_id)
     const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
     return cancel(deps, db, asked, orderId, { reason, note: wish.note, restock: true, as: 'edit' })
   }
@@ -207,7 +208,9 @@ async function conclude(
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')
   await deps.at?.('edit-answered')
   const answer = await db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
-  if (heard.charged?.kind === 'refused') await weighFailure(deps, db, order)
+  const { charge } = requirePlan(order)
+  if (charge !== null && heard.charged?.kind === 'refused')
+    await weighFailure(deps, db, order, charge)
   return answer
 }
 

@@ -69,7 +69,8 @@ export async function priceEdit(
   const policy = wish.tax ?? kept.tax ?? null
   const expedited = wish.expedited ?? kept.expedited ?? false
   const coupon = order.coupon_code === null ? null : await couponOf(db, order.id, kept)
-  const slugs = coupon?.applies_to ? await collectionsOf(db, after) : new Map<string, string[]>()
+  const isByCollection = (coupon?.applies_to?.collection_slugs.length ?? 0) > 0
+  const slugs = isByCollection ? await collectionsOf(db, after) : new Map<string, string[]>()
   const lines = after.map((item) => ({
     ...item,
     list_price_cents: item.unit_price_cents,
@@ -91,7 +92,10 @@ export async function priceEdit(
   }
 }
 
-/** Of what is for sale no more the collections are not known: a coupon for one no longer fits it. */
+/**
+ * For an order that did not keep what its coupon is for. Of what is for sale no more the collections are
+ * not known: a coupon for one no longer fits it.
+ */
 async function collectionsOf(db: Db, items: readonly OrderItem[]) {
   const found = await catalog.variantsForSale(
     db,

@@ -6,6 +6,7 @@ import { isShopper, requireFree, underWayOf } from './operations.ts'
 import * as queries from './queries.ts'
 import {
   type ChargeRow,
+  MERCHANT_HOLD,
   MerchantOrder,
   type OrderCharge,
   type OrderRefund,
@@ -126,7 +127,7 @@ const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[])
 export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder => {
   const { hold } = order
   const isMerchants = hold !== null && hold.by !== SYSTEM.name
-  const shown = isMerchants ? { ...hold, reason: 'merchant', by: 'merchant' } : hold
+  const shown = isMerchants ? { ...hold, reason: MERCHANT_HOLD, by: 'merchant' } : hold
   return pick({ ...order, hold: shown }, SHOPPERS)
 }
 

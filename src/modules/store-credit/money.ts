@@ -6,6 +6,7 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
+import * as stores from '../stores/service.ts'
 import { sumOf, takeExpired, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
@@ -28,6 +29,7 @@ export function creditByMerchant(
   wanted: NewCredit,
 ) {
   checkCustomerRef(customerRef)
+  stores.checkCurrency(wanted.currency)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
@@ -49,8 +51,8 @@ export function creditByMerchant(
 export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: NewDebit) {
   const { amount_cents, currency, reason, order_id } = wanted
   return db.transaction('store credit: debit', async (tx) => {
-    await get(tx, customerRef)
     await entitlements.requireFeature(tx, FEATURE)
+    await get(tx, customerRef)
     const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {

@@ -35,6 +35,7 @@ test('an order that is held', async (t) => {
   const held = async (more: object = {}) => {
     const answer = await checkout(app, shop, cart(counted, { email: 'odd@example.com', ...more }))
     assert.equal(answer.status, 202, answer.text)
+    for (const { tender, status } of answer.body.charges) assert.equal(status, 'authorized', tender)
     return answer.body.order.id as string
   }
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
@@ -84,6 +85,15 @@ test('an order that is held', async (t) => {
     const byCredit = await held({ customer_ref: 'credit', apply_store_credit: true, card: null })
     assert.equal((await release(byCredit)).body.order.status, 'placed')
     const both = await held({ gift_card_code: code })
+    const kept = (await read(both)).charges.map((each: Record<string, unknown>) => [
+      each.tender,
+      each.status,
+      each.captured_cents,
+    ])
+    assert.deepEqual(kept, [
+      ['gift_card', 'authorized', 0],
+      ['card', 'authorized', 0],
+    ])
     await app.assertAddsUp()
     assert.equal((await release(both)).body.order.status, 'placed')
     const { charges } = await read(both)
