@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { edit } from '../../../src/modules/orders/edit-money.ts'
+import { readCard } from '../../../src/modules/payments/service.ts'
+import { run } from '../../../src/platform/idempotency-run.ts'
+import { until } from '../../harness/eventually.ts'
+import { openSuperuser } from '../../harness/superuser.ts'
+import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
+
+test('of two who change one order at once, whoever looked before the other was done', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1_000, 2_500])
+  const { merchant } = shop
+  const db = app.runtime.database.tenant('acme')
+  const other = await openSuperuser(t, app.database)
+  t.afterEach(() => app.assertAddsUp())
+
+  const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+  const ask = (id: string, verb: string, body?: object) =>
+    merchant.post(`/v1/merchant/orders/${id}/${verb}`, body, { 'idempotency-key': randomUUID() })
+  const waiting = (count: number) =>
+    until(`${count} wait for the order`, async () => {
+      const { rows } = await app.superuser.query(
+        `select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows.length === count
+    })
+  /** Nobody gets at the order until `letGo`; then whoever came first. */
+  const seize = async (id: string) => {
+    await other.query('begin')
+    await other.query('select from orders where id = $1 for update', [id])
+    return { letGo: () => other.query('commit') }
+  }
+
+  await t.test('takes away what it names, and not what was added meanwhile', async () => {
+    const items = [1_000, 2_500].map((price) => ({ variant_id: shop.variants[price], quantity: 1 }))
+    const { body: bought } = await checkout(app, shop, cart('', { items }))
+    const { id } = bought.order
+    const [kept, added] = bought.items.map((item: { id: string }) => item.id)
+    const to = (order_item_id: string, quantity: number) => ({
+      edits: [{ order_item_id, quantity }],
+    })
+    assert.equal((await ask(id, 'edit', to(added, 0))).status, 200)
+    const removing = Promise.withResolvers<Awaited<ReturnType<typeof ask>>>()
+    const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const at = async (point: string) => {
+      if (point !== 'edit-answered') return
+      const { letGo } = await seize(id)
+      setImmediate(async () => {
+        await waiting(1)
+        ask(id, 'edit', to(kept, 0)).then(removing.resolve, removing.reject)
+        await waiting(2)
+        await letGo()
+      })
+    }
+    const wish = {
+      body: to(added, 1),
+      funds: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      note: null,
+    }
+    const actor = { name: 'storefront', correlationId: null }
+    const adding = await run(db, claim, (held) =>
+      edit(app.oddly({ at }), db, { actor, claim: held }, id, wish),
+    )
+    assert.equal(adding.status, 200, adding.body)
+    const removed = await removing.promise
+    const { order } = await read(id)
+    assert.deepEqual([order.status, order.total_cents], ['placed', 3_500], removed.text)
+    assert.equal(removed.body.error.code, 'order_busy')
+  })
+
+  await t.test('rejects no order that was released meanwhile, and bans nobody for it', async () => {
+    const email = 'good@example.com'
+    const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000], { email }))
+    const { id } = bought.order
+    assert.equal((await ask(id, 'hold', {})).status, 200)
+    const { letGo } = await seize(id)
+    const releasing = ask(id, 'release')
+    await waiting(1)
+    const url = `/v1/merchant/fraud/reviews/${id}/reject`
+    const ban = { kinds: ['email'], reason: 'a doubt' }
+    const rejecting = merchant.post(url, { ban }, { 'idempotency-key': randomUUID() })
+    await waiting(2)
+    await letGo()
+    assert.equal((await releasing).status, 200)
+    const rejected = await rejecting
+    assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'invalid_transition'])
+    assert.equal((await read(id)).order.status, 'placed')
+    const { rows } = await app.superuser.query('select kind, value from fraud_bans')
+    assert.deepEqual(rows, [])
+  })
+})
