@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { edit } from '../../../src/modules/orders/edit-money.ts'
+import { refund } from '../../../src/modules/orders/refund-money.ts'
+import { refused } from '../../../src/modules/payments/gateway.ts'
 import { readCard } from '../../../src/modules/payments/service.ts'
+import { SYSTEM } from '../../../src/platform/audit.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { until } from '../../harness/eventually.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -90,5 +93,28 @@ test('of two who change one order at once, whoever looked before the other was d
     assert.equal((await read(id)).order.status, 'placed')
     const { rows } = await app.superuser.query('select kind, value from fraud_bans')
     assert.deepEqual(rows, [])
+  })
+
+  await t.test('has lost a dispute only once it is known what a refund left of it', async () => {
+    const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
+    const { id } = bought.order
+    const say = (outcome: string) =>
+      app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome })
+    assert.equal((await say('opened')).status, 200)
+    const at = async (point: string) => {
+      if (point !== 'refund-promised') return
+      const lost = await say('lost')
+      assert.deepEqual([lost.status, lost.body.error?.code], [409, 'order_busy'], lost.text)
+    }
+    const no = async () => refused('invalid_state')
+    const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+    const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const refunded = await run(db, claim, (held) =>
+      refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: {} }),
+    )
+    assert.match(refunded.body, /refund_failed/)
+    assert.equal((await say('lost')).status, 200)
+    const { order } = await read(id)
+    assert.deepEqual([order.status, order.refunded_cents], ['refunded', 1_000])
   })
 })

@@ -121,6 +121,15 @@ test("a merchant's own hold outlives the dispute", async () => {
   assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'a call to make'])
 })
 
+test("a merchant's own hold outlives the dispute, also in the dispute's own words", async () => {
+  const { order } = await held.current.place()
+  const reason = 'dispute'
+  assert.equal((await held.current.merchant(order.id, 'hold', { reason })).status, 200)
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
+  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'dispute'])
+})
+
 test('of two who say at once that it is lost, one is believed', async () => {
   const { id } = await openDisputed()
   const answers = await Promise.all([1, 2].map(() => dispute(id, { outcome: 'lost' })))
