@@ -117,4 +117,21 @@ test('of two who change one order at once, whoever looked before the other was d
     const { order } = await read(id)
     assert.deepEqual([order.status, order.refunded_cents], ['refunded', 1_000])
   })
+
+  await t.test('cancels nothing that was shipped meanwhile', async () => {
+    const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
+    const { id } = bought.order
+    const { letGo } = await seize(id)
+    const cancelling = ask(id, 'cancel', { reason: 'staff' })
+    await waiting(1)
+    await other.query('update order_items set shipped_quantity = 1 where order_id = $1', [id])
+    await other.query(
+      `update orders set status = 'shipped', fulfillment_status = 'shipped' where id = $1`,
+      [id],
+    )
+    await letGo()
+    const cancelled = await cancelling
+    assert.deepEqual([cancelled.status, cancelled.body.error?.code], [409, 'invalid_transition'])
+    assert.equal((await read(id)).order.status, 'shipped')
+  })
 })
