@@ -56,7 +56,8 @@ export async function countLateRefund(
   const { amount_cents, currency } = attempt
   if (byVoid && amount_cents !== captured_cents) return 'nothing'
   if ((await queries.takeFromCharge(tx, charge_id, amount_cents)) === 0) {
-    return byVoid ? 'nothing' : 'beyond'
+    const isCounted = byVoid && (await queries.findWhole(tx, charge_id)) !== null
+    return isCounted ? 'nothing' : 'beyond'
   }
   const parts = splitAmount(amount_cents, atLeastNothing(less(partsOf(order), promised)))
   const refund_id = randomUUID()

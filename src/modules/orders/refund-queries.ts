@@ -72,6 +72,19 @@ export const takeFromCharge = (tx: Tx, chargeId: string, cents: number) =>
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}
        and status = 'captured' and refunded_cents + ${cents} <= captured_cents`)
 
+/** The refund by which a gateway has given back all of a charge, if there is one. */
+export const findWhole = (tx: Tx, chargeId: string) =>
+  tx.maybe(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select t.refund_id
+      from refund_tenders t
+      join charges c using (tenant_ref, charge_id)
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and t.status = 'succeeded'
+       and t.attempt_id is not null and t.amount_cents = c.captured_cents
+     limit 1`,
+  )
+
 /** The promise could not be kept. */
 export const returnToCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`

@@ -185,15 +185,21 @@ test('a refund that was given up and has gone through all the same', async (t) =
     })
   }
 
-  await t.test('is told where it was given by another way already', async () => {
-    const id = await place()
-    const { ref, txn_id } = await giveUp(id, 300)
-    assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
-    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
-    await app.watchLate()
-    const { order, charges } = await read(id)
-    assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
-    assert.match(app.alerts[0]?.message ?? '', /twice/)
-    await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
-  })
+  for (const [how, amount_cents] of [
+    ['refund', 300],
+    ['void', 2_000],
+  ] as const) {
+    await t.test(`is told where it was given by another way already: a ${how}`, async () => {
+      const id = await place()
+      const { ref, txn_id } = await giveUp(id, amount_cents)
+      assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
+      await gateway[how]({ ref, txn_id, amount_cents, currency: 'USD' })
+      await app.watchLate()
+      const { order, charges } = await read(id)
+      assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
+      const told = app.alerts.find(({ order_id }) => order_id === id)
+      assert.match(told?.message ?? '', /twice/)
+      await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
+    })
+  }
 })
