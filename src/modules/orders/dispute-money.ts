@@ -87,10 +87,14 @@ function isHoldable(order: OrderRow): boolean {
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
 
+/** Whether an order is held by its dispute alone, and so for no longer than that lasts. */
+export const isHeldByDispute = ({ hold }: OrderRow): boolean =>
+  hold?.reason === DISPUTE && hold.by === audit.SYSTEM.name
+
 /** The dispute is over. A hold that a person has put on the order stays. */
-const over = ({ hold }: OrderRow) => ({
+const over = (order: OrderRow) => ({
   disputed_at: null,
-  ...(hold?.reason === DISPUTE && hold.by === audit.SYSTEM.name && { hold: null }),
+  ...(isHeldByDispute(order) && { hold: null }),
 })
 
 /** The money stays: the order is where it was before. */
