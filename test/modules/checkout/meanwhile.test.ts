@@ -134,4 +134,30 @@ test('of two who change one order at once, whoever looked before the other was d
     assert.deepEqual([cancelled.status, cancelled.body.error?.code], [409, 'invalid_transition'])
     assert.equal((await read(id)).order.status, 'shipped')
   })
+
+  await t.test('undoes nothing that was agreed meanwhile, though it costs the same', async () => {
+    const rates = { flat_rate_cents: 500, expedited_rate_cents: 500, max_cents: 500 }
+    const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
+    const shipping = { mode: 'flat', ...rates }
+    const { body: bought } = await checkout(app, shop, cart('', { items, shipping }))
+    const { id } = bought.order
+    const to = (quantity: number) => [{ order_item_id: bought.items[0].id, quantity }]
+    const tax = async () => {
+      const sooner = await ask(id, 'edit', { edits: to(2), expedited: true })
+      assert.equal(sooner.status, 200, sooner.text)
+      return 0
+    }
+    const wish = {
+      body: { edits: to(1), tax: { provider: 'acme_tax', rate_bps: 0 } },
+      funds: { by: 'vault', allowed: false } as const,
+      note: null,
+    }
+    const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const fewer = run(db, { ...claim, passing: ['order_busy'] }, (held) =>
+      edit({ ...app.oddly(), tax }, db, { actor: SYSTEM, claim: held }, id, wish),
+    )
+    await assert.rejects(fewer, { code: 'order_busy' })
+    const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
+    assert.equal(rows[0].pricing.expedited, true)
+  })
 })
