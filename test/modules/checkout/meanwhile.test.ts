@@ -160,4 +160,30 @@ test('of two who change one order at once, whoever looked before the other was d
     const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
     assert.equal(rows[0].pricing.expedited, true)
   })
+
+  await t.test(
+    'leaves the next unit what is left of it, if its own refund is refused',
+    async () => {
+      const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
+      const tax = { provider: 'flat_rate', rate_bps: 825 }
+      const { body: bought } = await checkout(app, shop, cart('', { items, tax }))
+      const { id } = bought.order
+      const unit = { items: [{ order_item_id: bought.items[0].id, quantity: 1 }] }
+      const at = async (point: string) => {
+        if (point !== 'refund-promised') return
+        const last = await ask(id, 'refunds', unit)
+        assert.equal(last.body.refund?.amount_cents, 1_083, last.text)
+      }
+      const no = async () => refused('processing_error')
+      const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+      const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+      const first = await run(db, claim, (held) =>
+        refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: unit }),
+      )
+      assert.match(first.body, /refund_failed/)
+      const again = await ask(id, 'refunds', unit)
+      assert.equal(again.body.refund?.amount_cents, 1_082, again.text)
+      assert.equal(again.body.order.status, 'refunded')
+    },
+  )
 })
