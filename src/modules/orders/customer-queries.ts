@@ -134,6 +134,11 @@ interface Erasure {
   limit: number
 }
 
+/** What a change that is under way would still write down of the person when it ends. */
+const erasedPlan = sql`
+  jsonb_set(jsonb_set(operation, '{note}', 'null', false),
+            '{charge,card_fingerprint}', 'null', false)`
+
 /**
  * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
  * was committed after the erasure began, which would not have begun beside it: it is new as well.
@@ -153,7 +158,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     )
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
-           ship_to = null,
+           ship_to = null, operation = ${erasedPlan},
            cancel_reason = case when cancel_reason ~ ${CODE_LIKE} then cancel_reason
                                 when cancel_reason is not null then ${ERASED} end,
            hold_reason = case when hold_reason ~ ${CODE_LIKE} then hold_reason

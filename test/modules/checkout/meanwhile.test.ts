@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { eraseOrders } from '../../../src/modules/orders/customer-service.ts'
 import { edit } from '../../../src/modules/orders/edit-money.ts'
 import { refund } from '../../../src/modules/orders/refund-money.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
@@ -186,4 +187,32 @@ test('of two who change one order at once, whoever looked before the other was d
       assert.equal(again.body.order.status, 'refunded')
     },
   )
+
+  await t.test('writes nothing down of who was erased meanwhile', async () => {
+    const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
+    const { id } = bought.order
+    const at = async (point: string) => {
+      if (point !== 'edit-answered') return
+      const names = { customer_refs: ['ann'], pseudonyms: ['erased:ann'] }
+      const batch = { ...names, before: new Date().toISOString(), limit: 100 }
+      await db.transaction('test', (tx) => eraseOrders(tx, batch))
+    }
+    const wish = {
+      body: { edits: [{ order_item_id: bought.items[0].id, quantity: 2 }] },
+      funds: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      note: 'for Ann of 12 Elm Street',
+    }
+    const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const edited = await run(db, claim, (held) =>
+      edit(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+    )
+    assert.equal(edited.status, 200, edited.body)
+    const { rows } = await app.superuser.query(
+      `select (select count(*)::int from order_notes where order_id = $1) as notes,
+              (select count(*)::int from charges
+                where order_id = $1 and card_fingerprint is not null) as cards`,
+      [id],
+    )
+    assert.deepEqual(rows, [{ notes: 0, cards: 0 }])
+  })
 })
