@@ -139,6 +139,11 @@ interface Erasure {
   limit: number
 }
 
+/** What a change that is under way would still write down of the person when it ends. */
+const erasedPlan = sql`
+  jsonb_set(jsonb_set(operation, '{note}', 'null', false),
+            '{charge,card_fingerprint}', 'null', false)`
+
 /**
  * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
  * was committed after the erasure began, which would not have begun beside it: it is new as well.
@@ -158,7 +163,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     )
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
-           ship_to = null,
+           ship_to = null, operation = ${erasedPlan},
            hold_reason = case when ${ownHold} then hold_reason
                               when hold_reason is not null then ${ERASED} end
       from picked

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
@@ -167,7 +168,7 @@ function unitsOf(items: readonly OrderItem[]): Map<string, number> {
 /** Whether nobody has changed the order between its pricing and its lock. */
 export async function isSame(
   db: Db,
-  { total_cents, refunded_cents, captured_cents }: OrderRow,
+  { total_cents, refunded_cents, captured_cents, pricing }: OrderRow,
   now: OrderRow,
   before: readonly OrderItem[],
 ): Promise<boolean> {
@@ -176,6 +177,8 @@ export async function isSame(
     now.total_cents === total_cents &&
     now.refunded_cents === refunded_cents &&
     now.captured_cents === captured_cents &&
+    // It may cost the same otherwise, such as sooner.
+    isDeepStrictEqual(now.pricing, pricing) &&
     items.every((item, at) => item.quantity === before[at]?.quantity)
   )
 }

@@ -102,14 +102,7 @@ export const findOrder = (db: Db, id: string) =>
 
 /** Keeps the order from being changed by anyone else until the transaction ends. */
 export const lockOrder = (tx: Tx, id: string) =>
-  tx.maybe(
-    OrderRow,
-    sql`
-    select ${rowColumns}
-      from orders o, ${quantities}
-     where o.tenant_ref = ${tx.tenant} and o.id = ${id}
-       for update of o`,
-  )
+  tx.run(sql`select from orders where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
 export const listItems = (db: Db, orderId: string) =>
   db.many(

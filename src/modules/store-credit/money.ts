@@ -7,7 +7,7 @@ import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
-import { sumOf, takeExpired, takeInOrder } from './lots.ts'
+import { goodFirst, sumOf, takeExpired, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
 import { checkCustomerRef, FEATURE, get, readExpiry } from './service.ts'
@@ -58,7 +58,7 @@ export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: N
     if (found === null || available < amount_cents) {
       throw new ApiError('insufficient_balance', { body: { available_cents: available } })
     }
-    const lots = await queries.listOpenLots(tx, found.id)
+    const lots = goodFirst(await queries.listOpenLots(tx, found.id))
     const [account, transaction] = await Promise.all([
       queries.addBalance(tx, found.id, -amount_cents),
       queries.logTransaction(tx, found.id, {
@@ -189,7 +189,7 @@ export async function settleHold(
   const holds = await ledger.closeHolds(tx, { order_id, to: 'posted', account: 'store_credit' })
   for (const each of holds) {
     await queries.lockAccount(tx, each.ref)
-    const lots = await queries.listOpenLots(tx, each.ref)
+    const lots = goodFirst(await queries.listOpenLots(tx, each.ref, each.created_at))
     await Promise.all([
       queries.captureHeld(tx, each.ref, each.amount_cents),
       queries.reduceLots(tx, takeInOrder(lots, each.amount_cents)),
