@@ -1488,6 +1488,7 @@ create table payment_accounts (
   hint text,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  credentials_at timestamp with time zone,
   constraint payment_accounts_check CHECK (((hint IS NULL) OR (credentials IS NOT NULL))),
   constraint payment_accounts_gateway_check CHECK ((gateway = ANY (ARRAY['simulated'::text, 'nmi'::text]))),
   constraint payment_accounts_hint_check CHECK ((length(hint) = 4)),

@@ -70,7 +70,9 @@ export function inWords({
 
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */
 function validationError(error: FastifyError): ApiError {
-  const issues = (error.validation ?? []).map((issue) => {
+  // That a branch failed says nothing beside what failed in it.
+  const telling = (error.validation ?? []).filter(({ keyword }) => keyword !== 'if')
+  const issues = telling.map((issue) => {
     const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
     const member = missingProperty ?? additionalProperty
     const above = issue.instancePath.split('/').slice(1)

@@ -44,3 +44,15 @@ export function unitShare(
   const each = Math.floor(cents / all)
   return each * now + (before + now === all && now > 0 ? cents - each * all : 0)
 }
+
+const digits = new Map<string, number>()
+
+/** How many digits of an amount are coins: two of USD, none of JPY, three of KWD. */
+export function coinDigits(currency: string): number {
+  const known = digits.get(currency)
+  if (known !== undefined) return known
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const found = format.resolvedOptions().maximumFractionDigits ?? 2
+  digits.set(currency, found)
+  return found
+}

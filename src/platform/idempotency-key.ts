@@ -33,8 +33,9 @@ export function readKey(
  * What tells one request from another under the same key: a keyed hash of the canonical body.
  *
  * A retry may come from another address and without the code on the card, and may space the card
- * number differently: `ip` and `card.cvv` are left out, `card.ccnumber` counts by its digits. Never
- * a plain hash, because there are few enough card numbers to try them all.
+ * number differently: `ip` and `card.cvv` are left out, `card.ccnumber` counts by its digits. What a
+ * form makes anew each time it is shown, a quote and when a statement was accepted, is no other
+ * purchase either. Never a plain hash, because there are few enough card numbers to try them all.
  *
  * `target` is what of the path belongs to the request, e.g. the id of the order to refund.
  */
@@ -46,8 +47,13 @@ export function fingerprint(secret: Buffer, body: unknown, target?: string): Buf
 
 function withoutVolatile(secret: Buffer, body: unknown): unknown {
   if (!isObject(body)) return body
-  const { ip, ...kept } = body
-  return isObject(kept.card) ? { ...kept, card: withoutSecrets(secret, kept.card) } : kept
+  const { ip, quote_token, ...kept } = body
+  if (isObject(kept.card)) kept.card = withoutSecrets(secret, kept.card)
+  if (isObject(kept.attestation)) {
+    const { accepted_at, ...attestation } = kept.attestation
+    kept.attestation = attestation
+  }
+  return kept
 }
 
 function withoutSecrets(secret: Buffer, card: Record<string, unknown>) {

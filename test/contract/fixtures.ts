@@ -215,9 +215,12 @@ export const CALLERS_WORD: readonly string[] = [
 /** A key that no request had before. */
 export const freshKey = () => ({ 'idempotency-key': randomUUID() })
 
-async function enableFeature(merchant: Caller, feature_key: string) {
-  const answer = await merchant.post('/v1/merchant/entitlements/enable', { feature_key })
-  assert.equal(answer.status, 200, answer.text)
+/** Both stores have the feature, so that only the row is missing in the other. */
+async function allowFeature(app: TestApp, feature_key: string) {
+  for (const tenant of ['acme', 'globex']) {
+    const url = `/v1/entitlements/tenants/${tenant}/features/${feature_key}`
+    await app.operator.put(url, { state: 'allow' })
+  }
 }
 
 /** An order of two things, paid for. */
@@ -236,16 +239,16 @@ async function holdOrder(merchant: Caller, app: TestApp) {
   return { id }
 }
 
-async function issueGiftCard(merchant: Caller) {
-  await enableFeature(merchant, 'gift_cards')
+async function issueGiftCard(merchant: Caller, app: TestApp) {
+  await allowFeature(app, 'gift_cards')
   const body = { initial_balance_cents: 500, note: 'a canary' }
   const made = await merchant.post('/v1/merchant/gift-cards', body, freshKey())
   assert.ok(made.body.gift_card, made.text)
   return { id: made.body.gift_card.id as string }
 }
 
-async function creditCustomer(merchant: Caller) {
-  await enableFeature(merchant, 'store_credit')
+async function creditCustomer(merchant: Caller, app: TestApp) {
+  await allowFeature(app, 'store_credit')
   const customer_ref = `Zoë/${randomUUID()}`
   const url = `/v1/merchant/store-credit/${encodeURIComponent(customer_ref)}/credit`
   const body = { amount_cents: 500, currency: 'USD', reason: 'a canary' }
@@ -298,12 +301,8 @@ async function makeCoupon(merchant: Caller) {
   return { id: made.body.coupon.id as string }
 }
 
-/** Both stores have the feature, so that only the group is missing in the other. */
 async function makeGroup(merchant: Caller, app: TestApp) {
-  for (const tenant of ['acme', 'globex']) {
-    const url = `/v1/entitlements/tenants/${tenant}/features/pricing_groups`
-    await app.operator.put(url, { state: 'allow' })
-  }
+  await allowFeature(app, 'pricing_groups')
   await plantVariant(await app.store('acme'), VARIANT)
   const made = await merchant.post(GROUPS, { name: 'a canary' })
   assert.ok(made.body.pricing_group, made.text)

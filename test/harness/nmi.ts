@@ -55,8 +55,11 @@ export interface TestNmi {
   close(): Promise<void>
 }
 
-/** A server that speaks NMI's wire format, keeps its own record, and fails on command. */
-export async function startNmi(securityKey: string): Promise<TestNmi> {
+/**
+ * A server that speaks NMI's wire format, keeps its own record, and fails on command. Each key is an
+ * account of its own, which knows nothing of the others.
+ */
+export async function startNmi(...securityKeys: string[]): Promise<TestNmi> {
   const calls: TestNmi['calls'] = []
   const journal: NmiTransaction[] = []
   const faults: Fault[] = []
@@ -68,8 +71,9 @@ export async function startNmi(securityKey: string): Promise<TestNmi> {
     const fault = faults.shift()
     const act = () => {
       if (typeof fault === 'object' && 'body' in fault) return fault.body
-      if (fields.security_key !== securityKey) return refuseKey(path)
-      if (path === '/api/query.php') return query(journal, fields)
+      if (!securityKeys.includes(fields.security_key ?? '')) return refuseKey(path)
+      const own = journal.filter((each) => each.fields.security_key === fields.security_key)
+      if (path === '/api/query.php') return query(own, fields)
       return transact(journal, fields, state.checkDuplicates, fault)
     }
     await answer(request, response, fault, act).catch(() => response.destroy())
@@ -157,7 +161,9 @@ function transact(
 ): string {
   if (typeof fault === 'object' && 'code' in fault) return refuse(fields, fault)
   const { type = '', orderid = '', amount = '0', transactionid } = fields
-  const target = journal.find((each) => each.id === transactionid)
+  const target = journal.find(
+    (each) => each.id === transactionid && each.fields.security_key === fields.security_key,
+  )
   const no = (why: string) => refuse(fields, { code: '300', text: `${why} REFID:3161855545` })
   if (type === '' && fields.customer_vault) return approve(fields, '')
   if (type === 'auth' || type === 'sale') {
@@ -286,6 +292,7 @@ const toXml = ({ id, order_id, condition, fields, actions }: NmiTransaction) => 
   <cc_number>${fields.ccnumber ? `4xxxxxxxxxxx${fields.ccnumber.slice(-4)}` : ''}</cc_number>
   <cc_exp>${fields.ccexp ?? ''}</cc_exp>
   <cc_type>visa</cc_type>
+  <currency>${fields.currency ?? 'USD'}</currency>
   <avs_response>N</avs_response>
   <csc_response>M</csc_response>
   <merchant_defined_field id="1">${fields.merchant_defined_field_1 ?? ''}</merchant_defined_field>

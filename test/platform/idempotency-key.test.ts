@@ -42,8 +42,13 @@ describe('the fingerprint of a request', () => {
       { ...BODY, card: { ...CARD, ccnumber: '4111-1111-1111-1111' } },
       { ...BODY, card: { ...CARD, cvv: '123' } },
       { ...BODY, card: { ccnumber: CARD.ccnumber, exp: CARD.exp } },
+      { ...BODY, quote_token: 'of another preview' },
     ]
     for (const body of same) assert.equal(of(body), of(BODY))
+    const accepted = (accepted_at: string, statement_version = '1') =>
+      of({ ...BODY, attestation: { accepted_at, statement_version } })
+    assert.equal(accepted('2026-01-01T00:00:00Z'), accepted('2026-01-02T00:00:00Z'))
+    assert.notEqual(accepted('2026-01-01T00:00:00Z'), accepted('2026-01-01T00:00:00Z', '2'))
   })
 
   test('differs for another card, amount, target, secret or unknown member', () => {

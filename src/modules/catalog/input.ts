@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { isCurrency } from '../stores/service.ts'
+import { checkCurrency } from '../stores/service.ts'
 import type { ProductFields, VariantFields } from './queries.ts'
 import {
   type NewProduct,
@@ -106,11 +106,6 @@ export function patchedProduct(before: ProductFields, patch: ProductPatch): Prod
     ...readSubscription(before, patch),
     metadata: patch.metadata === undefined ? before.metadata : checkMetadata(patch.metadata),
   }
-}
-
-function checkCurrency(currency: string): string {
-  if (!isCurrency(currency)) throw invalid('currency', 'must be a currency of ISO 4217')
-  return currency
 }
 
 export const newVariant = (given: NewVariant, storeCurrency: string): VariantFields => ({

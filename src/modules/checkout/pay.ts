@@ -68,7 +68,7 @@ export async function pay(
   await deps.at?.('authorized')
   if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (result.outcome !== 'approved') return { kind: 'declined', attempt_id, result }
-  return capture(deps, gateway, { attempt_id, amount_cents, risk, result, markUndone })
+  return capture(deps, gateway, { attempt_id, amount_cents, currency, risk, result, markUndone })
 }
 
 /** Goods that store credit and gift cards pay for are looked at like any others. */
@@ -81,6 +81,7 @@ export function payByTenders(risk: Risk): Outcome {
 interface Authorized {
   attempt_id: string
   amount_cents: number
+  currency: string
   risk: Risk
   result: GatewayResult
   markUndone: MarkUndone
@@ -90,7 +91,7 @@ interface Authorized {
 async function capture(
   deps: CheckoutDeps,
   gateway: Gateway,
-  { attempt_id, amount_cents, risk, result, markUndone }: Authorized,
+  { attempt_id, amount_cents, currency, risk, result, markUndone }: Authorized,
 ): Promise<Outcome> {
   const { avs, cvv, fraud_signal, txn_id } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
@@ -107,7 +108,7 @@ async function capture(
     if (!(await isVoided('invalid_state'))) return { kind: 'unknown', attempt_id }
     return { kind: 'rejected', attempt_id, result, verdict }
   }
-  const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents })
+  const captured = await gateway.capture({ ref: attempt_id, txn_id, amount_cents, currency })
   await deps.at?.('captured')
   if (captured.outcome === 'unknown') return { kind: 'unknown', attempt_id }
   if (captured.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
@@ -152,7 +153,7 @@ export async function recall(
   if (attempt.reason !== null && stands(lookup))
     return undo(deps, gateway, attempt, { lookup, verdict })
   if (lookup.state === 'authorized')
-    return capture(deps, gateway, { attempt_id, amount_cents, risk, result, markUndone })
+    return capture(deps, gateway, { attempt_id, amount_cents, currency, risk, result, markUndone })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
   // Voided by whoever came to that verdict, and did not live to say so.
   if (lookup.state === 'voided' && verdict.decision === 'rejected')

@@ -153,9 +153,9 @@ async function take(
   charge: ChargeRow,
 ): Promise<GatewayResult> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
-  const { amount_cents } = charge
+  const { amount_cents, currency } = charge
   const txn_id = charge.txn_id ?? ''
-  const result = await gateway.capture({ ref: plan.id, txn_id, amount_cents })
+  const result = await gateway.capture({ ref: plan.id, txn_id, amount_cents, currency })
   if (result.outcome === 'approved' || result.outcome === 'unknown') return result
   const found = await gateway.lookup({ txn_id })
   return isNotTaken(found, charge) ? result : payments.resultOfLookup(found)

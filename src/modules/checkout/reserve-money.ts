@@ -3,7 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import * as orders from '../orders/money.ts'
 import type { WaitingOrder } from '../orders/schema.ts'
 import * as payments from '../payments/service.ts'
-import type { DiscountTerms } from '../pricing/service.ts'
+import { keptTerms } from '../pricing/service.ts'
 import type { Begun, Placing } from './begun.ts'
 import type { PricedBy, Risk } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
@@ -74,7 +74,8 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     shipping: request.shipping ?? null,
     tax: request.tax ?? null,
     expedited: request.expedited ?? false,
-    coupon: sale.coupon !== null && priced.coupon.applied ? termsOf(sale.coupon) : null,
+    coupon:
+      sale.coupon !== null && priced.coupon.applied ? keptTerms(sale.coupon, priced.lines) : null,
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
     subscriptions,
@@ -103,15 +104,6 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     risk: { ...risk },
   }
 }
-
-const termsOf = (coupon: DiscountTerms): DiscountTerms => ({
-  type: coupon.type,
-  percent_bps: coupon.percent_bps,
-  amount_cents: coupon.amount_cents,
-  min_subtotal_cents: coupon.min_subtotal_cents,
-  max_discount_cents: coupon.max_discount_cents,
-  applies_to: coupon.applies_to,
-})
 
 /** How often a line that is subscribed to comes again, as its product says now. */
 function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscriptions'] {

@@ -1,4 +1,4 @@
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -73,7 +73,7 @@ const OF_ANOTHER: readonly AttemptKind[] = ['release', 'void']
 
 /** An approval names what it is about, and all of it: a part is no payment. */
 async function requireApproval(
-  db: TenantDb,
+  db: Db,
   attempt: Attempt,
   { txn_id, amount_cents }: Resolution,
 ): Promise<void> {
@@ -91,10 +91,10 @@ async function requireApproval(
     const words = 'It is being taken back: once the shopper has the money, say `declined`.'
     throw refusal('taken_back', words)
   }
-  if (await payments.isTxnTaken(db, attempt, txn_id)) {
-    throw refusal('txn_taken', 'That transaction is another payment of the store.')
-  }
+  if (await payments.isTxnTaken(db, attempt, txn_id)) throw taken()
 }
+
+const taken = () => refusal('txn_taken', 'That transaction is another payment of the store.')
 
 const invalid = (path: string, message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
@@ -172,6 +172,8 @@ async function decide(
     await db.transaction('checkout: resolve by hand', async (tx) => {
       await work.hold(tx)
       if (!(await payments.closeByHand(tx, attempt, said))) throw busy()
+      // Asked again, since the gateway was asked in between, and it may be said of two at once.
+      if (said.outcome === 'approved') await requireApproval(tx, attempt, said)
       await record(tx, actor, attempt, said, 'operator')
       const { id: attempt_id, kind, order_id, amount_cents } = attempt
       await orderRows.insertTimeline(tx, order_id, {

@@ -31,12 +31,14 @@ export async function reject(
   { note = null, ban }: Rejection,
 ): Promise<Answer> {
   if (asked.claim.recoveryPoint === STARTED) {
-    const order = await orders.get(db, orderId)
-    orders.requireAllowed(order, 'reject')
-    if (ban)
-      await db.transaction('checkout: ban', (tx) => banShopper(tx, asked.actor, order.id, ban))
+    orders.requireAllowed(await orders.get(db, orderId), 'reject')
   }
-  return cancel(deps, db, asked, orderId, { reason: 'fraud', note, restock: true, as: 'reject' })
+  // With the order in hand: whoever was released meanwhile is not banned.
+  const also = async (tx: Tx, { id }: OrderRow) => {
+    if (ban) await banShopper(tx, asked.actor, id, ban)
+  }
+  const wish = { reason: 'fraud', note, restock: true, as: 'reject' } as const
+  return cancel(deps, db, asked, orderId, { ...wish, also })
 }
 
 /** Bans the shopper of an order by the facts that it knows. What it does not know is left out. */

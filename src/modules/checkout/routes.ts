@@ -58,13 +58,13 @@ export const storefrontRoutes =
       },
       async (request, reply) => {
         const { db, body } = request
-        const source = readSource(body, deps.clock)
         const options = { operation: 'checkout', secret: deps.idempotencyKey }
-        return once(request, reply, options, (claim) =>
-          claim.recoveryPoint === STARTED
-            ? place(deps, db, claim, { request: readRequest(body), source })
-            : resume(deps, db, claim),
-        )
+        return once(request, reply, options, async (claim) => {
+          if (claim.recoveryPoint !== STARTED) return resume(deps, db, claim)
+          // Not before: the key of what was bought answers also when the card has run out since.
+          const source = readSource(body, deps.clock)
+          return place(deps, db, claim, { request: readRequest(body), source })
+        })
       },
     )
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
 import { OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
-import { CardInput } from '../payments/schema.ts'
+import { CardInput } from '../payments/card-schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import type { DiscountTerms } from '../pricing/service.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'

@@ -96,8 +96,13 @@ async function weighFailure(
   db: TenantDb,
   order_id: string,
 ): Promise<void> {
-  const { customer_ref, email, ip } = await orders.get(db, order_id)
-  await fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
+  const [{ customer_ref, email, ip }, charges] = await Promise.all([
+    orders.get(db, order_id),
+    orders.listCharges(db, order_id),
+  ])
+  const card_fingerprint = charges.find(({ tender }) => tender === 'card')?.card_fingerprint
+  const facts = { customer_ref, email, ip, card_fingerprint }
+  await fraud.noteFailure(limits, db.tenant, facts).catch(() => {})
 }
 
 /** Without a verdict where a person has come to one. */

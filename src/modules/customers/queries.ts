@@ -76,8 +76,9 @@ const matching = (db: Db, { q, tag }: CustomerFilters) =>
       ...(q === undefined
         ? []
         : [
-            sql`position(lower(${q}::text)
-                         in lower(concat_ws(' ', customer_ref, name, email))) > 0`,
+            sql`exists (select
+                         from unnest(array[customer_ref, name, email]) as part
+                        where position(lower(${q}::text) in lower(part)) > 0)`,
           ]),
       ...(tag === undefined ? [] : [sql`${tag} = any (tags)`]),
     ],

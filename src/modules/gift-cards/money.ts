@@ -51,7 +51,10 @@ async function issueCards(
   await entitlements.requireFeature(tx, FEATURE)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   const { initial_balance_cents: cents, count } = wanted
-  const currency = wanted.currency ?? (await stores.holdCurrency(tx))
+  const currency =
+    wanted.currency === undefined
+      ? await stores.holdCurrency(tx)
+      : stores.checkCurrency(wanted.currency)
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)
   const cards = await queries.insertCards(tx, rows, {
@@ -119,8 +122,8 @@ export function adjust(
   { delta_cents, reason }: Adjustment,
 ) {
   return db.transaction('gift cards: adjust', async (tx) => {
-    const card = await getLocked(tx, id)
     await entitlements.requireFeature(tx, FEATURE)
+    const card = await getLocked(tx, id)
     if (card.status === 'expired') throw refuseState(card, [])
     if (card.balance_cents - card.held_cents + delta_cents < 0) throw insufficient(card)
     if (card.balance_cents + delta_cents > AMOUNT_CENTS_MAX) {
@@ -162,9 +165,7 @@ export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, wanted: W
   const { currency, wanted_cents, order_id } = wanted
   const code = readCode(wanted.code)
   const card = code === null ? null : await queries.lockByCode(tx, hashCode(keys, tx.tenant, code))
-  const usable = card?.status === 'active' || card?.status === 'depleted'
-  if (card === null || !usable || card.currency !== currency)
-    throw new ApiError('gift_card_invalid')
+  if (!isUsable(card) || card.currency !== currency) throw new ApiError('gift_card_invalid')
   const { id, code_last4: last4 } = card
   const amount_cents = Math.max(0, Math.min(card.balance_cents - card.held_cents, wanted_cents))
   if (amount_cents > 0) {

@@ -86,8 +86,8 @@ function change(
   act: (tx: Tx, card: GiftCard) => Promise<GiftCard> | null,
 ): Promise<GiftCard> {
   return db.transaction(`gift cards: ${what}`, async (tx) => {
-    const before = await getLocked(tx, id)
     await entitlements.requireFeature(tx, FEATURE)
+    const before = await getLocked(tx, id)
     const after = await act(tx, before)
     if (after === null) return before
     await audit.record(tx, actor, {

@@ -2,7 +2,7 @@ import type { TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as fraud from '../fraud/service.ts'
 import type { Source } from '../payments/service.ts'
-import type { OrderRow } from './schema.ts'
+import type { ChargeRow, OrderRow } from './schema.ts'
 import type { OrderDeps } from './words.ts'
 
 /**
@@ -41,5 +41,8 @@ export const weighFailure = (
   { limits }: OrderDeps,
   db: TenantDb,
   { customer_ref, email, ip }: OrderRow,
+  { card_fingerprint }: Pick<ChargeRow, 'card_fingerprint'>,
 ): Promise<void> =>
-  fraud.noteFailure(limits, db.tenant, { customer_ref, email, ip }).catch(() => {})
+  fraud
+    .noteFailure(limits, db.tenant, { customer_ref, email, ip, card_fingerprint })
+    .catch(() => {})

@@ -45,12 +45,17 @@ import {
 /** The recovery point at which a cancellation waits for its gateways. */
 export const CANCELLING = 'cancelling'
 
+export interface Cancelling extends CancelWish {
+  /** Done with the order in hand, once it may be cancelled: what it throws leaves all as it was. */
+  also?: (tx: Tx, order: OrderRow) => Promise<void>
+}
+
 export async function cancel(
   deps: OrderDeps,
   db: TenantDb,
   { actor, claim }: Asked,
   orderId: string,
-  wish: CancelWish,
+  { also, ...wish }: Cancelling,
 ): Promise<idempotency.Answer> {
   if (claim.recoveryPoint === CANCELLING) return resumeCancel(deps, db, claim)
   const begun = await db.transaction('orders: begin to cancel', async (tx) => {
@@ -59,6 +64,7 @@ export async function cancel(
       return repeat(tx, claim, order, { actor: actorOf(actor), as: wish.as })
     }
     await begin(tx, order, wish, actorOf(actor))
+    await also?.(tx, order)
     return idempotency.advance(tx, claim, CANCELLING, order.id)
   })
   if (begun.state === 'answered') return begun

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors.ts'
 import { once } from '../../http/idempotent.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import type { Answer } from '../../platform/idempotency.ts'
+import { type Answer, STARTED } from '../../platform/idempotency.ts'
 import { readSource } from '../payments/service.ts'
 import { cancel } from './cancel-money.ts'
 import {
@@ -21,7 +21,7 @@ import {
   ShopperRefund,
   ShopperRefunded,
 } from './change-schema.ts'
-import { edit } from './edit-money.ts'
+import { type EditWish, edit } from './edit-money.ts'
 import type { Asked } from './operations.ts'
 import { previewRefund, refund } from './refund-money.ts'
 import type { OrderDeps } from './words.ts'
@@ -165,11 +165,14 @@ async function shopperEdit(app: App, deps: OrderRouteDeps) {
     (request, reply) => {
       const { db, body, params } = request
       const what = { operation: 'edit', plane: 'shopper', id: params.orderId } as const
-      const source = readSource({ card: body.card }, deps.clock)
-      const wish = { body, funds: { by: 'card', source }, note: noteOf(null, body.actor) } as const
-      return doOnce(deps)(request, reply, what, (asked) =>
-        edit(deps, db, asked, params.orderId, wish),
-      )
+      const note = noteOf(null, body.actor)
+      return doOnce(deps)(request, reply, what, async (asked) => {
+        // What was begun goes on by the gateway's record, also when the card has run out since.
+        const isNew = asked.claim.recoveryPoint === STARTED
+        const source = isNew ? readSource({ card: body.card }, deps.clock) : null
+        const wish: EditWish = { body, funds: { by: 'card', source }, note }
+        return edit(deps, db, asked, params.orderId, wish)
+      })
     },
   )
 }

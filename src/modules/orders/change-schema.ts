@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Amount, Cents, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
-import { AttemptKind, CardInput, GatewayName } from '../payments/schema.ts'
+import { CardInput } from '../payments/card-schema.ts'
+import { AttemptKind, GatewayName } from '../payments/schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import {
   FulfillmentStatus,
@@ -105,7 +106,7 @@ const editFields = {
   charge_id: Type.Optional(Nullable(SomeId)),
   shipping: Type.Optional(Nullable(ShippingPolicy)),
   tax: Type.Optional(Nullable(TaxPolicy)),
-  expedited: Type.Optional(Type.Boolean()),
+  expedited: Type.Optional(Nullable(Type.Boolean())),
 }
 
 export const ShopperEdit = Type.Object({

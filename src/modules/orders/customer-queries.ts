@@ -2,15 +2,16 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
+import { SYSTEM } from '../../platform/audit.ts'
 import { CustomerStats, GiftCardUse, SavedAddress } from './customer-schema.ts'
 import { orderColumns } from './queries.ts'
-import { MerchantOrder } from './schema.ts'
+import { MERCHANT_HOLD, MerchantOrder } from './schema.ts'
 
 /** What stands where a person's words were. */
 const ERASED = '[erased]'
 
-/** Words of our own code, such as `fraud_review`, are nobody's. */
-const CODE_LIKE = '^[a-z0-9_]+$'
+/** What a hold says for which nobody gave a reason, or which is the platform's own. */
+const ownHold = sql`(hold_by = ${SYSTEM.name} or hold_reason = ${MERCHANT_HOLD})`
 
 /** Orders that were placed and are no test; sums of those in the one currency. */
 export const sumOrders = (db: Db, customer_refs: readonly string[], currency: string) =>
@@ -112,14 +113,18 @@ export const listRefsByEmail = (
 /** What is held before its payment was taken is being paid, too: a release would go on with it. */
 const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
+/** Also what was given back in part: its status no longer says whether it was sent. */
+const toBeSent = sql`(status in ('placed', 'processing', 'on_hold', 'partially_shipped')
+  or (status = 'partially_refunded'
+      and fulfillment_status in ('unfulfilled', 'processing', 'partially_shipped')))`
+
 /** Busy is what is being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
     Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
     sql`
     select count(*)::int as orders,
-           count(*) filter (where status in ('placed', 'processing', 'on_hold',
-                                             'partially_shipped'))::int as open,
+           count(*) filter (where ${toBeSent})::int as open,
            count(*) filter (where ${beingPaid} or operation_lease_until > now())::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
@@ -133,6 +138,11 @@ interface Erasure {
   before: string
   limit: number
 }
+
+/** What a change that is under way would still write down of the person when it ends. */
+const erasedPlan = sql`
+  jsonb_set(jsonb_set(operation, '{note}', 'null', false),
+            '{charge,card_fingerprint}', 'null', false)`
 
 /**
  * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
@@ -153,10 +163,8 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     )
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
-           ship_to = null,
-           cancel_reason = case when cancel_reason ~ ${CODE_LIKE} then cancel_reason
-                                when cancel_reason is not null then ${ERASED} end,
-           hold_reason = case when hold_reason ~ ${CODE_LIKE} then hold_reason
+           ship_to = null, operation = ${erasedPlan},
+           hold_reason = case when ${ownHold} then hold_reason
                               when hold_reason is not null then ${ERASED} end
       from picked
      where o.tenant_ref = ${tx.tenant} and o.id = picked.id
@@ -172,7 +180,7 @@ export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
     update refunds set reason = ${ERASED}
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
-       and reason !~ ${CODE_LIKE}`)
+       and reason is not null`)
 
 /** Answers about a refund are kept under its own id. */
 export const listRefundIds = (db: Db, order_ids: readonly string[]) =>

@@ -3,22 +3,32 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import * as marketing from '../marketing/service.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as notes from './note-queries.ts'
 import { findOrder, insertTimeline, listCharges, listItems } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listRefunds } from './refund-queries.ts'
-import type { MerchantOrder, Note, OrderRow } from './schema.ts'
+import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow } from './schema.ts'
 import * as orders from './service.ts'
 
 /** What merchants and shoppers see of orders, and what moves no money. */
 
 export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
+  const wanted = await withCode(db, filters)
   const [found, { total }] = await Promise.all([
-    reads.listOrders(db, filters, page),
-    reads.countOrders(db, filters),
+    reads.listOrders(db, wanted, page),
+    reads.countOrders(db, wanted),
   ])
   return { orders: found, total, ...page }
+}
+
+/** An order has its coupon's code as the merchant wrote it, and is looked for as a shopper types it. */
+export async function withCode(db: Db, filters: reads.OrderFilters): Promise<reads.OrderFilters> {
+  const { coupon_code } = filters
+  if (coupon_code === undefined) return filters
+  const coupon = await marketing.findForCheckout(db, coupon_code)
+  return coupon === null ? filters : { ...filters, coupon_code: coupon.code }
 }
 
 /** A customer's own orders, as the customer sees them. */
@@ -93,7 +103,9 @@ export function hold(
   const work: Work = async (tx, order) => {
     const { name: by } = actor
     const at = new Date().toISOString()
-    const held = await orders.change(tx, order, { hold: { reason: reason ?? 'merchant', by, at } })
+    const held = await orders.change(tx, order, {
+      hold: { reason: reason ?? MERCHANT_HOLD, by, at },
+    })
     await insertTimeline(tx, order.id, { type: 'held', actor: by })
     await webhooks.emit(tx, {
       type: 'commerce.order.held.v1',

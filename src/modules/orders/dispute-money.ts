@@ -4,7 +4,7 @@ import * as audit from '../../platform/audit.ts'
 import * as webhooks from '../webhooks/service.ts'
 import type { DisputeChange } from './change-schema.ts'
 import { exceeds, promise, settle } from './give-back-money.ts'
-import { requireFree } from './operations.ts'
+import { busy, requireFree } from './operations.ts'
 import { insertTimeline, listCharges } from './queries.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
@@ -92,10 +92,14 @@ function isHoldable(order: OrderRow): boolean {
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
 
+/** Whether an order is held by its dispute alone, and so for no longer than that lasts. */
+export const isHeldByDispute = ({ hold }: OrderRow): boolean =>
+  hold?.reason === DISPUTE && hold.by === audit.SYSTEM.name
+
 /** The dispute is over. A hold that a person has put on the order stays. */
-const over = ({ hold }: OrderRow) => ({
+const over = (order: OrderRow) => ({
   disputed_at: null,
-  ...(hold?.reason === DISPUTE && { hold: null }),
+  ...(isHeldByDispute(order) && { hold: null }),
 })
 
 /** The money stays: the order is where it was before. */
@@ -120,6 +124,8 @@ async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promi
     listCharges(tx, order.id),
     refunds.sumPromised(tx, order.id),
   ])
+  // What a refund has promised is the bank's after all, if the gateway refuses it.
+  if (promised.pending > 0) throw busy()
   const cards = charges.filter(({ tender }) => tender === 'card')
   const most = refundableOf(cards)
   const amount = wanted ?? most

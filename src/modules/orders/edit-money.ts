@@ -59,9 +59,14 @@ export async function edit(
   const order = await get(db, orderId)
   const before = await listItems(db, order.id)
   const after = withQuantities(before, wish.body)
+  const requireSame = async (tx: Tx, locked: OrderRow) => {
+    if (!(await isSame(tx, order, locked, before))) throw busy()
+  }
   if (after === null) {
+    requireCharge(await listCharges(db, order.id), wish.body.charge_id)
     const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
-    return cancel(deps, db, asked, orderId, { reason, note: wish.note, restock: true, as: 'edit' })
+    const rest = { note: wish.note, restock: true, as: 'edit', also: requireSame } as const
+    return cancel(deps, db, asked, orderId, { reason, ...rest })
   }
   requireAllowed(order, 'edit')
   const edited = await priceEdit(db, deps.tax, order, { before, after, wish: wish.body })
@@ -71,7 +76,7 @@ export async function edit(
     isCharged && funds.source !== null ? await requireAdmitted(deps, db, order, funds.source) : []
   const begun = await db.transaction('orders: begin an edit', async (tx) => {
     const locked = await lock(tx, order.id)
-    if (!(await isSame(tx, order, locked, before))) throw busy()
+    await requireSame(tx, locked)
     const actor = actorOf(asked.actor)
     const source = await begin(tx, deps, locked, { edited, wish, actor, ban_ids })
     return { source, held: await idempotency.advance(tx, claim, EDITING, order.id) }
@@ -207,7 +212,9 @@ async function conclude(
   if (unknown.length > 0) return leave(deps, db, claim, order, unknown, source !== 'left')
   await deps.at?.('edit-answered')
   const answer = await db.transaction('orders: edit', (tx) => end(tx, claim, order.id, heard))
-  if (heard.charged?.kind === 'refused') await weighFailure(deps, db, order)
+  const { charge } = requirePlan(order)
+  if (charge !== null && heard.charged?.kind === 'refused')
+    await weighFailure(deps, db, order, charge)
   return answer
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
@@ -69,7 +70,8 @@ export async function priceEdit(
   const policy = wish.tax ?? kept.tax ?? null
   const expedited = wish.expedited ?? kept.expedited ?? false
   const coupon = order.coupon_code === null ? null : await couponOf(db, order.id, kept)
-  const slugs = coupon?.applies_to ? await collectionsOf(db, after) : new Map<string, string[]>()
+  const isByCollection = (coupon?.applies_to?.collection_slugs.length ?? 0) > 0
+  const slugs = isByCollection ? await collectionsOf(db, after) : new Map<string, string[]>()
   const lines = after.map((item) => ({
     ...item,
     list_price_cents: item.unit_price_cents,
@@ -91,7 +93,10 @@ export async function priceEdit(
   }
 }
 
-/** Of what is for sale no more the collections are not known: a coupon for one no longer fits it. */
+/**
+ * For an order that did not keep what its coupon is for. Of what is for sale no more the collections are
+ * not known: a coupon for one no longer fits it.
+ */
 async function collectionsOf(db: Db, items: readonly OrderItem[]) {
   const found = await catalog.variantsForSale(
     db,
@@ -163,7 +168,7 @@ function unitsOf(items: readonly OrderItem[]): Map<string, number> {
 /** Whether nobody has changed the order between its pricing and its lock. */
 export async function isSame(
   db: Db,
-  { total_cents, refunded_cents, captured_cents }: OrderRow,
+  { total_cents, refunded_cents, captured_cents, pricing }: OrderRow,
   now: OrderRow,
   before: readonly OrderItem[],
 ): Promise<boolean> {
@@ -172,6 +177,8 @@ export async function isSame(
     now.total_cents === total_cents &&
     now.refunded_cents === refunded_cents &&
     now.captured_cents === captured_cents &&
+    // It may cost the same otherwise, such as sooner.
+    isDeepStrictEqual(now.pricing, pricing) &&
     items.every((item, at) => item.quantity === before[at]?.quantity)
   )
 }

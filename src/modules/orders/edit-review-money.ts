@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import * as fraud from '../fraud/service.ts'
 import * as webhooks from '../webhooks/service.ts'
+import { isHeldByDispute } from './dispute-money.ts'
 import { insertTimeline } from './queries.ts'
 import type { OrderRow } from './schema.ts'
 import { forMerchant } from './service.ts'
@@ -16,11 +17,15 @@ interface Reviewed {
 
 const REASON = 'fraud_review'
 
-/** How the order is held for it. Null where nobody needs to look, or it is held already. */
-export const reviewOf = ({ hold }: OrderRow, { ban_ids }: Reviewed) =>
-  ban_ids.length === 0 || hold !== null
-    ? null
-    : { reason: REASON, by: 'system', at: new Date().toISOString() }
+/**
+ * How the order is held for it. Null where nobody needs to look, or it is held already: until somebody
+ * releases it, and not only until a dispute is over.
+ */
+export function reviewOf(order: OrderRow, { ban_ids }: Reviewed) {
+  const isHeld = order.hold !== null && !isHeldByDispute(order)
+  if (ban_ids.length === 0 || isHeld) return null
+  return { reason: REASON, by: 'system', at: new Date().toISOString() }
+}
 
 /** What was found, for the log and for whoever looks. */
 export function recordReview(tx: Tx, { id: order_id }: OrderRow, { ban_ids }: Reviewed) {

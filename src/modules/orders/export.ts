@@ -1,4 +1,5 @@
 import type { Db } from '../../db/database.ts'
+import { withCode } from './desk.ts'
 import { listBelow, type OrderFilters } from './read-queries.ts'
 import type { MerchantOrder } from './schema.ts'
 
@@ -62,9 +63,10 @@ const rowOf = (order: MerchantOrder): string =>
  */
 export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<string> {
   yield `${header}\r\n`
+  const wanted = await withCode(db, filters)
   let below = Number.MAX_SAFE_INTEGER
   for (;;) {
-    const orders = await listBelow(db, filters, below, PAGE_ROWS)
+    const orders = await listBelow(db, wanted, below, PAGE_ROWS)
     const last = orders.at(-1)
     if (last === undefined) return
     yield `${orders.map(rowOf).join('\r\n')}\r\n`

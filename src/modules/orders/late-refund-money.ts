@@ -46,16 +46,18 @@ export async function countLateRefund(
 ): Promise<'counted' | 'beyond' | 'nothing' | 'busy'> {
   if (word.kind !== 'approved') return 'nothing'
   const order = await lock(tx, attempt.order_id)
-  if (order.busy) return 'busy'
-  const charges = await listCharges(tx, order.id)
+  const [charges, promised] = await Promise.all([
+    listCharges(tx, order.id),
+    queries.sumPromised(tx, order.id),
+  ])
+  // What another refund has promised comes back if the gateway refuses it, as it may because of this.
+  if (order.busy || promised.pending > 0) return 'busy'
   const { charge_id, captured_cents } = chargeOf(charges, attempt.charge_id ?? '')
   const { amount_cents, currency } = attempt
   if (byVoid && amount_cents !== captured_cents) return 'nothing'
-  const promised = await queries.sumPromised(tx, order.id)
   if ((await queries.takeFromCharge(tx, charge_id, amount_cents)) === 0) {
-    if (byVoid) return 'nothing'
-    // What is only promised to another refund may be free again once that has ended.
-    return promised.pending > 0 ? 'busy' : 'beyond'
+    const isCounted = byVoid && (await queries.findWhole(tx, charge_id)) !== null
+    return isCounted ? 'nothing' : 'beyond'
   }
   const parts = splitAmount(amount_cents, atLeastNothing(less(partsOf(order), promised)))
   const refund_id = randomUUID()

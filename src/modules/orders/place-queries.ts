@@ -145,8 +145,7 @@ export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts
       returning id, created_at
     ), charge as (
       update charges c
-         set status = case when tender = 'card' then ${card.status}
-                           when ${card.status} = 'captured' then 'captured' else status end,
+         set status = ${card.status},
              captured_cents = case when ${card.status} = 'captured' then amount_cents else 0 end,
              txn_id = case when tender = 'card' then coalesce(${card.txn_id}, txn_id) end,
              vault_id = case when tender = 'card' then coalesce(${card.vault_id}, vault_id) end,

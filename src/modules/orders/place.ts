@@ -122,9 +122,8 @@ export function settled(
 function settledCharge(charge: ChargeRow, paid: queries.CardOutcome): ChargeRow {
   if (charge.status !== 'pending' && charge.status !== 'authorized') return charge
   const captured_cents = paid.status === 'captured' ? charge.amount_cents : 0
-  const isCard = charge.tender === 'card'
-  const status = isCard || paid.status === 'captured' ? paid.status : charge.status
-  if (!isCard) return { ...charge, status, captured_cents }
+  const { status } = paid
+  if (charge.tender !== 'card') return { ...charge, status, captured_cents }
   const { card, txn_id, vault_id } = charge
   return {
     ...charge,

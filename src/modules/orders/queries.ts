@@ -80,14 +80,15 @@ export const setChargeStatus = (
     update charges set status = ${status}
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
 
-/** How often a customer has bought here. */
+/** How often a customer has bought here. What was cancelled was never sent, and all of it given back. */
 export const countPlaced = (db: Db, customerRef: string) =>
   db.one(
     Type.Object({ total: Type.Integer() }),
     sql`
     select count(*)::int as total
       from orders
-     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null`,
+     where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null
+       and cancelled_at is null`,
   )
 
 export const findOrder = (db: Db, id: string) =>
@@ -101,14 +102,7 @@ export const findOrder = (db: Db, id: string) =>
 
 /** Keeps the order from being changed by anyone else until the transaction ends. */
 export const lockOrder = (tx: Tx, id: string) =>
-  tx.maybe(
-    OrderRow,
-    sql`
-    select ${rowColumns}
-      from orders o, ${quantities}
-     where o.tenant_ref = ${tx.tenant} and o.id = ${id}
-       for update of o`,
-  )
+  tx.run(sql`select from orders where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
 export const listItems = (db: Db, orderId: string) =>
   db.many(

@@ -218,7 +218,7 @@ async function wantedParts(
     return { parts: splitAmount(amount, left), items: [] }
   }
   if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
-  const lines = wanted === undefined ? [] : unitsOf(await listItems(db, order.id), wanted, most)
+  const lines = wanted === undefined ? [] : await unitsOf(db, order, wanted, most)
   const parts = {
     product_cents: sum(lines.map(({ share }) => share.product_cents)),
     tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
@@ -236,11 +236,16 @@ const ambiguous = () =>
   })
 
 /** What units are worth by the shares that were stored with their line. Shipping is named apart. */
-function unitsOf(
-  lines: readonly OrderItem[],
+async function unitsOf(
+  db: Db,
+  order: OrderRow,
   wanted: readonly { order_item_id: string; quantity: number }[],
   refundable_cents: number,
 ) {
+  const [lines, given] = await Promise.all([
+    listItems(db, order.id),
+    queries.listGivenUnits(db, order.id),
+  ])
   const quantities = new Map<string, number>()
   for (const { order_item_id, quantity } of wanted) {
     const id = order_item_id.toLowerCase()
@@ -253,8 +258,24 @@ function unitsOf(
     if (quantity > refundable_quantity) {
       throw exceeds(refundable_cents, { items: [{ order_item_id, refundable_quantity }] })
     }
-    const share = pricing.lineShare(line, line.refunded_quantity, quantity)
+    const before = given.find((each) => each.order_item_id === order_item_id)
+    const share = shareOf(line, quantity, before)
     const amount_cents = share.product_cents + share.tax_cents
     return { share, item: { order_item_id, quantity, amount_cents } }
   })
+}
+
+/**
+ * The last units of a line take what is left of it. Their stored share is another one where later units
+ * were given back while a refund of earlier ones was under way, and that has come to nothing.
+ */
+function shareOf(line: OrderItem, quantity: number, before: queries.GivenUnits | undefined) {
+  const share = pricing.lineShare(line, line.refunded_quantity, quantity)
+  const isLast = line.refunded_quantity + quantity === line.quantity
+  // Of what was given back only in part no units count, and so no amount.
+  if (!isLast || before?.quantity !== line.refunded_quantity) return share
+  const all = line.line_total_cents - line.discount_cents + line.tax_cents
+  const left = Math.max(0, all - before.amount_cents)
+  const product_cents = Math.max(0, left - share.tax_cents)
+  return { ...share, product_cents, tax_cents: left - product_cents }
 }

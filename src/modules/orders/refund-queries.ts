@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { Id } from '../../kernel/schema.ts'
+import { Cents, Id } from '../../kernel/schema.ts'
 import type { Parts } from './refund-plan.ts'
 import { RefundRow } from './schema.ts'
 
@@ -72,6 +72,19 @@ export const takeFromCharge = (tx: Tx, chargeId: string, cents: number) =>
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}
        and status = 'captured' and refunded_cents + ${cents} <= captured_cents`)
 
+/** The refund by which a gateway has given back all of a charge, if there is one. */
+export const findWhole = (tx: Tx, chargeId: string) =>
+  tx.maybe(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select t.refund_id
+      from refund_tenders t
+      join charges c using (tenant_ref, charge_id)
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and t.status = 'succeeded'
+       and t.attempt_id is not null and t.amount_cents = c.captured_cents
+     limit 1`,
+  )
+
 /** The promise could not be kept. */
 export const returnToCharge = (tx: Tx, chargeId: string, cents: number) =>
   tx.run(sql`
@@ -91,6 +104,22 @@ export const countUnits = (
       from jsonb_to_recordset(${JSON.stringify(items)}) as i (order_item_id uuid, quantity int)
      where o.tenant_ref = ${tx.tenant} and o.id = i.order_item_id
        and o.refunded_quantity + ${sign}::int * i.quantity between 0 and o.quantity`)
+
+const GivenUnits = Type.Object({ order_item_id: Id, quantity: Type.Integer(), amount_cents: Cents })
+export type GivenUnits = Static<typeof GivenUnits>
+
+/** How many units of each line were given back or are about to be, and for how much. */
+export const listGivenUnits = (db: Db, orderId: string) =>
+  db.many(
+    GivenUnits,
+    sql`
+    select i.order_item_id, sum(i.quantity)::int as quantity,
+           sum(i.amount_cents)::bigint as amount_cents
+      from refund_items i
+      join refunds r using (tenant_ref, refund_id)
+     where tenant_ref = ${db.tenant} and r.order_id = ${orderId} and r.status <> 'failed'
+     group by i.order_item_id`,
+  )
 
 const columns = sql`
   r.refund_id, r.order_id, r.kind, r.status, r.method, r.amount_cents, r.product_cents,

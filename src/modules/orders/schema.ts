@@ -33,6 +33,9 @@ const ShownShipTo = Type.Object({
   country: Type.String(),
 })
 
+/** Why an order is held where the merchant gave no reason, and all that its shopper is told of one. */
+export const MERCHANT_HOLD = 'merchant'
+
 export const Hold = Type.Object({
   reason: Type.String(),
   placed_at: Timestamp,

@@ -1,3 +1,4 @@
+import { allOf } from '../../db/all-of.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -6,6 +7,7 @@ import { isShopper, requireFree, underWayOf } from './operations.ts'
 import * as queries from './queries.ts'
 import {
   type ChargeRow,
+  MERCHANT_HOLD,
   MerchantOrder,
   type OrderCharge,
   type OrderRefund,
@@ -52,10 +54,12 @@ export async function get(db: Db, id: string): Promise<OrderRow> {
 export const countPlaced = async (db: Db, customerRef: string): Promise<number> =>
   (await queries.countPlaced(db, customerRef)).total
 
-/** The order, under its lock: nobody else changes it before this transaction ends. */
+/**
+ * The order, under its lock: nobody else changes it before this transaction ends. Read by a statement
+ * of its own, since one that has waited for the lock shows the lines as they were before.
+ */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
-  const order = isUuid(id) ? await queries.lockOrder(tx, id) : null
-  if (order === null) throw new ApiError('order_not_found')
+  const [, order] = await allOf([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
   return order
 }
 
@@ -126,7 +130,7 @@ const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[])
 export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder => {
   const { hold } = order
   const isMerchants = hold !== null && hold.by !== SYSTEM.name
-  const shown = isMerchants ? { ...hold, reason: 'merchant', by: 'merchant' } : hold
+  const shown = isMerchants ? { ...hold, reason: MERCHANT_HOLD, by: 'merchant' } : hold
   return pick({ ...order, hold: shown }, SHOPPERS)
 }
 

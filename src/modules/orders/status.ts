@@ -243,8 +243,9 @@ const CONDITIONS: Record<Action, Condition> = {
       ['not_captured', (f) => f.placed_at !== null],
     ],
   },
+  // Before anything was captured there is nothing to wait for, but nothing to give back.
   refund: {
-    after: [...SETTLED, 'last_refund'],
+    after: [...ALONE, 'last_refund'],
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
     guards: [captured],
   },

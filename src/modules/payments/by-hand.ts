@@ -28,6 +28,7 @@ const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal'
 export async function closeByHand(tx: Tx, attempt: Attempt, said: Said): Promise<boolean> {
   const { id, kind } = attempt
   const isWatched = said.outcome === 'not_found' && WATCHED.includes(kind)
+  if (said.txn_id !== undefined) await handQueries.lockTxn(tx, said.txn_id)
   const closed = isWatched
     ? await queries.markNotFound(tx, id)
     : await queries.closeAttempt(tx, id, saidResult(attempt, said))

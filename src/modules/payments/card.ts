@@ -2,7 +2,8 @@ import { ApiError } from '../../errors.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
-import type { CardFacts, CardInput } from './schema.ts'
+import type { CardInput, TypedCard } from './card-schema.ts'
+import type { CardFacts } from './schema.ts'
 
 /**
  * A card in our hands. It has nothing to enumerate, so whatever prints, copies or stores objects
@@ -47,7 +48,7 @@ interface Issue {
 }
 
 /** Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it. */
-export function readCard(input: CardInput, clock: Clock = systemClock): Card {
+export function readCard(input: TypedCard, clock: Clock = systemClock): Card {
   const issues: Issue[] = []
   const refuse = (member: string, message: string) => {
     issues.push({ path: `card.${member}`, message })
@@ -74,17 +75,21 @@ export function readSource(
   clock: Clock = systemClock,
 ): { card: Card } | { payment_token: string } | null {
   const { card, payment_token } = input
-  if (payment_token === undefined || payment_token === null) {
-    return card ? { card: readCard(card, clock) } : null
+  if (payment_token !== undefined && payment_token !== null) {
+    return readToken('payment_token', payment_token, card ? 'beside a card' : null)
   }
-  const message = card
-    ? 'must be left out beside a card'
-    : TOKEN.test(payment_token)
-      ? null
-      : 'must be 1 to 255 visible ASCII characters'
-  if (message === null) return { payment_token }
-  const issues = [{ path: 'payment_token', message }]
-  throw new ApiError('invalid_body', { body: { issues } })
+  if (!card) return null
+  if (!('payment_token' in card)) return { card: readCard(card, clock) }
+  const { payment_token: inside, ...typed } = card
+  const isTyped = ['ccnumber', 'ccexp', 'cvv'].some((member) => member in typed)
+  return readToken('card.payment_token', inside, isTyped ? 'beside what is typed' : null)
+}
+
+function readToken(path: string, payment_token: string, beside: string | null) {
+  if (beside === null && TOKEN.test(payment_token)) return { payment_token }
+  const message =
+    beside === null ? 'must be 1 to 255 visible ASCII characters' : `must be left out ${beside}`
+  throw new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 }
 
 function readNumber(text: string): string | null {

@@ -38,6 +38,14 @@ export interface Charge {
   vault?: boolean
 }
 
+/** All or part of what a transaction is about. */
+export interface Part {
+  ref: string
+  txn_id: string
+  amount_cents: number
+  currency: string
+}
+
 /** What a gateway did on one day, as it remembers it. */
 export interface DayRecord {
   ref: string
@@ -58,17 +66,12 @@ export interface Gateway {
   readonly name: GatewayName
   authorize(charge: Charge): Promise<GatewayResult>
   /** Takes all or part of what was authorised, once. */
-  capture(what: { ref: string; txn_id: string; amount_cents: number }): Promise<GatewayResult>
+  capture(what: Part): Promise<GatewayResult>
   /** Authorises and captures in one. */
   sale(charge: Charge): Promise<GatewayResult>
   /** Gives up an authorisation, or a capture that is not settled yet: else `already_settled`. */
   void(what: { txn_id: string }): Promise<GatewayResult>
-  refund(what: {
-    ref: string
-    txn_id: string
-    amount_cents: number
-    currency: string
-  }): Promise<GatewayResult>
+  refund(what: Part): Promise<GatewayResult>
   lookup(what: { ref: string } | { txn_id: string }): Promise<Lookup>
   /** Keeps a card without charging it. */
   vaultAdd(what: { ref: string; source: Source }): Promise<GatewayResult>
@@ -237,10 +240,7 @@ export function guarded(gateway: Gateway, still: () => Promise<void>): Gateway {
 }
 
 /** Takes a whole payment back: voids it, or refunds it where it is settled already. */
-export async function giveBack(
-  gateway: Gateway,
-  what: { ref: string; txn_id: string; amount_cents: number; currency: string },
-): Promise<GatewayResult> {
+export async function giveBack(gateway: Gateway, what: Part): Promise<GatewayResult> {
   const voided = await gateway.void(what)
   return voided.reason === 'already_settled' ? gateway.refund(what) : voided
 }

@@ -40,6 +40,10 @@ export const findOfTxn = (
      limit 1`,
   )
 
+/** Of two who close something by one transaction, the second sees what the first has done. */
+export const lockTxn = (tx: Tx, txn_id: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/txn/${txn_id}`}, 0))`)
+
 export const resolveUnknown = (tx: Tx, id: string) =>
   tx.run(sql`
     update payment_discrepancies set resolved_at = now()

@@ -1,12 +1,13 @@
 import { meaningOf } from './codes.ts'
 import { refused, resultOf, unknownResult } from './gateway.ts'
-import { toCents } from './nmi-query.ts'
+import { toCents } from './nmi-amount.ts'
 import type { GatewayResult } from './schema.ts'
 
 /** What is asked of NMI, and what its answer must repeat to be an answer to it. */
 export interface Asked {
   ref?: string
   txn_id?: string
+  currency?: string
 }
 
 export interface Answered {
@@ -22,7 +23,7 @@ const SHORT = /^[\x20-\x7e]{1,20}$/
 /** Reads `a=b&c=d`. Whatever is cut short, twice there or not ours says nothing: unknown. */
 export function readAnswer(body: string, asked: Asked): Answered {
   const fields = new URLSearchParams(body.trim())
-  const authorised_cents = toCents(fields.get('amount_authorized') ?? '')
+  const authorised_cents = toCents(fields.get('amount_authorized') ?? '', asked.currency ?? null)
   return { result: readResult(fields, asked), authorised_cents }
 }
 

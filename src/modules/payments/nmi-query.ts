@@ -2,6 +2,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { brandOf } from './card.ts'
 import type { DayRecord } from './gateway.ts'
 import { neverSeen, unreachable } from './gateway.ts'
+import { toCents } from './nmi-amount.ts'
 import type { CardFacts, Lookup, LookupState } from './schema.ts'
 
 /** Entities stay as they stand: the record holds ids, amounts and words, and none needs one. */
@@ -66,8 +67,13 @@ function text(node: Record<string, unknown>, name: string): string | null {
   return typeof value === 'string' && value !== '' && value.length <= 100 ? value : null
 }
 
+const CURRENCY = /^[A-Z]{3}$/
+
 function readTransaction(node: Record<string, unknown>): Recorded | null {
-  const actions = list(node.action).map(readAction)
+  const currency = text(node, 'currency')
+  const actions = list(node.action).map((each) =>
+    readAction(each, currency !== null && CURRENCY.test(currency) ? currency : null),
+  )
   const [txn_id, condition] = [text(node, 'transaction_id'), text(node, 'condition')]
   if (txn_id === null || condition === null || !actions.every((each) => each !== null)) return null
   const marks = list(node.merchant_defined_field)
@@ -86,8 +92,8 @@ function readTransaction(node: Record<string, unknown>): Recorded | null {
   }
 }
 
-function readAction(node: Record<string, unknown>): Action | null {
-  const amount_cents = toCents(text(node, 'amount') ?? '0')
+function readAction(node: Record<string, unknown>, currency: string | null): Action | null {
+  const amount_cents = toCents(text(node, 'amount') ?? '0', currency)
   const type = text(node, 'action_type')
   if (amount_cents === null || type === null) return null
   return {
@@ -97,13 +103,6 @@ function readAction(node: Record<string, unknown>): Action | null {
     code: text(node, 'response_code'),
     date: text(node, 'date') ?? '',
   }
-}
-
-/** `12.34` as 1234, without a float in between. A refund may be written as less than nothing. */
-export function toCents(amount: string): number | null {
-  const [, whole, fraction = ''] = /^-?(\d{1,13})(?:\.(\d{1,2}))?$/.exec(amount) ?? []
-  if (whole === undefined) return null
-  return Number(whole) * 100 + Number(fraction.padEnd(2, '0'))
 }
 
 function readCardFacts(node: Record<string, unknown>): CardFacts | null {

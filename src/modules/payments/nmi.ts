@@ -14,6 +14,7 @@ import {
   unknownResult,
   unreachable,
 } from './gateway.ts'
+import { toDecimal } from './nmi-amount.ts'
 import { type Answered, type Asked, readAnswer } from './nmi-answer.ts'
 import { dayRecordOf, lookupOf, type Recorded, readRecord } from './nmi-query.ts'
 import { type Exchange, openWire, type WireOptions } from './nmi-wire.ts'
@@ -121,7 +122,8 @@ function createGateway(begin: () => Send, tenant: string): Gateway {
 
 async function sendCharge(send: Send, head: Fields, wanted: Charge): Promise<GatewayResult> {
   const fields = { ...head, ...chargeFields(wanted) }
-  const { result, authorised_cents } = await call(send, fields, { ref: wanted.ref })
+  const { ref, currency } = wanted
+  const { result, authorised_cents } = await call(send, fields, { ref, currency })
   const card = 'card' in wanted.source ? factsOf(wanted.source.card) : result.card
   const isPart = authorised_cents !== null && authorised_cents < wanted.amount_cents
   if (result.outcome !== 'approved' || !isPart) return { ...result, card }
@@ -147,11 +149,11 @@ async function lookup(send: Send, what: { ref: string } | { txn_id: string }): P
 
 /** What is no amount is not sent. */
 async function paying(
-  { amount_cents }: { amount_cents: number },
+  { amount_cents, currency }: { amount_cents: number; currency: string },
   work: (amount: string) => Promise<GatewayResult>,
 ): Promise<GatewayResult> {
   const isAmount = Number.isSafeInteger(amount_cents) && amount_cents > 0
-  return isAmount ? work(decimal(amount_cents)) : refused('amount_exceeded')
+  return isAmount ? work(toDecimal(amount_cents, currency)) : refused('amount_exceeded')
 }
 
 /** Sends once. What the gateway takes for a duplicate is looked up, and never sent again. */
@@ -189,7 +191,7 @@ function chargeFields(wanted: Charge): Fields {
     ...addressFields(wanted.ship_to),
   }
   return {
-    amount: decimal(wanted.amount_cents),
+    amount: toDecimal(wanted.amount_cents, wanted.currency),
     currency: wanted.currency,
     orderid: wanted.ref,
     orderdescription: `Order ${order_number ?? order_id}`,
@@ -247,10 +249,6 @@ const present = (fields: Record<string, string | null | undefined>): Fields =>
       value ? [[name, value.slice(0, FIELD_LENGTH_MAX)]] : [],
     ),
   )
-
-/** `12.34`, without a float in between. */
-const decimal = (cents: number): string =>
-  `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 
 /** Null: the gateway cannot be asked, or its answer is no record. */
 async function query(send: Send, fields: Fields): Promise<Recorded[] | null> {

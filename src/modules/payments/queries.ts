@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   AccountRow,
@@ -33,6 +34,25 @@ export const retireAccounts = (tx: Tx) =>
     update payment_accounts set in_use = false, updated_at = now()
      where tenant_ref = ${tx.tenant} and in_use`)
 
+/**
+ * An attempt that nobody has heard the end of, at its own reference or at what it acts upon, and that
+ * may have gone by other credentials than the store has now. Whoever had read them when they were
+ * changed was done with it ten seconds later.
+ */
+export const findOfAccountBefore = (db: Db, what: { ref: string } | { txn_id: string }) =>
+  db.maybe(
+    Type.Object({ id: Id }),
+    sql`
+    select a.id
+      from payment_attempts a
+      join payment_accounts p on p.tenant_ref = a.tenant_ref and p.gateway = a.gateway
+     where a.tenant_ref = ${db.tenant} and a.next_check_at is not null
+       and a.state in ('begun', 'unknown')
+       and a.created_at < p.credentials_at + interval '10 seconds'
+       and ${'ref' in what ? sql`a.id = ${what.ref}` : sql`a.parent_txn_id = ${what.txn_id}`}
+     limit 1`,
+  )
+
 /** Credentials that are not given stay as they are. */
 export const useAccount = (
   tx: Tx,
@@ -42,11 +62,13 @@ export const useAccount = (
   tx.one(
     AccountRow,
     sql`
-    insert into payment_accounts as kept (tenant_ref, gateway, credentials, hint)
-    values (${tx.tenant}, ${gateway}, ${given?.credentials ?? null}, ${given?.hint ?? null})
+    insert into payment_accounts as kept (tenant_ref, gateway, credentials, hint, credentials_at)
+    values (${tx.tenant}, ${gateway}, ${given?.credentials ?? null}, ${given?.hint ?? null},
+            case when ${given !== null}::boolean then now() end)
     on conflict (tenant_ref, gateway) do update
        set in_use = true, updated_at = now(),
            credentials = coalesce(excluded.credentials, kept.credentials),
+           credentials_at = coalesce(excluded.credentials_at, kept.credentials_at),
            hint = case when excluded.credentials is null then kept.hint else excluded.hint end
     returning gateway, in_use, credentials, hint, updated_at`,
   )

@@ -5,14 +5,6 @@ export const GATEWAYS = ['simulated', 'nmi'] as const
 export const GatewayName = Type.Enum([...GATEWAYS])
 export type GatewayName = Static<typeof GatewayName>
 
-/** A card as the shopper types it. Any text: what is no card has issues of its own. */
-export const CardInput = Type.Object({
-  ccnumber: Type.String(),
-  ccexp: Type.String({ description: 'MM/YY', examples: ['10/30'] }),
-  cvv: Type.Optional(Type.String()),
-})
-export type CardInput = Static<typeof CardInput>
-
 /** What may be kept and shown of a card. */
 export const CardFacts = Type.Object({
   brand: Type.String({ examples: ['visa'] }),

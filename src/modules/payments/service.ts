@@ -4,7 +4,7 @@ import type { Page } from '../../kernel/page.ts'
 import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import type { Lease } from '../../platform/leases.ts'
-import { type Gateway, guarded } from './gateway.ts'
+import { type Gateway, guarded, unreachable } from './gateway.ts'
 import * as hasten from './hasten-queries.ts'
 import * as lateQueries from './late-queries.ts'
 import * as queries from './queries.ts'
@@ -88,13 +88,30 @@ export function openPayments(deps: PaymentDeps): Payments {
       const securityKey = account?.credentials
         ? open(credentialKey, account.credentials, sealContext(db, gateway)).toString()
         : deps.nmi.securityKey
-      return (await openNmi()).open({ securityKey, tenant: db.tenant })
+      const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
+      return knowing(opened, deps, db.tenant)
     },
     async close() {
       await (await nmi)?.close()
     },
   }
 }
+
+/**
+ * An account that a store has had for less long than it waits for an answer cannot say that it was never
+ * asked: that may have been the one before. Nobody knows then, until somebody says so by hand.
+ */
+const knowing = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway => ({
+  ...gateway,
+  async lookup(what) {
+    const found = await gateway.lookup(what)
+    if (found.found !== 'no') return found
+    const before = await queries
+      .findOfAccountBefore(deps.database.tenant(tenant), what)
+      .catch(deps.onFault)
+    return before === null ? found : unreachable()
+  },
+})
 
 /** For work under a lease: every gateway of it asks `still` before it sends anything. */
 export const whileHeld = (payments: Payments, still: () => Promise<void>): Payments => ({
@@ -129,17 +146,19 @@ export function setGateway(
   if (credentials !== undefined && gateway === 'simulated') {
     throw badCredentials('must be left out: the simulated gateway has none')
   }
-  const sealed = credentials && sealCredentials(db, deps, gateway, credentials.security_key)
   return db.transaction('payments: set gateway', async (tx) => {
     await queries.lockAccounts(tx)
     const accounts = await queries.listAccounts(tx)
     const before = shown(accounts.find((each) => each.in_use) ?? null, deps)
     const kept = accounts.find((each) => each.gateway === gateway)?.credentials
+    const given = credentials?.security_key
+    const isNew = given !== undefined && !(kept && opensTo({ db, deps, gateway }, kept, given))
+    const sealed = isNew ? sealCredentials(db, deps, gateway, given) : null
     if (gateway === 'nmi' && !sealed && !kept && deps.nmi.securityKey === null) {
       throw badCredentials('must be given: the installation has no account of its own')
     }
     await queries.retireAccounts(tx)
-    const after = shown(await queries.useAccount(tx, gateway, sealed ?? null), deps)
+    const after = shown(await queries.useAccount(tx, gateway, sealed), deps)
     await audit.record(tx, actor, {
       action: 'payments.gateway_set',
       entity: 'payments',
@@ -148,6 +167,22 @@ export function setGateway(
     })
     return after
   })
+}
+
+interface Sealing {
+  db: Db
+  deps: PaymentDeps
+  gateway: GatewayName
+}
+
+/** The same again is no change. What cannot be opened any more was sealed with a secret that is gone. */
+function opensTo({ db, deps, gateway }: Sealing, sealed: Buffer, securityKey: string): boolean {
+  try {
+    const key = deps.key('payment credentials')
+    return open(key, sealed, sealContext(db, gateway)).toString() === securityKey
+  } catch {
+    return false
+  }
 }
 
 function sealCredentials(db: Db, deps: PaymentDeps, gateway: GatewayName, securityKey: string) {

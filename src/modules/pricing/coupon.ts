@@ -99,6 +99,22 @@ export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]):
   return { ...none, reason: null, discount_cents: Math.min(wanted, base, most) }
 }
 
+/**
+ * The terms as an order keeps them. What they are for is named by the order's own products, so that a
+ * collection may be renamed or emptied without taking the discount from who has bought.
+ */
+export function keptTerms(coupon: DiscountTerms, lines: readonly CouponLine[]): DiscountTerms {
+  const { type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents } = coupon
+  const product_ids = new Set(
+    lines.filter((line) => isEligible(coupon, line)).map(({ product_id }) => product_id),
+  )
+  return {
+    ...{ type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents },
+    applies_to:
+      coupon.applies_to === null ? null : { product_ids: [...product_ids], collection_slugs: [] },
+  }
+}
+
 function isEligible({ applies_to }: DiscountTerms, line: CouponLine): boolean {
   if (applies_to === null) return true
   return (

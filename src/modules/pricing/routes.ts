@@ -18,7 +18,7 @@ const OneMember = Type.Object({ member: Member })
 
 const reads = 'read:own_catalog' as const
 const writes = 'manage:own_catalog' as const
-const OFF = 'feature_not_enabled' as const
+const OFF = ['feature_not_enabled', 'operator_restricted'] as const
 const NONE = 'pricing_group_not_found' as const
 
 export const merchantRoutes: Routes = async (app) => {
@@ -31,7 +31,7 @@ const groupRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/pricing-groups',
     {
-      config: { scope: writes, failures: [OFF] },
+      config: { scope: writes, failures: [...OFF] },
       schema: {
         operationId: 'createPricingGroup',
         tags: ['merchant-ops'],
@@ -76,7 +76,7 @@ const groupRoutes: Routes = async (app) => {
   app.patch(
     '/v1/merchant/pricing-groups/:id',
     {
-      config: { scope: writes, failures: [OFF, NONE] },
+      config: { scope: writes, failures: [...OFF, NONE] },
       schema: {
         operationId: 'changePricingGroup',
         tags: ['merchant-ops'],
@@ -94,7 +94,7 @@ const groupRoutes: Routes = async (app) => {
   app.delete(
     '/v1/merchant/pricing-groups/:id',
     {
-      config: { scope: writes, failures: [OFF, NONE] },
+      config: { scope: writes, failures: [...OFF, NONE] },
       schema: {
         operationId: 'removePricingGroup',
         tags: ['merchant-ops'],
@@ -113,7 +113,7 @@ const memberRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/pricing-groups/:id/members',
     {
-      config: { scope: writes, failures: [OFF, NONE] },
+      config: { scope: writes, failures: [...OFF, NONE] },
       schema: {
         operationId: 'addPricingGroupMember',
         tags: ['merchant-ops'],
@@ -147,7 +147,7 @@ const memberRoutes: Routes = async (app) => {
   app.delete(
     '/v1/merchant/pricing-groups/:id/members/:customer_ref',
     {
-      config: { scope: writes, failures: [OFF, NONE, 'member_not_found'] },
+      config: { scope: writes, failures: [...OFF, NONE, 'member_not_found'] },
       schema: {
         operationId: 'removePricingGroupMember',
         tags: ['merchant-ops'],
@@ -166,7 +166,7 @@ const priceRoutes: Routes = async (app) => {
   app.put(
     '/v1/merchant/pricing-groups/:id/prices',
     {
-      config: { scope: writes, failures: [OFF, NONE, 'variant_not_found'] },
+      config: { scope: writes, failures: [...OFF, NONE, 'variant_not_found'] },
       schema: {
         operationId: 'setPricingGroupPrice',
         tags: ['merchant-ops'],
@@ -201,7 +201,7 @@ const priceRoutes: Routes = async (app) => {
     {
       config: {
         scope: writes,
-        failures: [OFF, NONE, 'price_not_found'],
+        failures: [...OFF, NONE, 'price_not_found'],
         query: { min_quantity: Type.Integer({ minimum: 1 }) },
       },
       schema: {

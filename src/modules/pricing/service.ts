@@ -1,4 +1,4 @@
-export { COUPON_REASONS, type CouponReason, type DiscountTerms } from './coupon.ts'
+export { COUPON_REASONS, type CouponReason, type DiscountTerms, keptTerms } from './coupon.ts'
 export { type GroupPrices, groupPrices, pricesOf } from './groups.ts'
 export {
   LINE_QUANTITY_MAX,

@@ -25,6 +25,13 @@ export function takeInOrder(lots: readonly Lot[], amount_cents: number): Share[]
 }
 
 /**
+ * The order in which credit is taken: what had expired by then is left for the holds that came before,
+ * or expires once these are given back.
+ */
+export const goodFirst = (lots: readonly Lot[]): Lot[] =>
+  lots.toSorted((a, b) => Number(a.expired) - Number(b.expired))
+
+/**
  * What has expired and nobody holds. Holds are on the lots that are spent first, so these are kept
  * for their orders even past their date.
  */

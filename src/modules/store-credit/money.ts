@@ -6,7 +6,8 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
-import { sumOf, takeExpired, takeInOrder } from './lots.ts'
+import * as stores from '../stores/service.ts'
+import { goodFirst, sumOf, takeExpired, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
 import { checkCustomerRef, FEATURE, get, readExpiry } from './service.ts'
@@ -28,6 +29,7 @@ export function creditByMerchant(
   wanted: NewCredit,
 ) {
   checkCustomerRef(customerRef)
+  stores.checkCurrency(wanted.currency)
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
@@ -49,14 +51,14 @@ export function creditByMerchant(
 export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: NewDebit) {
   const { amount_cents, currency, reason, order_id } = wanted
   return db.transaction('store credit: debit', async (tx) => {
-    await get(tx, customerRef)
     await entitlements.requireFeature(tx, FEATURE)
+    await get(tx, customerRef)
     const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {
       throw new ApiError('insufficient_balance', { body: { available_cents: available } })
     }
-    const lots = await queries.listOpenLots(tx, found.id)
+    const lots = goodFirst(await queries.listOpenLots(tx, found.id))
     const [account, transaction] = await Promise.all([
       queries.addBalance(tx, found.id, -amount_cents),
       queries.logTransaction(tx, found.id, {
@@ -187,7 +189,7 @@ export async function settleHold(
   const holds = await ledger.closeHolds(tx, { order_id, to: 'posted', account: 'store_credit' })
   for (const each of holds) {
     await queries.lockAccount(tx, each.ref)
-    const lots = await queries.listOpenLots(tx, each.ref)
+    const lots = goodFirst(await queries.listOpenLots(tx, each.ref, each.created_at))
     await Promise.all([
       queries.captureHeld(tx, each.ref, each.amount_cents),
       queries.reduceLots(tx, takeInOrder(lots, each.amount_cents)),

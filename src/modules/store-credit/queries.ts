@@ -114,12 +114,13 @@ export const insertLot = (tx: Tx, accountId: string, cents: number, expiresAt: s
            (tenant_ref, account_id, amount_cents, remaining_cents, expires_at, due_at)
     values (${tx.tenant}, ${accountId}, ${cents}, ${cents}, ${expiresAt}, ${expiresAt})`)
 
-/** In the order in which they are spent. */
-export const listOpenLots = (db: Db, accountId: string) =>
+/** In the order in which they are spent, with what has expired by now, or had at another time. */
+export const listOpenLots = (db: Db, accountId: string, at: string | null = null) =>
   db.many(
     OpenLot,
     sql`
-    select id, remaining_cents, coalesce(expires_at <= now(), false) as expired
+    select id, remaining_cents,
+           coalesce(expires_at <= coalesce(${at}::timestamptz, now()), false) as expired
       from store_credit_lots
      where tenant_ref = ${db.tenant} and account_id = ${accountId} and remaining_cents > 0
      order by expires_at, created_at, id`,

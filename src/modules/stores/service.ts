@@ -141,6 +141,13 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
 export const isCurrency = (code: string): boolean => CURRENCIES.has(code)
 
+/** Refuses what money cannot be written in. */
+export function checkCurrency(currency: string): string {
+  if (isCurrency(currency)) return currency
+  const issues = [{ path: 'currency', message: 'must be a currency of ISO 4217' }]
+  throw new ApiError('invalid_body', { body: { issues } })
+}
+
 /** Only what money and dates can later be written in. A language comes back in its usual case. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []

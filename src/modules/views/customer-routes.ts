@@ -28,7 +28,7 @@ export const merchantRoutes =
         },
       },
       ({ db, query }) => {
-        const filters = { q: readText(query, 'q'), sort: readOneOf(query, 'sort', SORTS) }
+        const filters = { q: readText(query, 'q')?.trim(), sort: readOneOf(query, 'sort', SORTS) }
         return listCustomers(db, filters, readPage(query))
       },
     )

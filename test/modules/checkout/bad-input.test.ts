@@ -57,7 +57,7 @@ const CHECKOUT: Fields = {
 /** Values as they stand in JSON, none of which is of the kind. */
 const WRONG: Record<Kind, readonly string[]> = {
   text: ['7', '0', '-1', '1.5', 'true', '[]', '{}', '["a"]', `"${'x'.repeat(100_000)}"`],
-  flag: ['"true"', '"yes"', '0', '1', '[]', '{}', 'null'],
+  flag: ['"true"', '"yes"', '0', '1', '[]', '{}'],
   cents: [
     '"1"',
     '-1',
@@ -120,7 +120,7 @@ function* spoilt(good: object, fields: Fields): Generator<Spoilt> {
     }
     const isLoose = isOptional || kind === 'flag'
     if (!isLoose) yield { body: spoil(good, path, undefined), what: `no ${path}`, path }
-    if (!isLoose && path !== 'tax.provider') {
+    if (!isOptional && path !== 'tax.provider') {
       yield { body: spoil(good, path, 'null'), what: `${path}: null`, path }
     }
   }
@@ -309,6 +309,7 @@ test('whatever is wrong in a body', async (t) => {
       'card.ccnumber': 'text',
       'card.ccexp': 'text',
       ...SHIPPING,
+      expedited: 'flag?',
     }
     await refuseAll(`${shoppers}/edit`, spoilt(edit, edits))
     const refund = { charge_id, amount_cents: 100, reason: 'late' }
@@ -353,6 +354,7 @@ test('whatever is wrong in a body', async (t) => {
         'edits.0.order_item_id': 'text',
         charge_card: 'flag',
         ...SHIPPING,
+        expedited: 'flag?',
       },
     )
     await refuseMerchant('notes', { note: 'n' }, { note: 'text' })

@@ -26,8 +26,8 @@ test('a refund that was given up and has gone through all the same', async (t) =
   const refund = (id: string, body: object) =>
     merchant.post(`/v1/merchant/orders/${id}/refunds`, body, keyed())
 
-  /** Sent to a gateway that never got it; it fails for that ten seconds later. */
-  const refundInVain = async (orderId: string, amount_cents: number) => {
+  /** Sent to a gateway that never got it, and failed for that ten seconds later. */
+  const giveUp = async (orderId: string, amount_cents: number) => {
     const deps = openCheckout(app.runtime)
     const nobody = async () => unknownResult()
     const deaf = { ...gateway, refund: nobody, void: nobody }
@@ -38,16 +38,10 @@ test('a refund that was given up and has gone through all the same', async (t) =
       orders.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
     )
     await assert.rejects(begun, { code: 'payment_unconfirmed' })
-    const end = async () => {
-      await app.abandon()
-      app.clock.advance(11_000)
-      await app.reconcile()
-      app.clock.reset()
-    }
-    return { end }
-  }
-  const giveUp = async (orderId: string, amount_cents: number) => {
-    await (await refundInVain(orderId, amount_cents)).end()
+    await app.abandon()
+    app.clock.advance(11_000)
+    await app.reconcile()
+    app.clock.reset()
     const { order, refunds, charges } = await read(orderId)
     assert.deepEqual([order.refunded_cents, refunds.at(-1).status], [0, 'failed'])
     const { rows } = await app.superuser.query(
@@ -156,36 +150,58 @@ test('a refund that was given up and has gone through all the same', async (t) =
     await app.assertAddsUp()
   })
 
-  await t.test('waits for another refund that may come to nothing, and counts then', async () => {
-    const id = await place()
-    const { ref, txn_id } = await giveUp(id, 300)
-    const other = await refundInVain(id, 2_000)
-    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
-    await app.superuser.query(
-      `update payment_attempts set closed_at = closed_at - interval '10 minutes' where id = $1`,
-      [ref],
-    )
-    await app.watchLate()
-    assert.deepEqual(app.alerts, [], 'nobody has had it twice yet')
-    await other.end()
-    assert.equal((await read(id)).order.refunded_cents, 0)
-    await app.watchLate()
-    const { order, charges } = await read(id)
-    assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [300, 300])
-    await app.assertAddsUp()
-  })
+  for (const [what, amount_cents, arrives] of [
+    ['a part', 300, 'refund'],
+    ['everything', 2_000, 'void'],
+  ] as const) {
+    await t.test(`waits for a refund that may come to nothing by it: ${what}`, async () => {
+      const id = await place()
+      const { ref, txn_id } = await giveUp(id, amount_cents)
+      const late = async () => {
+        const refund = { ref, txn_id, amount_cents, currency: 'USD' }
+        const { outcome } = await gateway[arrives](refund)
+        assert.equal(outcome, 'approved')
+        // Long after it was given up: nobody asks once more by himself.
+        await app.superuser.query(
+          `update payment_attempts set closed_at = closed_at - interval '10 minutes' where id = $1`,
+          [ref],
+        )
+        await app.watchLate()
+        assert.deepEqual(app.alerts, [])
+      }
+      const at = async (point: string) => {
+        if (point === 'refund-promised') await late()
+      }
+      const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+      const wish = { by: 'merchant', body: { amount_cents: 1_900 } } as const
+      const other = await run(db, claim, (held) =>
+        orders.refund(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+      )
+      assert.match(other.body, /refund_failed/)
+      await app.watchLate()
+      assert.equal((await read(id)).order.refunded_cents, amount_cents)
+      assert.equal(await stateOf(ref), 'approved')
+      await app.assertAddsUp()
+    })
+  }
 
-  await t.test('is told where it was given by another way already', async () => {
-    const id = await place()
-    const { ref, txn_id } = await giveUp(id, 300)
-    assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
-    await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
-    await app.watchLate()
-    const { order, charges } = await read(id)
-    assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
-    assert.match(app.alerts[0]?.message ?? '', /twice/)
-    await app.watchLate()
-    assert.equal(app.alerts.length, 1, 'and not again when it is asked about for the last time')
-    await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
-  })
+  for (const [how, amount_cents] of [
+    ['refund', 300],
+    ['void', 2_000],
+  ] as const) {
+    await t.test(`is told where it was given by another way already: a ${how}`, async () => {
+      const id = await place()
+      const { ref, txn_id } = await giveUp(id, amount_cents)
+      assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
+      await gateway[how]({ ref, txn_id, amount_cents, currency: 'USD' })
+      await app.watchLate()
+      const { order, charges } = await read(id)
+      assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
+      await app.watchLate()
+      const [told, ...again] = app.alerts.filter(({ order_id }) => order_id === id)
+      assert.match(told?.message ?? '', /twice/)
+      assert.deepEqual(again, [], 'told once, however often it is asked about')
+      await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
+    })
+  }
 })

@@ -6,7 +6,8 @@ import { showsCard } from '../../harness/card-digits.ts'
 import { startNmi } from '../../harness/nmi.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
 
-const KEY = 'a security key of nmi'
+const KEY = 'a-security-key-of-32-characters!'
+const OTHER_KEY = 'another-security-key-32-letters?'
 
 test('a part of what NMI was asked for', async (t) => {
   const nmi = await startNmi(KEY)
@@ -90,6 +91,87 @@ test('a part of what NMI was asked for', async (t) => {
     assert.equal((await read(id)).order.status, 'on_hold')
     assert.equal((await ask('cancel', { reason: 'staff' })).body.order?.status, 'cancelled')
     assert.equal(auth.condition, 'canceled')
+  })
+})
+
+test('what was asked of an account that the store has left meanwhile', async (t) => {
+  const nmi = await startNmi(KEY, OTHER_KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  const { merchant } = shop
+  const body = cart(shop.variants[1_000])
+  const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
+  const ask = (id: string, verb: string, wish?: object) =>
+    merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+  const payBy = async (security_key: string) => {
+    const settings = { gateway: 'nmi', credentials: { security_key } }
+    const set = await app.operator.put('/v1/stores/acme/payments', settings)
+    assert.equal(set.status, 200, set.text)
+  }
+  const takeUp = async () => {
+    await app.abandon()
+    app.clock.advance(11_000)
+    assert.equal(await app.reconcile(), 1)
+    app.clock.reset()
+  }
+  t.beforeEach(() => payBy(KEY))
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('is not taken for a payment that never was', async () => {
+    nmi.failNext('reset_after')
+    const unconfirmed = await checkout(app, shop, body)
+    assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
+    const { id } = unconfirmed.body.order
+    await payBy(OTHER_KEY)
+    await takeUp()
+    assert.equal((await read(id)).order.status, 'pending_payment')
+    await payBy(KEY)
+    await takeUp()
+    assert.equal((await read(id)).order.status, 'placed')
+  })
+
+  await t.test('is not taken for a refund that never was', async () => {
+    const { id } = (await checkout(app, shop, body)).body.order
+    nmi.settle()
+    nmi.failNext('reset_after')
+    const unconfirmed = await ask(id, 'refunds', { amount_cents: 400 })
+    assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
+    await payBy(OTHER_KEY)
+    await takeUp()
+    assert.equal((await read(id)).refunds[0].status, 'pending')
+    await payBy(KEY)
+    await takeUp()
+    assert.equal((await read(id)).order.refunded_cents, 400)
+  })
+
+  await t.test('is not taken for a release that never was', async () => {
+    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+    assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+    const { id } = (await checkout(app, shop, { ...body, email: ban.value })).body.order
+    nmi.failNext('reset_after')
+    const unconfirmed = await ask(id, 'release')
+    assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
+    await payBy(OTHER_KEY)
+    await takeUp()
+    assert.equal((await ask(id, 'cancel', { reason: 'staff' })).body.error.code, 'order_busy')
+    await payBy(KEY)
+    await takeUp()
+    assert.equal((await read(id)).order.status, 'placed')
+  })
+
+  await t.test('is asked of the account as before where the store has not left it', async () => {
+    await app.superuser.query(
+      `update payment_accounts set credentials_at = credentials_at - interval '1 hour'`,
+    )
+    nmi.failNext('reset_before')
+    const { id } = (await checkout(app, shop, body)).body.order
+    const back = await app.operator.put('/v1/stores/acme/payments', { gateway: 'simulated' })
+    assert.equal(back.status, 200, back.text)
+    await payBy(KEY)
+    await takeUp()
+    assert.equal((await read(id)).order.status, 'payment_failed')
   })
 })
 

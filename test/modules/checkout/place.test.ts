@@ -213,6 +213,43 @@ test('a checkout', async (t) => {
     assert.equal(rows[0].count, 2, 'one authorisation, one capture')
   })
 
+  await t.test('answers the same key alike once the card has run out', async () => {
+    t.after(() => app.clock.reset())
+    const now = new Date(app.clock.now())
+    const month = String(now.getUTCMonth() + 1).padStart(2, '0')
+    const card = { ...APPROVED, ccexp: `${month}/${now.getUTCFullYear() % 100}` }
+    const key = randomUUID()
+    const first = await checkout(app, shop, cart(thousand, { card }), key)
+    assert.equal(first.status, 201, first.text)
+    app.clock.advance(40 * 86_400_000)
+    const again = await checkout(app, shop, cart(thousand, { card }), key)
+    assert.equal(again.text, first.text)
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    const fresh = await checkout(app, shop, cart(thousand, { card }))
+    app.clock.reset()
+    assert.equal(fresh.status, 400)
+    assert.equal(fresh.body.issues[0].path, 'card.ccexp')
+  })
+
+  await t.test('answers the same key alike under another quote and a later statement', async () => {
+    const quote = async () => {
+      const quoted = await preview(app, shop, { items: cart(thousand).items })
+      return quoted.body.quote_token as string
+    }
+    const at = (accepted_at: string) => ({ statement_version: '1', accepted_at })
+    const key = randomUUID()
+    const once = { quote_token: await quote(), attestation: at('2026-01-01T00:00:00Z') }
+    const first = await checkout(app, shop, cart(thousand, once), key)
+    assert.equal(first.status, 201, first.text)
+    app.clock.advance(1_000)
+    const later = { quote_token: await quote(), attestation: at('2026-01-02T00:00:00Z') }
+    app.clock.reset()
+    assert.notEqual(later.quote_token, once.quote_token)
+    const again = await checkout(app, shop, cart(thousand, later), key)
+    assert.equal(again.text, first.text)
+    assert.equal(again.status, 201)
+  })
+
   await t.test('is paid by store credit, then the gift card, then the card', async () => {
     await giveCredit(merchant, 'bob', 300)
     const { code, gift_card } = await issueGiftCard(merchant, 200)
@@ -281,6 +318,8 @@ test('a checkout', async (t) => {
       for (const query of [
         'coupon_code=Half&sku=Cafe%CC%81-1',
         'coupon_code=HALF&sku=Caf%C3%A9-1',
+        // Wide letters, as an East Asian keyboard types them, buy at the same coupon.
+        `coupon_code=${encodeURIComponent('ｈａｌｆ')}&sku=Caf%C3%A9-1`,
         'q=Cafe%CC%81',
       ]) {
         const { orders } = (await merchant.get(`/v1/merchant/orders?${query}`)).body
@@ -290,6 +329,35 @@ test('a checkout', async (t) => {
           query,
         )
       }
+      const wide = `coupon_code=${encodeURIComponent('ｈａｌｆ')}`
+      const table = await merchant.get(`/v1/merchant/orders/export.csv?${wide}`)
+      assert.ok(table.text.includes(id), table.text)
+    },
+  )
+
+  await t.test(
+    "is paid by a token of the gateway's own form, beside the card or in it",
+    async () => {
+      const { rows } = await app.superuser.query(
+        `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
+       values ($1, gen_random_uuid(), $2, 'f', '100') returning vault_id`,
+        [
+          shop.tenant,
+          JSON.stringify({ brand: 'visa', last4: '1111', exp_month: 1, exp_year: 2040 }),
+        ],
+      )
+      const payment_token = rows[0].vault_id as string
+      for (const paid of [{ card: { payment_token } }, { card: null, payment_token }]) {
+        const answer = await checkout(app, shop, cart(thousand, paid))
+        assert.equal(answer.status, 201, answer.text)
+        assert.deepEqual(answer.body.charges[0].card, { brand: 'visa', last4: '1111' })
+      }
+      const none = await checkout(app, shop, cart(thousand, { card: {} }))
+      assert.equal(none.status, 400)
+      assert.deepEqual(
+        none.body.issues.map(({ path }: { path: string }) => path),
+        ['card.ccnumber'],
+      )
     },
   )
 
@@ -579,5 +647,29 @@ test('what fraud does to a checkout', async (t) => {
       cart(counted, { customer_ref: 'calm', card: cardOf('5431111111111111') }),
     )
     assert.equal(other.status, 201, 'nobody else is kept out')
+  })
+
+  await t.test('a declined card weighs as three attempts, whoever comes with it', async () => {
+    const codes: string[] = []
+    for (const customer_ref of ['first', 'second', 'third']) {
+      const body = cart(counted, { customer_ref, card: cardOf('4000000000000002') })
+      codes.push((await checkout(app, shop, body)).body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
+  })
+
+  await t.test('so does one that is declined for an edit', async () => {
+    const card = cardOf('4000000000009995')
+    const codes: string[] = []
+    for (const customer_ref of ['fourth', 'fifth', 'sixth']) {
+      const paid = cart(counted, { customer_ref, card: cardOf('5555555555554444') })
+      const { order, items } = (await checkout(app, shop, paid)).body
+      const edits = [{ order_item_id: items[0].id, quantity: 2 }]
+      const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
+      const key = { 'idempotency-key': randomUUID() }
+      const answer = await app.storefront.post(url, { edits, card }, key)
+      codes.push(answer.body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
   })
 })

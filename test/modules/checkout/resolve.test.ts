@@ -218,6 +218,30 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal((await app.resolve(attempt, await paid(attempt))).status, 200)
   })
 
+  await t.test('pays for one order, though it is said of two at once', async () => {
+    const one = await wait()
+    const two = await wait('lost')
+    const said = await paid(one.attempt)
+    let isFirst = true
+    const lookup = async () => {
+      if (isFirst) {
+        isFirst = false
+        assert.equal((await app.resolve(one.attempt, said)).status, 200)
+      }
+      return unreachable()
+    }
+    app.through(() => ({ lookup }))
+    const answer = await app.resolve(two.attempt, said)
+    assert.deepEqual([answer.status, answer.body.reason], [409, 'txn_taken'], answer.text)
+    const statuses = await Promise.all(
+      [one.id, two.id].map(async (id) => (await read(id)).order.status),
+    )
+    assert.deepEqual(statuses, ['placed', 'pending_payment'])
+    await app.abandon()
+    const declined = await app.resolve(two.attempt, { ...SEEN, outcome: 'declined' })
+    assert.equal(declined.status, 200, declined.text)
+  })
+
   await t.test('is not resolved while its gateway may speak yet, nor twice', async () => {
     const { attempt } = await wait('lost')
     const declined = { ...SEEN, outcome: 'declined' }

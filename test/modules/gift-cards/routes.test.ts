@@ -161,6 +161,7 @@ describe('issuing a gift card', () => {
     'a text': { initial_balance_cents: '100' },
     'too much': { initial_balance_cents: 100_000_000_001 },
     'a currency that is none': { initial_balance_cents: 1, currency: 'usd' },
+    'a currency that nobody has': { initial_balance_cents: 1, currency: 'UDS' },
     'a date that has passed': { initial_balance_cents: 1, expires_at: '2020-01-01T00:00:00Z' },
     'a date after the year 9999': {
       initial_balance_cents: 1,
@@ -218,6 +219,15 @@ describe('the add-on', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'feature_not_enabled'])
     assert.equal(refused.body.feature_key, 'gift_cards')
     assert.equal((await bare.get(URL)).status, 200)
+    const nobodys = `${URL}/${randomUUID()}`
+    const early = [
+      await bare.post(`${nobodys}/adjust`, { delta_cents: 1, reason: 'why' }, keyed()),
+      await bare.post(`${nobodys}/disable`),
+      await bare.patch(nobodys, { note: 'x' }),
+    ]
+    for (const { status, body } of early) {
+      assert.deepEqual([status, body.error.code], [403, 'feature_not_enabled'], 'whatever the card')
+    }
     await enable('initech')
     const made = await bare.post(URL, { initial_balance_cents: 1 }, key)
     assert.equal(made.status, 201)

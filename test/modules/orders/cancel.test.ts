@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { addVariant, stock } from '../checkout/setup.ts'
+import { addVariant, preview, stock } from '../checkout/setup.ts'
 import { type Desk, fund, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -22,6 +22,20 @@ describe('cancelling', () => {
       available: async () => (await desk.shop.merchant.get(url)).body.item.available as number,
     }
   }
+
+  test('leaves the first order still to come', async () => {
+    const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
+    const first = { ...coupon, first_order_only: true }
+    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', first)
+    const wanted = { customer_ref: 'newcomer', coupon_code: coupon.code }
+    const { order } = await desk.place(wanted)
+    assert.equal((await desk.shopper(order.id, 'cancel')).status, 200)
+    const again = await desk.place(wanted)
+    assert.equal(again.order.discount_cents, 200, 'nothing was bought before')
+    const items = [{ variant_id: desk.shop.variants[1_000], quantity: 1 }]
+    const second = await preview(desk.app, desk.shop, { items, ...wanted })
+    assert.equal(second.body.coupon.reason, 'not_applicable')
+  })
 
   test('gives back every tender, the stock and the coupon in one act', async () => {
     const gift = await fund(desk, 300, 700)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
-import { fund, shareDesk } from './setup.ts'
+import { APPROVED, fund, shareDesk } from './setup.ts'
 
 const held = shareDesk()
 
@@ -119,6 +119,29 @@ test("a merchant's own hold outlives the dispute", async () => {
   await dispute(order.id, { outcome: 'opened' })
   await dispute(order.id, { outcome: 'won' })
   assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'a call to make'])
+})
+
+test("a merchant's own hold outlives the dispute, also in the dispute's own words", async () => {
+  const { order } = await held.current.place()
+  const reason = 'dispute'
+  assert.equal((await held.current.merchant(order.id, 'hold', { reason })).status, 200)
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
+  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'dispute'])
+})
+
+test('an order that is to be looked at is held beyond the dispute', async () => {
+  const { shop, place, shopper } = held.current
+  const value = 'disputed@edit.example'
+  const { order, items } = await place({ email: value })
+  const ban = { kind: 'email', value, action: 'review' }
+  assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+  assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
+  const edits = [{ order_item_id: items[0].id, quantity: 3 }]
+  const edited = await shopper(order.id, 'edit', { edits, card: APPROVED })
+  assert.equal(edited.status, 200, edited.text)
+  assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
+  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'fraud_review'])
 })
 
 test('of two who say at once that it is lost, one is believed', async () => {

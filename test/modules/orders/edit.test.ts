@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { APPROVED, addVariant, DECLINED, stock } from '../checkout/setup.ts'
+import { APPROVED, addVariant, DECLINED, movableClock, stock } from '../checkout/setup.ts'
 import { type Desk, fund, keyed, openDesk, shareDesk } from './setup.ts'
 
 const shared = shareDesk()
@@ -86,6 +86,34 @@ describe('an edit', () => {
     assert.equal(fewer.body.order.total_cents, 900, fewer.text)
   })
 
+  test('keeps a coupon for a collection whatever becomes of that', async () => {
+    const { merchant } = desk.shop
+    const variant_id = await addVariant(merchant, 1_000)
+    const { body } = await merchant.get('/v1/merchant/catalog/products')
+    const product = body.products.find((each: { variants: { id: string }[] }) =>
+      each.variants.some(({ id }) => id === variant_id),
+    )
+    const url = '/v1/merchant/catalog/collections'
+    const slug = randomUUID()
+    const { collection } = (await merchant.post(url, { slug, title: 'Mugs' })).body
+    const members = { product_ids: [product.id] }
+    assert.equal((await merchant.put(`${url}/${collection.id}/products`, members)).status, 200)
+    const applies_to = { collection_slugs: [slug] }
+    const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000, applies_to }
+    await merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const line = { variant_id, quantity: 3 }
+    const other = { variant_id: desk.shop.variants[1_000], quantity: 1 }
+    const { order, items } = await desk.place({ items: [line, other], coupon_code: coupon.code })
+    assert.equal(order.total_cents, 3_700)
+    const renamed = await merchant.patch(`${url}/${collection.id}`, { slug: randomUUID() })
+    assert.equal(renamed.status, 200, renamed.text)
+    const two = await desk.shopper(order.id, 'edit', edits(items, 2))
+    assert.equal(two.body.order?.total_cents, 2_800, two.text)
+    await merchant.post(`/v1/merchant/catalog/products/${product.id}/archive`)
+    const one = await desk.shopper(order.id, 'edit', edits(items, 1))
+    assert.equal(one.body.order?.total_cents, 1_900, one.text)
+  })
+
   test('keeps shipping and tax as they were priced, unless it names others', async () => {
     const shipping = {
       mode: 'flat',
@@ -105,6 +133,26 @@ describe('an edit', () => {
     })
     assert.equal(fast.body.delta_cents, 400, fast.text)
     assert.equal(fast.body.order.shipping_cents, 900)
+    const unnamed = { shipping: null, tax: null, expedited: null }
+    const same = await desk.shopper(order.id, 'edit', { ...edits(items, 1), ...unnamed })
+    assert.equal(same.body.delta_cents, 0, same.text)
+  })
+
+  test('answers its key alike once the card has run out', async (t) => {
+    const clock = movableClock()
+    const own = await openDesk(t, { clock })
+    const { order, items } = await own.place()
+    const now = new Date(clock.now())
+    const month = String(now.getUTCMonth() + 1).padStart(2, '0')
+    const card = { ...APPROVED, ccexp: `${month}/${now.getUTCFullYear() % 100}` }
+    const key = randomUUID()
+    const first = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
+    assert.equal(first.status, 200, first.text)
+    clock.advance(40 * 86_400_000)
+    const again = await own.shopper(order.id, 'edit', { ...edits(items, 3), card }, key)
+    assert.equal(again.text, first.text)
+    const fresh = await own.shopper(order.id, 'edit', { ...edits(items, 4), card })
+    assert.equal(fresh.status, 400, fresh.text)
   })
 
   test('leaves the order untouched where the card is declined', async () => {
@@ -119,6 +167,19 @@ describe('an edit', () => {
     assert.equal(detail.charges.length, 1)
     const again = await desk.shopper(order.id, 'edit', { ...edits(items, 3), card: APPROVED })
     assert.equal(again.status, 200, 'it is free for the next edit')
+  })
+
+  test('that names a charge of another order changes nothing, be it all quantities to zero', async () => {
+    const { order, items } = await desk.place()
+    const { charges } = await desk.place()
+    const [foreign] = charges
+    for (const quantity of [1, 0]) {
+      const wish = { ...edits(items, quantity), charge_id: foreign.charge_id }
+      const answer = await desk.shopper(order.id, 'edit', wish)
+      assert.deepEqual([answer.status, answer.body.error?.code], [404, 'charge_not_found'])
+    }
+    const detail = await desk.read(order.id)
+    assert.deepEqual([detail.order.status, detail.order.total_cents], ['placed', 2_000])
   })
 
   test('charges nobody who did not ask for it', async () => {

@@ -172,6 +172,15 @@ describe('refunds', () => {
       { charge_id: giftCard.charge_id, tender: 'gift_card', amount_cents: 400 },
     ])
     await desk.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)
+    const foreseen = await desk.merchant(order.id, 'refunds/preview', {})
+    assert.deepEqual(
+      foreseen.body.tenders,
+      [
+        { charge_id: giftCard.charge_id, tender: 'store_credit', amount_cents: 300 },
+        { charge_id: credit.charge_id, tender: 'store_credit', amount_cents: 300 },
+      ],
+      'the preview knows where it goes',
+    )
     const rest = await desk.merchant(order.id, 'refunds', {})
     assert.deepEqual(
       rest.body.refund.tenders
@@ -185,7 +194,6 @@ describe('refunds', () => {
     assert.equal(rest.body.order.status, 'refunded')
     const account = await desk.shop.merchant.get('/v1/merchant/store-credit/ann')
     assert.equal(account.body.accounts[0].balance_cents, 600)
-    assert.ok(credit)
   })
 
   test('a preview says where it goes, also for what its gift card will not take', async () => {

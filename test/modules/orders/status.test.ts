@@ -183,7 +183,7 @@ describe('what may be done', () => {
   }
 
   const waits: [wait: Wait, kept: string[]][] = [
-    ['payment', ['cancel', 'edit', 'refund']],
+    ['payment', ['cancel', 'edit']],
     ['operation', ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
     ['refund', ['cancel', 'edit']],
     ['last_refund', ['refund']],

@@ -172,6 +172,7 @@ describe('what a shopper pays by', () => {
     const source = read({ card: input })
     assert.ok(source && 'card' in source && source.card.last4 === '1111')
     assert.deepEqual(read({ payment_token: 'tok-1' }), { payment_token: 'tok-1' })
+    assert.deepEqual(read({ card: { payment_token: 'tok-1' } }), { payment_token: 'tok-1' })
     assert.equal(read({}), null)
     assert.equal(read({ card: null, payment_token: null }), null)
   })
@@ -183,6 +184,7 @@ describe('what a shopper pays by', () => {
       { payment_token: 'a b' },
       { payment_token: 'a\n' },
       { payment_token: 'x'.repeat(256) },
+      { card: { payment_token: 'tok-1' }, payment_token: 'tok-1' },
     ]
     for (const given of bad) {
       assert.throws(
@@ -191,6 +193,19 @@ describe('what a shopper pays by', () => {
           error instanceof ApiError &&
           error.code === 'invalid_body' &&
           JSON.stringify(error.body).includes('"path":"payment_token"'),
+      )
+    }
+    const inside = [
+      { ...input, payment_token: 'tok-1' },
+      { payment_token: 'tok-1', cvv: '999' },
+      { payment_token: 'a b' },
+    ]
+    for (const card of inside) {
+      assert.throws(
+        () => read({ card }),
+        (error) =>
+          error instanceof ApiError &&
+          JSON.stringify(error.body).includes('"path":"card.payment_token"'),
       )
     }
   })

@@ -152,6 +152,7 @@ test('the record of a day', async (t) => {
       ref: release,
       txn_id: auth.txn_id ?? '',
       amount_cents: 1_000,
+      currency: 'USD',
     })
     await db.transaction('test', async (tx) => {
       await payments.closeAttempt(tx, id, captured)

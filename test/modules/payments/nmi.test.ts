@@ -377,6 +377,42 @@ describe('what was charged', () => {
     assert.deepEqual(card, { brand: 'visa', last4: '1111', exp_month: 10, exp_year: 2040 })
   })
 
+  for (const [currency, whole, part] of [
+    ['JPY', '1500.00', '200.00'],
+    ['KWD', '1.500', '0.200'],
+    ['EUR', '15.00', '2.00'],
+  ] as const) {
+    test(`in ${currency} is sent and read by the coins of that currency`, async (t) => {
+      const { nmi, gateway } = await open(t)
+      const wanted = charge({ amount_cents: 1_500, currency })
+      const { txn_id, outcome } = await gateway.authorize(wanted)
+      assert.equal(outcome, 'approved')
+      const what = { ref: wanted.ref, txn_id: txn_id ?? '', currency }
+      assert.equal((await gateway.capture({ ...what, amount_cents: 1_500 })).outcome, 'approved')
+      nmi.settle()
+      const back = { ...what, ref: randomUUID(), amount_cents: 200 }
+      assert.equal((await gateway.refund(back)).outcome, 'approved')
+      assert.deepEqual(
+        nmi.calls.map(({ fields }) => fields.amount),
+        [whole, whole, part],
+      )
+      const found = await gateway.lookup(wanted)
+      assert.deepEqual(
+        [found.amount_cents, found.captured_cents, found.refunded_cents],
+        [1_500, 1_500, 200],
+      )
+      const now = Date.now()
+      const records = await gateway.listRecords(new Date(now - 60_000), new Date(now + 60_000))
+      assert.deepEqual(
+        records?.map((each) => each.amount_cents),
+        [1_500, 200],
+      )
+      nmi.failNext({ authorises: part })
+      const poor = await gateway.authorize(charge({ amount_cents: 1_500, currency }))
+      assert.equal(poor.reason, 'insufficient_funds', 'a part of it is no payment')
+    })
+  }
+
   test('goes back by void, and by refund once it is settled', async (t) => {
     const { nmi, gateway } = await open(t)
     const sale = await gateway.sale(charge())

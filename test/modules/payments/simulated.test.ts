@@ -98,7 +98,7 @@ test('the simulated gateway', async (t) => {
     const { txn_id } = await gateway.authorize(charge)
     assert.ok(txn_id)
     const capture = (amount_cents: number, ref = charge.ref) =>
-      gateway.capture({ ref, txn_id, amount_cents })
+      gateway.capture({ ref, txn_id, amount_cents, currency: 'USD' })
     for (const amount of [1_235, 0, -1, 1.5, Number.NaN]) {
       assert.equal((await capture(amount)).reason, 'amount_exceeded', String(amount))
     }
@@ -108,7 +108,8 @@ test('the simulated gateway', async (t) => {
     assert.equal((await capture(234, randomUUID())).reason, 'invalid_state')
     assert.equal((await gateway.lookup({ txn_id })).captured_cents, 1_000)
     const declined = await gateway.authorize(chargeOf(CARDS.declines))
-    const nothing = { ref: randomUUID(), txn_id: declined.txn_id ?? '', amount_cents: 1 }
+    const none = { txn_id: declined.txn_id ?? '', amount_cents: 1, currency: 'USD' }
+    const nothing = { ref: randomUUID(), ...none }
     assert.equal((await gateway.capture(nothing)).reason, 'invalid_state')
     assert.equal((await gateway.capture({ ...nothing, txn_id: 'x' })).reason, 'invalid_state')
   })

@@ -192,15 +192,21 @@ test('pricing groups', async (t) => {
       ['PUT', `${URL}/${id}/prices`, { variant_id: id, price_cents: 1 }],
       ['DELETE', `${URL}/${id}/prices/${id}`, undefined],
     ]
-    for (const [method, url, body] of writes) {
-      const answer = await plain.send(method, url, body)
-      const { error, feature_key } = answer.body
-      assert.deepEqual(
-        [answer.status, error.code, feature_key],
-        [403, 'feature_not_enabled', 'pricing_groups'],
-        `${method} ${url}`,
-      )
+    const refuse = async (code: string) => {
+      for (const [method, url, body] of writes) {
+        const answer = await plain.send(method, url, body)
+        const { error, feature_key } = answer.body
+        assert.deepEqual(
+          [answer.status, error.code, feature_key],
+          [403, code, 'pricing_groups'],
+          `${method} ${url}`,
+        )
+      }
     }
+    await refuse('feature_not_enabled')
+    const rule = '/v1/entitlements/tenants/plain/features/pricing_groups'
+    assert.equal((await app.operator.put(rule, { state: 'deny' })).status, 200)
+    await refuse('operator_restricted')
     assert.deepEqual((await plain.get(URL)).body.pricing_groups, [])
     const reader = await app.merchant('acme', 'read:own_catalog')
     assert.equal((await reader.get(URL)).status, 200)

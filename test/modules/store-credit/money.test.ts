@@ -262,6 +262,29 @@ describe('credit that expires', () => {
     assert.deepEqual(await amounts(db), [100, 0])
     await assertOracles(superuser)
   })
+
+  for (const what of ['an order', 'a debit']) {
+    test(`is not taken by ${what} after its date, though another order held it then`, async () => {
+      const db = await openStore()
+      await credit(db, 100, LATER)
+      await credit(db, 100)
+      const [sooner, later] = [randomUUID(), randomUUID()]
+      await hold(db, 100, sooner)
+      await lapse(db)
+      if (what === 'an order') {
+        assert.equal((await hold(db, 1_000, later)).amount_cents, 100)
+        await settle(db, later)
+      } else {
+        await debit(db, 100)
+      }
+      await giveBack(db, sooner)
+      assert.equal(await storeCredit.available(db, ANN, 'USD'), 0)
+      await lapse(db)
+      await expireDue(platform.worker)
+      assert.deepEqual(await amounts(db), [0, 0])
+      await assertOracles(superuser)
+    })
+  }
 })
 
 test('after any sequence of operations the balance is what the ledger owes', async () => {

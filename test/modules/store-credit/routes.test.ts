@@ -93,6 +93,7 @@ describe('credit', () => {
     'too much': { amount_cents: 100_000_000_001 },
     'no currency': { currency: undefined },
     'a currency that is none': { currency: 'dollars' },
+    'a currency that nobody has': { currency: 'UDS' },
     'no reason': { reason: undefined },
     'an order that is none': { order_id: '17' },
     'a date that has passed': { expires_at: '2020-01-01T00:00:00Z' },
@@ -248,8 +249,13 @@ test('the add-on is needed to write, not to read', async () => {
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'feature_not_enabled'])
   assert.equal(refused.body.feature_key, 'store_credit')
   assert.equal((await bare.get('/v1/merchant/store-credit')).status, 200)
+  const early = keyed()
+  const unknown = await bare.post(at('ann', '/debit'), sum, early)
+  assert.deepEqual([unknown.status, unknown.body.error.code], [403, 'feature_not_enabled'])
   await enable('initech')
   assert.equal((await bare.post(at('ann', '/credit'), sum, key)).status, 201)
+  const debited = await bare.post(at('ann', '/debit'), sum, early)
+  assert.equal(debited.status, 201, 'the key was free')
   const rule = '/v1/entitlements/tenants/initech/features/store_credit'
   await app.operator.put(rule, { state: 'deny' })
   for (const verb of ['/credit', '/debit']) {

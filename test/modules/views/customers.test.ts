@@ -96,6 +96,11 @@ describe('the customers of a store', () => {
       assert.deepEqual(refsOf(await list('?sort=spent')), ['bob', 'ann/1'])
       assert.deepEqual(refsOf(await list('?q=ANN%40ex')), ['ann/1'])
       assert.equal((await list('?q=nobody')).total, 0)
+      const { customers } = await list('?q=ann')
+      const [{ customer_ref, name }] = customers
+      const across = `${customer_ref.slice(-1)} ${name.slice(0, 2)}`
+      assert.equal((await list(`?q=${encodeURIComponent(across)}`)).total, 0, 'of one of them')
+      assert.deepEqual(refsOf(await list(`?q=${encodeURIComponent(` ${name} `)}`)), ['ann/1'])
       const odd = await list('?limit=1000&offset=-3')
       assert.deepEqual([odd.limit, odd.offset], [100, 0])
       const zero = await list('?limit=x&offset=y')

@@ -63,6 +63,58 @@ test('whom an erasure is about', async (t) => {
     }
   })
 
+  await t.test('is told how many of their orders are still to be sent', async () => {
+    const [partly, whole] = [
+      await buy({ customer_ref: 'waiting' }),
+      await buy({ customer_ref: 'waiting' }),
+    ]
+    await buy({ customer_ref: 'waiting' })
+    const refund = (id: string, body: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/refunds`, body, freshKey())
+    assert.equal((await refund(partly.id, { amount_cents: 10 })).status, 201)
+    assert.equal((await refund(whole.id, {})).status, 201)
+    const { body } = await merchant.post(ERASE, { customer_ref: 'waiting' })
+    assert.deepEqual([body.orders, body.open_orders], [3, 2], 'all but what was given back')
+  })
+
+  await t.test('is named by no word that was written of them, however short', async () => {
+    const key = freshKey()
+    const body = { amount_cents: 10, reason: 'quillfeather' }
+    const [spoken, disputed, plain] = [
+      await buy({ customer_ref: 'quill' }),
+      await buy({ customer_ref: 'quill' }),
+      await buy({ customer_ref: 'quill' }),
+    ]
+    const act = (id: string, verb: string, with_: object = {}, headers = freshKey()) =>
+      merchant.post(`/v1/merchant/orders/${id}/${verb}`, with_, headers)
+    assert.equal((await act(spoken.id, 'hold', { reason: 'quillfeather' })).status, 200)
+    assert.equal((await act(spoken.id, 'refunds', body, key)).status, 201)
+    const dispute = `/v1/stores/acme/orders/${disputed.id}/dispute`
+    assert.equal((await app.operator.post(dispute, { outcome: 'opened' })).status, 200)
+    assert.equal((await act(plain.id, 'hold')).status, 200)
+    assert.equal((await erase('quill')).status, 200)
+    const read = async ({ id }: { id: string }) =>
+      (await merchant.get(`/v1/merchant/orders/${id}`)).body
+    const left = await read(spoken)
+    assert.deepEqual([left.order.hold.reason, left.refunds[0].reason], ['[erased]', '[erased]'])
+    const replay = await act(spoken.id, 'refunds', body, key)
+    assert.equal(replay.status, 201, replay.text)
+    assert.ok(!replay.text.includes('quillfeather'), replay.text)
+    assert.equal((await read(disputed)).order.hold.reason, 'dispute', 'a word of ours stays')
+    assert.equal((await read(plain)).order.hold.reason, 'merchant')
+  })
+
+  await t.test('leaves their answers as they were, whatever they are called', async () => {
+    const key = freshKey()['idempotency-key']
+    const body = cart(variants[1_000], { customer_ref: 'USD' })
+    const first = await checkout(app, shop, body, key)
+    assert.equal(first.status, 201, first.text)
+    assert.equal((await erase('USD')).status, 200)
+    const { order, charges } = (await checkout(app, shop, body, key)).body
+    assert.match(order.customer_ref, /^erased:/)
+    assert.deepEqual([order.currency, charges[0].currency], ['USD', 'USD'])
+  })
+
   await t.test('is not whoever comes with an order that is being paid meanwhile', async () => {
     const [before, meanwhile] = [
       await buy({ customer_ref: 'fast' }),
