@@ -1,7 +1,7 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { lateQueue } from '../payments/service.ts'
 import { watchLate } from './late-money.ts'
@@ -13,7 +13,7 @@ import type { CheckoutDeps } from './service.ts'
 const TENANTS_AT_ONCE = 8
 const CLAIMS_OF_TENANT = 10
 
-/** What failed for a reason of our own is tried again after this, and somebody is told. */
+/** What failed for a reason of our own is tried again after this; somebody is told, once a day. */
 const TROUBLED_SECONDS = 60
 
 const OPERATIONS = Object.keys(RESUMES)
@@ -55,6 +55,8 @@ async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim):
     if (error instanceof LeaseLostError || isLeft(error)) return
     const renewed = await idempotency.renew(db, claim, TROUBLED_SECONDS).catch((lost) => lost)
     if (renewed instanceof LeaseLostError) return
+    // A database that is away cannot say: then it is told once too often.
+    if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
     deps.onAlert(about, 'what was left undone could not be ended')

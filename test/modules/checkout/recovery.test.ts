@@ -326,6 +326,18 @@ test('a checkout that was left undone', async (t) => {
     await app.reconcile()
     assert.equal(app.alerts.length, before + 1)
     assert.equal(await app.reconcile(), 0, 'not at once again')
+    for (let minutes = 0; minutes < 3; minutes++) {
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+    }
+    assert.equal(app.alerts.length, before + 1, 'told once')
+    const yesterday = `update idempotency_keys set alerted_at = now() - interval '1 day' where key = $1`
+    await app.superuser.query(yesterday, [key])
+    for (let minutes = 0; minutes < 2; minutes++) {
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+    }
+    assert.equal(app.alerts.length, before + 2, 'and once a day')
     await app.superuser.query(
       `update idempotency_keys k set resource_id = o.id, lease_until = now() from orders o where k.key = $1 and o.idempotency_key = k.key`,
       [key],
