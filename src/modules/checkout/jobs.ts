@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
-import { lateQueue } from '../payments/service.ts'
+import * as payments from '../payments/service.ts'
 import { watchLate } from './late-money.ts'
 import { listExpired, putOffExpiry } from './queries.ts'
 import { expireHeld, RESUMES } from './resume-money.ts'
@@ -71,9 +71,23 @@ const LATE_SLOTS = 10
 
 export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
-  await settleAll(due.map((late) => watchLate(deps, deps.database, late)))
+  const due = await payments.lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
+  await settleAll(due.map((late) => watchOne(deps, late)))
   return due.length
+}
+
+/** What fails for a reason of our own waits as for a gateway that is away; somebody is told, once a day. */
+async function watchOne(deps: JobDeps, late: Parameters<typeof watchLate>[2]): Promise<void> {
+  try {
+    await watchLate(deps, deps.database, late)
+  } catch (error) {
+    if (error instanceof LeaseLostError) return
+    const db = deps.database.tenant(late.tenant_ref)
+    await payments.deferCheck(db, late)
+    if (!(await payments.isAlertDue(db, late.id))) return
+    const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
+    deps.onAlert(about, 'a payment that was given up could not be asked about')
+  }
 }
 
 const EXPIRED_AT_ONCE = 10
