@@ -27,7 +27,8 @@ export async function eachOf<T>(
     for (const one of waiting) {
       if (signal?.aborted) return
       try {
-        did += await work(one)
+        const done = await work(one)
+        did += done
       } catch (fault) {
         faults.push(fault)
       }

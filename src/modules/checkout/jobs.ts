@@ -1,5 +1,6 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
@@ -29,15 +30,11 @@ export interface JobDeps extends CheckoutDeps {
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   const tenants = await listStale(deps.database.global, OPERATIONS)
-  let taken = 0
-  const next = async (): Promise<void> => {
-    for (let tenant = tenants.shift(); tenant !== undefined; tenant = tenants.shift()) {
-      if (signal?.aborted) return
-      taken += await reconcileStore(deps, deps.database.tenant(tenant))
-    }
-  }
-  await Promise.all(Array.from({ length: TENANTS_AT_ONCE }, next))
-  return taken
+  return eachStore(
+    tenants.map((tenant_ref) => ({ tenant_ref })),
+    (tenant) => reconcileStore(deps, deps.database.tenant(tenant)),
+    { signal, lanes: TENANTS_AT_ONCE },
+  )
 }
 
 async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
