@@ -6,6 +6,9 @@ import * as queries from './queries.ts'
 /** Rows looked at to find out whose they are. */
 const SAMPLE_ROWS = 1_000
 
+/** Codes of one store forgotten in one statement, and so the most cards that it has locked. */
+const CODES_MAX = 1_000
+
 /** Cards of one store in one step, each in a transaction of its own. */
 const BATCH = 100
 
@@ -28,5 +31,5 @@ const expireCard = (db: TenantDb, id: string): Promise<number> =>
 /** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */
 export async function forgetCodes(database: Database): Promise<number> {
   const stores = await queries.listTenantsToForget(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => queries.forgetCodes(database.tenant(tenant)))
+  return eachStore(stores, (tenant) => queries.forgetCodes(database.tenant(tenant), CODES_MAX))
 }

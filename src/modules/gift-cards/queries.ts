@@ -221,9 +221,17 @@ export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
              limit ${limit}) as oldest`,
   )
 
-export const forgetCodes = (db: Db) =>
+/** Some at a time, and none that somebody has: whoever pays by a card waits for nobody here. */
+export const forgetCodes = (db: Db, limit: number) =>
   db.run(sql`
-    update gift_cards set code_sealed = null where tenant_ref = ${db.tenant} and ${noLongerShown}`)
+    update gift_cards set code_sealed = null
+     where tenant_ref = ${db.tenant}
+       and id in (select id
+                    from gift_cards
+                   where tenant_ref = ${db.tenant} and ${noLongerShown}
+                   order by created_at
+                   limit ${limit}
+                     for update skip locked)`)
 
 const due = sql`expires_at <= now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
