@@ -186,14 +186,24 @@ export const watchOn = (db: Db, lease: Lease) =>
                              then closed_at + interval '290 seconds' end`,
   )
 
-/** Stores that may have moved money in a time, as fd_worker over all of them. */
-export const listPayingStores = (worker: GlobalDb, from: Date, to: Date) =>
+/**
+ * Stores that have moved money on a day (UTC) and, if they are wanted too, those that may have; but for
+ * those whose day is planned already. As fd_worker over all of them.
+ */
+export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolean) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String() }),
     sql`
-    select tenant_ref from payment_attempts where created_at >= ${from} and created_at < ${to}
-    union
-    select tenant_ref from payment_accounts`,
+    select tenant_ref
+      from (select tenant_ref
+              from payment_attempts
+             where created_at >= ${`${day}T00:00:00Z`}::timestamptz
+               and created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
+            union
+            select tenant_ref from payment_accounts where ${isUnpaidToo}::boolean) as paying
+     where not exists (select
+                         from payment_days d
+                        where d.tenant_ref = paying.tenant_ref and d.day = ${day}::date)`,
   )
 
 export const planDay = (db: Db, day: string) =>

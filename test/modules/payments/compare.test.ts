@@ -343,4 +343,32 @@ test('the record of a day', async (t) => {
     assert.deepEqual(await look(), [null, null, null])
     assert.deepEqual(await list(shop), [], 'it is known by now')
   })
+
+  await t.test('is looked at however long nobody did, within the month', async () => {
+    const shop = await open()
+    const days = [1, 8, 30, 31]
+    for (const ago of days) {
+      const { charge } = await pay(shop)
+      for (const [table, id] of [
+        ['payment_attempts', 'id'],
+        ['sim_charges', 'ref'],
+      ]) {
+        await superuser.query(
+          `update ${table} set created_at = $2::date - $3::int + interval '12 hours' where ${id} = $1`,
+          [charge.ref, TODAY, ago - 1],
+        )
+      }
+    }
+    await stepAt('03:00')
+    const { rows } = await superuser.query(
+      `select $2::date - day + 1 as ago, compared_at is not null as compared
+         from payment_days where tenant_ref = $1 order by day desc`,
+      [shop.tenant, TODAY],
+    )
+    assert.deepEqual(
+      rows.map(({ ago, compared }) => [ago, compared]),
+      days.slice(0, -1).map((ago) => [ago, true]),
+    )
+    assert.deepEqual(await list(shop), [])
+  })
 })
