@@ -5,18 +5,14 @@ import { showsCard } from '../../harness/card-digits.ts'
 import {
   APPROVED,
   addVariant,
-  cardOf,
   cart,
   checkout,
-  counts,
   enable,
   giveCredit,
   issueGiftCard,
   openCheckoutApp,
   openShop,
   preview,
-  setLive,
-  stock,
 } from './setup.ts'
 
 const SHIPPING = {
@@ -494,182 +490,5 @@ test('a checkout', async (t) => {
     assert.deepEqual(data.tenders, [{ tender: 'card', amount_cents: 1_000 }])
     assert.equal(data.order.id, body.order.id)
     assert.ok(!showsCard(rows[0].data, APPROVED.ccnumber, APPROVED.cvv))
-  })
-
-  await t.test('at a quoted total is refused when that is another now', async () => {
-    const wanted = { items: [{ variant_id: third, quantity: 1 }], tax: TAX }
-    const quote = await preview(app, shop, wanted)
-    const quote_token = quote.body.quote_token as string
-    const buy = (token: unknown, more: object = {}) =>
-      checkout(app, shop, cart(third, { tax: TAX, quote_token: token, ...more }))
-    assert.equal((await buy(quote_token)).status, 201)
-    const changed = await buy(quote_token, { tax: null })
-    assert.equal(changed.status, 409)
-    assert.equal(changed.body.error.code, 'price_changed')
-    assert.deepEqual(
-      [changed.body.quoted_cents, changed.body.current_cents],
-      [quote.body.total_cents, 333],
-    )
-    const other = await openShop(app, 'other', [333])
-    const foreign = await preview(app, other, {
-      items: [{ variant_id: other.variants[333], quantity: 1 }],
-    })
-    const altered =
-      quote_token.slice(0, 20) + (quote_token[20] === 'A' ? 'B' : 'A') + quote_token.slice(21)
-    for (const token of [
-      altered,
-      foreign.body.quote_token,
-      'fdqt_',
-      'nonsense',
-      `${quote_token}A`,
-    ]) {
-      const answer = await buy(token)
-      assert.equal(answer.status, 400, token)
-      assert.equal(answer.body.issues[0].path, 'quote_token')
-    }
-    app.clock.advance(10 * 60_000)
-    assert.equal((await buy(quote_token)).status, 400, 'ten minutes are over')
-    app.clock.reset()
-  })
-
-  await t.test('needs the statement of a store that asks for one', async () => {
-    const gated = await openShop(app, 'gated', [1_000], {
-      behavior: { funnelGate: { enabled: true, statementVersion: 'v2' } },
-    })
-    const variant = gated.variants[1_000]
-    assert.equal((await checkout(app, gated, cart(variant))).status, 201, 'the add-on is off')
-    const on = await app.operator.put('/v1/entitlements/tenants/gated/features/funnel_gate', {
-      state: 'allow',
-    })
-    assert.ok(on.status < 300, on.text)
-    const accepted_at = new Date().toISOString()
-    for (const attestation of [undefined, null, { statement_version: 'v1', accepted_at }]) {
-      const answer = await checkout(app, gated, cart(variant, { attestation }))
-      assert.equal(answer.status, 403, answer.text)
-      assert.equal(answer.body.error.code, 'attestation_required')
-      assert.equal(answer.body.statement_version, 'v2')
-    }
-    const attestation = { statement_version: 'v2', accepted_at }
-    assert.equal((await checkout(app, gated, cart(variant, { attestation }))).status, 201)
-  })
-
-  await t.test('takes nothing that the site does not offer', async () => {
-    const plain = await openShop(app, 'plain', [1_000], {})
-    const variant = plain.variants[1_000]
-    for (const [feature_key, more] of [
-      ['store_credit', { apply_store_credit: true }],
-      ['gift_cards', { gift_card_code: 'ABCD' }],
-      ['subscriptions', { subscribe: true }],
-    ] as const) {
-      const answer = await checkout(app, plain, cart(variant, more))
-      assert.equal(answer.status, 422, answer.text)
-      assert.equal(answer.body.error.code, 'feature_disabled')
-      assert.equal(answer.body.feature_key, feature_key)
-    }
-  })
-
-  await t.test('is for live stores alone, and says no more than that', async () => {
-    const closed = await openShop(app, 'closed', [1_000])
-    await stock(closed.merchant, closed.variants[1_000] ?? '', 0)
-    await setLive(app, 'closed', false)
-    const unknown = await checkout(app, { tenant: 'nobody' }, cart(thousand))
-    const answers = await Promise.all([
-      checkout(app, closed, cart(closed.variants[1_000])),
-      checkout(app, closed, cart(randomUUID())),
-      preview(app, closed, cart(closed.variants[1_000])),
-      preview(app, { tenant: 'nobody' }, cart(thousand)),
-    ])
-    for (const answer of answers) {
-      assert.equal(answer.status, 404)
-      assert.equal(answer.text, unknown.text)
-    }
-    assert.equal(unknown.body.error.code, 'unknown_tenant')
-  })
-})
-
-test('what fraud does to a checkout', async (t) => {
-  const app = await openCheckoutApp(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '6' } })
-  const shop = await openShop(app)
-  const counted = shop.variants[1_000] ?? ''
-  await stock(shop.merchant, counted, 50)
-  const ban = (kind: string, value: string, action = 'block') =>
-    shop.merchant.post('/v1/merchant/fraud/bans', { kind, value, action })
-  t.afterEach(() => app.assertAddsUp())
-
-  await t.test('a banned shopper is refused before anything is held or asked', async () => {
-    await ban('email', 'bad@example.com')
-    const before = await counts(app)
-    const answer = await checkout(
-      app,
-      shop,
-      cart(counted, { email: 'Bad@Example.com', customer_ref: 'x1' }),
-    )
-    assert.equal(answer.status, 403)
-    assert.equal(answer.body.error.code, 'fraud_rejected')
-    assert.ok(!/ban|email/i.test(answer.text), 'no rule is named')
-    assert.deepEqual(await counts(app), before)
-    const decisions = await shop.merchant.get('/v1/merchant/fraud/decisions')
-    assert.equal(decisions.body.decisions[0].decision, 'rejected')
-    assert.equal(decisions.body.decisions[0].order_id, null)
-  })
-
-  await t.test('a shopper to be looked at is held, with the authorisation kept', async () => {
-    await ban('customer_ref', 'odd', 'review')
-    const answer = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
-    assert.equal(answer.status, 202, answer.text)
-    const { order, charges, fraud } = answer.body
-    assert.deepEqual([order.status, order.payment_status], ['on_hold', 'authorized'])
-    assert.equal(order.hold.reason, 'fraud_review')
-    assert.equal(order.placed_at, null)
-    assert.deepEqual(fraud, { decision: 'review' })
-    assert.deepEqual([charges[0].status, charges[0].captured_cents], ['authorized', 0])
-    const again = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
-    assert.deepEqual([again.status, again.text], [202, answer.text])
-  })
-
-  await t.test('too many attempts are refused for a while, and the key stays free', async () => {
-    const card = cardOf('4242424242424242')
-    const body = cart(counted, { customer_ref: 'hasty', card })
-    const statuses: number[] = []
-    for (let n = 0; n < 8; n++)
-      statuses.push((await checkout(app, shop, body, `hasty-${n}`)).status)
-    assert.deepEqual(statuses, [201, 201, 201, 201, 201, 201, 429, 429])
-    const { rows } = await app.superuser.query(
-      `select count(*)::int as count from idempotency_keys where key in ('hasty-6', 'hasty-7')`,
-    )
-    assert.equal(rows[0].count, 0)
-    const refused = await checkout(app, shop, body, 'hasty-6')
-    assert.equal(refused.body.error.code, 'velocity_exceeded')
-    assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
-    const other = await checkout(
-      app,
-      shop,
-      cart(counted, { customer_ref: 'calm', card: cardOf('5431111111111111') }),
-    )
-    assert.equal(other.status, 201, 'nobody else is kept out')
-  })
-
-  await t.test('a declined card weighs as three attempts, whoever comes with it', async () => {
-    const codes: string[] = []
-    for (const customer_ref of ['first', 'second', 'third']) {
-      const body = cart(counted, { customer_ref, card: cardOf('4000000000000002') })
-      codes.push((await checkout(app, shop, body)).body.error.code)
-    }
-    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
-  })
-
-  await t.test('so does one that is declined for an edit', async () => {
-    const card = cardOf('4000000000009995')
-    const codes: string[] = []
-    for (const customer_ref of ['fourth', 'fifth', 'sixth']) {
-      const paid = cart(counted, { customer_ref, card: cardOf('5555555555554444') })
-      const { order, items } = (await checkout(app, shop, paid)).body
-      const edits = [{ order_item_id: items[0].id, quantity: 2 }]
-      const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
-      const key = { 'idempotency-key': randomUUID() }
-      const answer = await app.storefront.post(url, { edits, card }, key)
-      codes.push(answer.body.error.code)
-    }
-    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
   })
 })

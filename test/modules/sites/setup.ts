@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, request as openRequest } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Scanner } from '../../../src/modules/claims/scanner.ts'
 import type { Finding } from '../../../src/modules/claims/schema.ts'
+import { notifyChanged } from '../../../src/platform/live-cache.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
 
@@ -105,12 +107,26 @@ export async function openKeepingApp(t: TestContext, options: TestAppOptions = {
   return app
 }
 
-/** Asks until the answer comes from memory: news of what was just written may still be on its way. */
-export const keep = (app: TestApp, path: string) =>
-  until('answered from memory', async () => {
+/** Keeps an answer in memory. News of what was just written comes first: later it would take it away. */
+export async function keep(app: TestApp, path: string) {
+  await hearNews(app)
+  await until('answered from memory', async () => {
     const before = app.runtime.cache.stats()
     await sendRaw(app, path)
     await sendRaw(app, path)
     const { hits, misses, bypassed } = app.runtime.cache.stats()
     return hits > before.hits && misses === before.misses && bypassed === before.bypassed
   })
+}
+
+/** Waits for news of its own: it comes in the order in which it was sent. */
+async function hearNews({ runtime: { cache, database } }: TestApp) {
+  const subject = randomUUID()
+  const old = { status: 200, headers: {}, body: Buffer.from('old') }
+  await until('kept', async () => {
+    await cache.read(subject, 'news', async () => old)
+    return cache.find(subject, 'news') !== null
+  })
+  await database.tenant(subject).transaction('test: news', (tx) => notifyChanged(tx))
+  await until('heard', () => cache.find(subject, 'news') === null)
+}

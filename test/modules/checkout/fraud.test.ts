@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { cardOf, cart, checkout, counts, openCheckoutApp, openShop, stock } from './setup.ts'
+
+test('what fraud does to a checkout', async (t) => {
+  const app = await openCheckoutApp(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '6' } })
+  const shop = await openShop(app)
+  const counted = shop.variants[1_000] ?? ''
+  await stock(shop.merchant, counted, 50)
+  const ban = (kind: string, value: string, action = 'block') =>
+    shop.merchant.post('/v1/merchant/fraud/bans', { kind, value, action })
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('a banned shopper is refused before anything is held or asked', async () => {
+    await ban('email', 'bad@example.com')
+    const before = await counts(app)
+    const answer = await checkout(
+      app,
+      shop,
+      cart(counted, { email: 'Bad@Example.com', customer_ref: 'x1' }),
+    )
+    assert.equal(answer.status, 403)
+    assert.equal(answer.body.error.code, 'fraud_rejected')
+    assert.ok(!/ban|email/i.test(answer.text), 'no rule is named')
+    assert.deepEqual(await counts(app), before)
+    const decisions = await shop.merchant.get('/v1/merchant/fraud/decisions')
+    assert.equal(decisions.body.decisions[0].decision, 'rejected')
+    assert.equal(decisions.body.decisions[0].order_id, null)
+  })
+
+  await t.test('a shopper to be looked at is held, with the authorisation kept', async () => {
+    await ban('customer_ref', 'odd', 'review')
+    const answer = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
+    assert.equal(answer.status, 202, answer.text)
+    const { order, charges, fraud } = answer.body
+    assert.deepEqual([order.status, order.payment_status], ['on_hold', 'authorized'])
+    assert.equal(order.hold.reason, 'fraud_review')
+    assert.equal(order.placed_at, null)
+    assert.deepEqual(fraud, { decision: 'review' })
+    assert.deepEqual([charges[0].status, charges[0].captured_cents], ['authorized', 0])
+    const again = await checkout(app, shop, cart(counted, { customer_ref: 'odd' }), 'odd-1')
+    assert.deepEqual([again.status, again.text], [202, answer.text])
+  })
+
+  await t.test('too many attempts are refused for a while, and the key stays free', async () => {
+    const card = cardOf('4242424242424242')
+    const body = cart(counted, { customer_ref: 'hasty', card })
+    const statuses: number[] = []
+    for (let n = 0; n < 8; n++)
+      statuses.push((await checkout(app, shop, body, `hasty-${n}`)).status)
+    assert.deepEqual(statuses, [201, 201, 201, 201, 201, 201, 429, 429])
+    const { rows } = await app.superuser.query(
+      `select count(*)::int as count from idempotency_keys where key in ('hasty-6', 'hasty-7')`,
+    )
+    assert.equal(rows[0].count, 0)
+    const refused = await checkout(app, shop, body, 'hasty-6')
+    assert.equal(refused.body.error.code, 'velocity_exceeded')
+    assert.match(refused.headers['retry-after'] ?? '', /^\d+$/)
+    const other = await checkout(
+      app,
+      shop,
+      cart(counted, { customer_ref: 'calm', card: cardOf('5431111111111111') }),
+    )
+    assert.equal(other.status, 201, 'nobody else is kept out')
+  })
+
+  await t.test('a declined card weighs as three attempts, whoever comes with it', async () => {
+    const codes: string[] = []
+    for (const customer_ref of ['first', 'second', 'third']) {
+      const body = cart(counted, { customer_ref, card: cardOf('4000000000000002') })
+      codes.push((await checkout(app, shop, body)).body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
+  })
+
+  await t.test('so does one that is declined for an edit', async () => {
+    const card = cardOf('4000000000009995')
+    const codes: string[] = []
+    for (const customer_ref of ['fourth', 'fifth', 'sixth']) {
+      const paid = cart(counted, { customer_ref, card: cardOf('5555555555554444') })
+      const { order, items } = (await checkout(app, shop, paid)).body
+      const edits = [{ order_item_id: items[0].id, quantity: 2 }]
+      const url = `/v1/tenants/${shop.tenant}/orders/${order.id}/edit`
+      const key = { 'idempotency-key': randomUUID() }
+      const answer = await app.storefront.post(url, { edits, card }, key)
+      codes.push(answer.body.error.code)
+    }
+    assert.deepEqual(codes, ['payment_declined', 'payment_declined', 'velocity_exceeded'])
+  })
+})

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { cart, checkout, openCheckoutApp, openShop, preview, setLive, stock } from './setup.ts'
+
+const TAX = { provider: 'flat_rate', rate_bps: 825 }
+
+test('a checkout', async (t) => {
+  const app = await openCheckoutApp(t)
+  const shop = await openShop(app, 'acme', [1_000, 333])
+  const [thousand, third] = [shop.variants[1_000], shop.variants[333]]
+  t.afterEach(() => app.assertAddsUp())
+
+  await t.test('at a quoted total is refused when that is another now', async () => {
+    const wanted = { items: [{ variant_id: third, quantity: 1 }], tax: TAX }
+    const quote = await preview(app, shop, wanted)
+    const quote_token = quote.body.quote_token as string
+    const buy = (token: unknown, more: object = {}) =>
+      checkout(app, shop, cart(third, { tax: TAX, quote_token: token, ...more }))
+    assert.equal((await buy(quote_token)).status, 201)
+    const changed = await buy(quote_token, { tax: null })
+    assert.equal(changed.status, 409)
+    assert.equal(changed.body.error.code, 'price_changed')
+    assert.deepEqual(
+      [changed.body.quoted_cents, changed.body.current_cents],
+      [quote.body.total_cents, 333],
+    )
+    const other = await openShop(app, 'other', [333])
+    const foreign = await preview(app, other, {
+      items: [{ variant_id: other.variants[333], quantity: 1 }],
+    })
+    const altered =
+      quote_token.slice(0, 20) + (quote_token[20] === 'A' ? 'B' : 'A') + quote_token.slice(21)
+    for (const token of [
+      altered,
+      foreign.body.quote_token,
+      'fdqt_',
+      'nonsense',
+      `${quote_token}A`,
+    ]) {
+      const answer = await buy(token)
+      assert.equal(answer.status, 400, token)
+      assert.equal(answer.body.issues[0].path, 'quote_token')
+    }
+    app.clock.advance(10 * 60_000)
+    assert.equal((await buy(quote_token)).status, 400, 'ten minutes are over')
+    app.clock.reset()
+  })
+
+  await t.test('needs the statement of a store that asks for one', async () => {
+    const gated = await openShop(app, 'gated', [1_000], {
+      behavior: { funnelGate: { enabled: true, statementVersion: 'v2' } },
+    })
+    const variant = gated.variants[1_000]
+    assert.equal((await checkout(app, gated, cart(variant))).status, 201, 'the add-on is off')
+    const on = await app.operator.put('/v1/entitlements/tenants/gated/features/funnel_gate', {
+      state: 'allow',
+    })
+    assert.ok(on.status < 300, on.text)
+    const accepted_at = new Date().toISOString()
+    for (const attestation of [undefined, null, { statement_version: 'v1', accepted_at }]) {
+      const answer = await checkout(app, gated, cart(variant, { attestation }))
+      assert.equal(answer.status, 403, answer.text)
+      assert.equal(answer.body.error.code, 'attestation_required')
+      assert.equal(answer.body.statement_version, 'v2')
+    }
+    const attestation = { statement_version: 'v2', accepted_at }
+    assert.equal((await checkout(app, gated, cart(variant, { attestation }))).status, 201)
+  })
+
+  await t.test('takes nothing that the site does not offer', async () => {
+    const plain = await openShop(app, 'plain', [1_000], {})
+    const variant = plain.variants[1_000]
+    for (const [feature_key, more] of [
+      ['store_credit', { apply_store_credit: true }],
+      ['gift_cards', { gift_card_code: 'ABCD' }],
+      ['subscriptions', { subscribe: true }],
+    ] as const) {
+      const answer = await checkout(app, plain, cart(variant, more))
+      assert.equal(answer.status, 422, answer.text)
+      assert.equal(answer.body.error.code, 'feature_disabled')
+      assert.equal(answer.body.feature_key, feature_key)
+    }
+  })
+
+  await t.test('is for live stores alone, and says no more than that', async () => {
+    const closed = await openShop(app, 'closed', [1_000])
+    await stock(closed.merchant, closed.variants[1_000] ?? '', 0)
+    await setLive(app, 'closed', false)
+    const unknown = await checkout(app, { tenant: 'nobody' }, cart(thousand))
+    const answers = await Promise.all([
+      checkout(app, closed, cart(closed.variants[1_000])),
+      checkout(app, closed, cart(randomUUID())),
+      preview(app, closed, cart(closed.variants[1_000])),
+      preview(app, { tenant: 'nobody' }, cart(thousand)),
+    ])
+    for (const answer of answers) {
+      assert.equal(answer.status, 404)
+      assert.equal(answer.text, unknown.text)
+    }
+    assert.equal(unknown.body.error.code, 'unknown_tenant')
+  })
+})
