@@ -228,7 +228,7 @@ test('an order that is held', async (t) => {
       const late = async (age: string) => {
         const key = randomUUID()
         const card = cardOf('5431111111111111')
-      await app.crash(shop, cart(counted, { email: ban.value, card }), 'authorized', key)
+        await app.crash(shop, cart(counted, { email: ban.value, card }), 'authorized', key)
         await app.abandon()
         const url = `/v1/merchant/idempotency/checkout/${key}`
         const id = (await merchant.get(url)).body.resource_id as string
