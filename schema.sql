@@ -807,6 +807,7 @@ create table idempotency_keys (
   response_body text,
   created_at timestamp with time zone not null default now(),
   answered_at timestamp with time zone,
+  alerted_at timestamp with time zone,
   constraint idempotency_keys_check CHECK (((state = 'answered'::text) = ((answered_at IS NOT NULL) AND (response_status IS NOT NULL)))),
   constraint idempotency_keys_check1 CHECK (((state = 'answered'::text) OR (lease_until IS NOT NULL))),
   constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),

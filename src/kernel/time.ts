@@ -19,8 +19,40 @@ export function toUtc(text: string): string | null {
   return year >= 1 && year <= 9_999 ? at.toISOString() : null
 }
 
+export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
+
+/** What a zone's clocks show at a time, as if they were UTC's. */
+const localTime = (timeZone: string, at: Date): Date =>
+  new Date(at.getTime() + offsetMs(timeZone, at))
+
+/** Which day of its month a time is, in a zone. */
+export const dayOfMonth = (timeZone: string, at: Date): number =>
+  localTime(timeZone, at).getUTCDate()
+
+/**
+ * The same time of day so much later by a zone's calendar: the 31st of January is followed by the last of
+ * February. A time that its clocks leave out is as much later, so that it is still that day.
+ */
+export function addByCalendar(timeZone: string, at: Date, count: number, unit: CalendarUnit): Date {
+  const local = localTime(timeZone, at)
+  if (unit === 'day' || unit === 'week') {
+    local.setUTCDate(local.getUTCDate() + count * (unit === 'week' ? 7 : 1))
+  } else {
+    const day = local.getUTCDate()
+    local.setUTCDate(1)
+    local.setUTCMonth(local.getUTCMonth() + count * (unit === 'year' ? 12 : 1))
+    const next = Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)
+    local.setUTCDate(Math.min(day, new Date(next).getUTCDate()))
+  }
+  const before = offsetMs(timeZone, new Date(local.getTime() - offsetMs(timeZone, at)))
+  const then = offsetMs(timeZone, new Date(local.getTime() - before))
+  return new Date(local.getTime() - Math.min(before, then))
+}
+
+const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * 60_000
+
 /** How many minutes a zone's clocks are ahead of UTC at a time. */
-export function offsetMinutes(timeZone: string, at: Date): number {
+function offsetMinutes(timeZone: string, at: Date): number {
   const written = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
     .formatToParts(at)
     .find(({ type }) => type === 'timeZoneName')?.value

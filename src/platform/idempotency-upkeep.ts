@@ -132,6 +132,13 @@ export async function findDue(db: Db, resourceIds: readonly string[]): Promise<s
   return due_at
 }
 
+/** Whether nobody was told within a day that a claim cannot be ended. Whoever asks is about to. */
+export const isAlertDue = async (db: Db, { operation, key }: WonClaim): Promise<boolean> =>
+  (await db.run(sql`
+    update idempotency_keys set alerted_at = now()
+     where tenant_ref = ${db.tenant} and operation = ${operation} and key = ${key}
+       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)) === 1
+
 /** Deletes answers older than 30 days, in batches. Answers how many rows went. */
 export async function forgetOld(database: Database): Promise<number> {
   const stores = await listWithOld(database.global)

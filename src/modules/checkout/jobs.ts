@@ -1,9 +1,10 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { eachStore } from '../../platform/each-store.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
-import { lateQueue } from '../payments/service.ts'
+import * as payments from '../payments/service.ts'
 import { watchLate } from './late-money.ts'
 import { listExpired, putOffExpiry } from './queries.ts'
 import { expireHeld, RESUMES } from './resume-money.ts'
@@ -13,7 +14,7 @@ import type { CheckoutDeps } from './service.ts'
 const TENANTS_AT_ONCE = 8
 const CLAIMS_OF_TENANT = 10
 
-/** What failed for a reason of our own is tried again after this, and somebody is told. */
+/** What failed for a reason of our own is tried again after this; somebody is told, once a day. */
 const TROUBLED_SECONDS = 60
 
 const OPERATIONS = Object.keys(RESUMES)
@@ -29,15 +30,11 @@ export interface JobDeps extends CheckoutDeps {
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   const tenants = await listStale(deps.database.global, OPERATIONS)
-  let taken = 0
-  const next = async (): Promise<void> => {
-    for (let tenant = tenants.shift(); tenant !== undefined; tenant = tenants.shift()) {
-      if (signal?.aborted) return
-      taken += await reconcileStore(deps, deps.database.tenant(tenant))
-    }
-  }
-  await Promise.all(Array.from({ length: TENANTS_AT_ONCE }, next))
-  return taken
+  return eachStore(
+    tenants.map((tenant_ref) => ({ tenant_ref })),
+    (tenant) => reconcileStore(deps, deps.database.tenant(tenant)),
+    { signal, lanes: TENANTS_AT_ONCE },
+  )
 }
 
 async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
@@ -55,6 +52,8 @@ async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim):
     if (error instanceof LeaseLostError || isLeft(error)) return
     const renewed = await idempotency.renew(db, claim, TROUBLED_SECONDS).catch((lost) => lost)
     if (renewed instanceof LeaseLostError) return
+    // A database that is away cannot say: then it is told once too often.
+    if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
     deps.onAlert(about, 'what was left undone could not be ended')
@@ -69,9 +68,23 @@ const LATE_SLOTS = 10
 
 export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
-  await settleAll(due.map((late) => watchLate(deps, deps.database, late)))
+  const due = await payments.lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
+  await settleAll(due.map((late) => watchOne(deps, late)))
   return due.length
+}
+
+/** What fails for a reason of our own waits as for a gateway that is away; somebody is told, once a day. */
+async function watchOne(deps: JobDeps, late: Parameters<typeof watchLate>[2]): Promise<void> {
+  try {
+    await watchLate(deps, deps.database, late)
+  } catch (error) {
+    if (error instanceof LeaseLostError) return
+    const db = deps.database.tenant(late.tenant_ref)
+    await payments.deferCheck(db, late)
+    if (!(await payments.isAlertDue(db, late.id))) return
+    const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
+    deps.onAlert(about, 'a payment that was given up could not be asked about')
+  }
 }
 
 const EXPIRED_AT_ONCE = 10

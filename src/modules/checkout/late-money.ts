@@ -58,6 +58,7 @@ async function watchRefund(
   const came = await db.transaction('checkout: late refund', async (tx) => {
     const counted = await countLateRefund(tx, late, heard)
     if (counted === 'counted') await payments.endCheck(tx, late)
+    if (counted === 'beyond') await payments.endWatch(tx, late)
     return counted
   })
   if (came === 'busy') return payments.deferCheck(db, late)
@@ -66,8 +67,6 @@ async function watchRefund(
   if (came === 'counted') {
     return deps.onAlert(about, 'a refund that was given up has gone through, and is counted')
   }
-  if (came === 'beyond') {
-    deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
-  }
-  await payments.watchOn(db, late)
+  if (came === 'nothing') return payments.watchOn(db, late)
+  deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
 }

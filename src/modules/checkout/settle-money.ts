@@ -1,7 +1,6 @@
 import { allOf, besides } from '../../db/all-of.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { offsetMinutes } from '../../kernel/time.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as customers from '../customers/service.ts'
@@ -227,14 +226,14 @@ const seenOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
 
 function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
   const paidBy = charges.find(({ tender }) => tender === 'card')
-  const { time_zone } = order.pricing as Partial<PricedBy>
+  const { time_zone = 'UTC' } = order.pricing as Partial<PricedBy>
   return {
     order_id: order.id,
     customer_ref: order.customer_ref,
     person_id: order.person_id,
     currency: order.currency,
     at,
-    offset_minutes: time_zone === undefined ? 0 : offsetMinutes(time_zone, new Date(at)),
+    time_zone,
     ship_to: order.ship_to,
     vault_id: paidBy?.vault_id ?? null,
     initial_txn_id: paidBy?.txn_id ?? null,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
 import {
   type CardFilters,
   type CardRow,
@@ -220,9 +221,17 @@ export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
              limit ${limit}) as oldest`,
   )
 
-export const forgetCodes = (db: Db) =>
+/** Some at a time, and none that somebody has: whoever pays by a card waits for nobody here. */
+export const forgetCodes = (db: Db, limit: number) =>
   db.run(sql`
-    update gift_cards set code_sealed = null where tenant_ref = ${db.tenant} and ${noLongerShown}`)
+    update gift_cards set code_sealed = null
+     where tenant_ref = ${db.tenant}
+       and id in (select id
+                    from gift_cards
+                   where tenant_ref = ${db.tenant} and ${noLongerShown}
+                   order by created_at
+                   limit ${limit}
+                     for update skip locked)`)
 
 const due = sql`expires_at <= now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
@@ -236,15 +245,24 @@ export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
         as oldest`,
   )
 
-/** Leaves those alone that somebody is working on: they are due still. */
-export const lockDue = (tx: Tx, limit: number) =>
-  tx.many(
+export const listDue = (db: Db, limit: number) =>
+  db.many(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from gift_cards
+     where tenant_ref = ${db.tenant} and ${due}
+     order by expires_at
+     limit ${limit}`,
+  )
+
+/** Null where it is not due any more, or somebody is working on it: then it is due still. */
+export const lockDue = (tx: Tx, id: string) =>
+  tx.maybe(
     GiftCard,
     sql`
     select ${columns}
       from gift_cards
-     where tenant_ref = ${tx.tenant} and ${due}
-     order by expires_at
-     limit ${limit}
+     where tenant_ref = ${tx.tenant} and id = ${id} and ${due}
        for update skip locked`,
   )

@@ -132,7 +132,8 @@ export interface Settlement extends WrittenFacts {
 
 /**
  * What the gateway and the tenders made of an order that was waiting, and of its charges. No row: the
- * order is another version by now, and nothing was written.
+ * order is another version by now, and nothing was written. A bank vouches for what it has authorised
+ * from then on, which is when the order was made, however late we hear of it.
  */
 export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts }: Settlement) =>
   tx.run(sql`
@@ -141,7 +142,7 @@ export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts
          set ${factColumns(facts)}
        where tenant_ref = ${tx.tenant} and id = ${id}
          and (${version}::xid is null or xmin = ${version}::xid)
-      returning id
+      returning id, created_at
     ), charge as (
       update charges c
          set status = ${card.status},
@@ -153,7 +154,7 @@ export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts
              card_last4 = case when tender = 'card'
                                then coalesce(card_last4, ${card.card?.last4 ?? null}) end,
              authorized_until = case when tender = 'card' and ${card.status} = 'authorized'
-                                     then now() + interval '7 days' end
+                                     then changed.created_at + interval '7 days' end
         from changed
        where c.tenant_ref = ${tx.tenant} and c.order_id = changed.id
          and c.status in ('pending', 'authorized')

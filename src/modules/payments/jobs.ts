@@ -11,8 +11,11 @@ const DAY_MS = 24 * HOUR_MS
 /** By then the gateways have written the day down, and nobody needs the machine. */
 const DUE_AFTER_MS = 2 * HOUR_MS
 
-/** Days that a worker which was down catches up with. */
-const DAYS_BACK = 7
+/** Days that a worker which was down catches up with, as many as one with differences is looked at. */
+const DAYS_BACK = 30
+
+/** So many of them also where we know of no payment: there may be one in the gateway's record alone. */
+const DAYS_BACK_UNPAID = 7
 
 /** Stores compared at the same time. */
 const SLOTS = 4
@@ -48,11 +51,12 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** Planning a day twice, or by two workers, plans it once. */
 async function planDays(database: Database, last: string): Promise<void> {
-  const until = Date.parse(last) + DAY_MS
-  for (let from = until - DAYS_BACK * DAY_MS; from < until; from += DAY_MS) {
-    const [begin, end] = [new Date(from), new Date(from + DAY_MS)]
-    for (const { tenant_ref } of await queries.listPayingStores(database.global, begin, end)) {
-      await queries.planDay(database.tenant(tenant_ref), dayOf(from))
+  for (let back = DAYS_BACK - 1; back >= 0; back--) {
+    const begin = new Date(Date.parse(last) - back * DAY_MS)
+    const day = dayOf(begin.getTime())
+    const isUnpaidToo = back < DAYS_BACK_UNPAID
+    for (const { tenant_ref } of await queries.listUnplanned(database.global, day, isUnpaidToo)) {
+      await queries.planDay(database.tenant(tenant_ref), day)
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import { facts, updateAttempt } from './queries.ts'
+import type { Lease } from '../../platform/leases.ts'
+import { attemptQueue, facts, updateAttempt } from './queries.ts'
 import type { GatewayResult } from './schema.ts'
 
 /** What was given up has happened all the same, and is asked about no more. */
@@ -18,3 +19,7 @@ export const noteAlert = (db: Db, id: string) =>
     update payment_attempts set alerted_at = now()
      where tenant_ref = ${db.tenant} and id = ${id}
        and (alerted_at is null or alerted_at <= now() - interval '1 day')`)
+
+/** All that can be known of it is known, and it stays given up. */
+export const endWatch = (db: Db, lease: Lease) =>
+  attemptQueue.settle(db, lease, sql`checks = checks + 1, next_check_at = null`)

@@ -111,10 +111,11 @@ export const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =
 
 export const open = sql`'begun', 'unknown'`
 
+/** A refund has no use for a kept card, and may end when its customer has long been erased. */
 export const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
   cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
-  vault_id = ${r.vault_id}, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
+  vault_id = case when kind <> 'refund' then ${r.vault_id}::text end, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
 
 export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
   updateAttempt(
@@ -185,14 +186,24 @@ export const watchOn = (db: Db, lease: Lease) =>
                              then closed_at + interval '290 seconds' end`,
   )
 
-/** Stores that may have moved money in a time, as fd_worker over all of them. */
-export const listPayingStores = (worker: GlobalDb, from: Date, to: Date) =>
+/**
+ * Stores that have moved money on a day (UTC) and, if they are wanted too, those that may have; but for
+ * those whose day is planned already. As fd_worker over all of them.
+ */
+export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolean) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String() }),
     sql`
-    select tenant_ref from payment_attempts where created_at >= ${from} and created_at < ${to}
-    union
-    select tenant_ref from payment_accounts`,
+    select tenant_ref
+      from (select tenant_ref
+              from payment_attempts
+             where created_at >= ${`${day}T00:00:00Z`}::timestamptz
+               and created_at < ${`${day}T00:00:00Z`}::timestamptz + interval '24 hours'
+            union
+            select tenant_ref from payment_accounts where ${isUnpaidToo}::boolean) as paying
+     where not exists (select
+                         from payment_days d
+                        where d.tenant_ref = paying.tenant_ref and d.day = ${day}::date)`,
   )
 
 export const planDay = (db: Db, day: string) =>
@@ -208,19 +219,31 @@ export const dayQueue = defineQueue({
   shape: Type.Object({ day: Type.String() }),
 })
 
+/** After that nobody asks about a day any more, but for a payment whose end is not known. */
+const isYoung = sql`day > current_date - 30`
+const isUnknown = sql`
+  exists (select from payment_discrepancies d
+           where d.tenant_ref = payment_days.tenant_ref and d.day = payment_days.day
+             and d.problem = 'outcome_unknown' and d.resolved_at is null)`
+
 /** A day with differences is looked at again tomorrow, for a month. */
 export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   dayQueue.settle(
     db,
     lease,
     sql`compared_at = now(),
-        due_at = case when ${isOpen}::boolean and day > current_date - 30
+        due_at = case when ${isOpen}::boolean and (${isYoung} or ${isUnknown})
                       then now() + interval '1 day' end`,
   )
 
-/** The gateway could not be asked. */
+/** The gateway could not be asked; one that never can be, its account being closed, is let be. */
 export const postponeDay = (db: Db, lease: Lease) =>
-  dayQueue.settle(db, lease, sql`due_at = now() + interval '1 hour'`)
+  dayQueue.settle(
+    db,
+    lease,
+    sql`due_at = case when ${isYoung} then now() + interval '1 hour'
+                      when ${isUnknown} then now() + interval '1 day' end`,
+  )
 
 export const saveDiscrepancy = (
   tx: Tx,

@@ -38,6 +38,7 @@ export {
   wasNotSent,
 } from './gateway.ts'
 export { hastenChecks } from './hasten-queries.ts'
+export { endWatch } from './late-queries.ts'
 export { attemptQueue, findAttempt, lateQueue, listAttempts } from './queries.ts'
 
 export interface PaymentDeps {

@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { eachOf, eachStore } from '../../platform/each-store.ts'
 import { enter } from './money.ts'
 import * as queries from './queries.ts'
 
@@ -15,18 +15,16 @@ export async function expireDue(database: Database, signal?: AbortSignal): Promi
   return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
-async function expireSome(db: TenantDb, signal?: AbortSignal): Promise<number> {
-  let looked = 0
-  for (const { account_id } of await queries.listAccountsToExpire(db, BATCH)) {
-    if (signal?.aborted) break
-    await expireAccount(db, account_id)
-    looked++
-  }
-  return looked
-}
+const expireSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =>
+  eachOf(
+    await queries.listAccountsToExpire(db, BATCH),
+    ({ account_id }) => expireAccount(db, account_id),
+    { signal },
+  )
 
-const expireAccount = (db: TenantDb, id: string) =>
+const expireAccount = (db: TenantDb, id: string): Promise<number> =>
   db.transaction('store credit: expire', async (tx) => {
     await enter(tx, await queries.lockAccount(tx, id))
     await queries.postponeExpiry(tx, id)
+    return 1
   })

@@ -205,6 +205,7 @@ export async function voidHold(tx: Tx, { order_id }: { order_id: string }): Prom
   for (const each of holds) {
     await Promise.all([
       queries.releaseHeld(tx, each.ref, each.amount_cents),
+      queries.resumeExpiry(tx, each.ref),
       logOrder(tx, each, 'void'),
     ])
   }

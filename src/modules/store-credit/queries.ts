@@ -218,3 +218,10 @@ export const postponeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = now() + interval '1 hour'
      where tenant_ref = ${tx.tenant} and account_id = ${accountId} and ${due}`)
+
+/** What was held past its date is due at once when the order lets go of it. */
+export const resumeExpiry = (tx: Tx, accountId: string) =>
+  tx.run(sql`
+    update store_credit_lots set due_at = expires_at
+     where tenant_ref = ${tx.tenant} and account_id = ${accountId}
+       and remaining_cents > 0 and expires_at <= now()`)

@@ -4,19 +4,13 @@ import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import {
   BegunSubscription,
-  type NewSubscription,
+  type DatedSubscription,
   type Origin,
   StartedSubscription,
 } from './schema.ts'
 
-/**
- * PostgreSQL adds months by the calendar: the 31st of January is followed by the last of February. The
- * calendar is the store's. What its clocks do until then makes an hour at most.
- */
-export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly NewSubscription[]) => {
-  const ahead = sql`make_interval(mins => ${origin.offset_minutes})`
-  const local = sql`(${origin.at}::timestamptz at time zone 'utc' + ${ahead})`
-  return tx.many(
+export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly DatedSubscription[]) =>
+  tx.many(
     StartedSubscription,
     sql`
     insert into subscriptions (tenant_ref, id, customer_ref, person_id, product_id, variant_id,
@@ -25,19 +19,16 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly New
                                vault_id, initial_txn_id, card_brand, card_last4, ship_to)
     select ${tx.tenant}, s.id, ${origin.customer_ref}, ${origin.person_id}, s.product_id,
            s.variant_id, s.quantity, s.interval, s.interval_count, s.unit_price_cents,
-           ${origin.currency}, ${origin.order_id},
-           extract(day from ${local}), ${origin.at},
-           (${local} + (s.interval_count || ' ' || s.interval)::interval - ${ahead})
-             at time zone 'utc',
+           ${origin.currency}, ${origin.order_id}, s.anchor_day, ${origin.at}, s.next_charge_at,
            ${origin.vault_id}, ${origin.initial_txn_id}, ${origin.card?.brand ?? null},
            ${origin.card?.last4 ?? null},
            ${origin.ship_to === null ? null : JSON.stringify(origin.ship_to)}
       from jsonb_to_recordset(${JSON.stringify(wanted)})
            as s (id uuid, product_id uuid, variant_id uuid, quantity int, interval text,
-                 interval_count int, unit_price_cents bigint)
+                 interval_count int, unit_price_cents bigint, anchor_day int,
+                 next_charge_at timestamptz)
     returning id, product_id, variant_id, interval, interval_count, next_charge_at`,
   )
-}
 
 export const listOfOrder = (db: Db, order_id: string) =>
   db.many(

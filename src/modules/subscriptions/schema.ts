@@ -31,6 +31,12 @@ export interface NewSubscription {
   unit_price_cents: number
 }
 
+/** With the day of the month that it is charged on, and when that is first. */
+export interface DatedSubscription extends NewSubscription {
+  anchor_day: number
+  next_charge_at: string
+}
+
 /** What all subscriptions of one order have in common. */
 export interface Origin {
   order_id: string
@@ -39,8 +45,8 @@ export interface Origin {
   currency: string
   /** When the first period began. */
   at: string
-  /** How far the store's clocks are ahead of UTC then. */
-  offset_minutes: number
+  /** The store's, whose calendar the periods go by. */
+  time_zone: string
   ship_to: Record<string, unknown> | null
   /** The gateway's name for the card. Without one somebody has to be asked for a card. */
   vault_id: string | null

@@ -1,8 +1,15 @@
 import { allOf } from '../../db/all-of.ts'
 import type { Db, Tx } from '../../db/database.ts'
+import { addByCalendar, dayOfMonth } from '../../kernel/time.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as queries from './queries.ts'
-import type { BegunSubscription, NewSubscription, Origin, StartedSubscription } from './schema.ts'
+import type {
+  BegunSubscription,
+  DatedSubscription,
+  NewSubscription,
+  Origin,
+  StartedSubscription,
+} from './schema.ts'
 
 /** Starts what an order subscribed to, in the transaction that places it. */
 export async function start(
@@ -10,7 +17,23 @@ export async function start(
   origin: Origin,
   wanted: readonly NewSubscription[],
 ): Promise<StartedSubscription[]> {
-  return wanted.length === 0 ? [] : queries.insertSubscriptions(tx, origin, wanted)
+  if (wanted.length === 0) return []
+  return queries.insertSubscriptions(
+    tx,
+    origin,
+    wanted.map((each) => dated(origin, each)),
+  )
+}
+
+/** The calendar is the store's: what is begun on a first of the month there is charged on a first. */
+function dated({ time_zone, at }: Origin, wanted: NewSubscription): DatedSubscription {
+  const begun = new Date(at)
+  const next = addByCalendar(time_zone, begun, wanted.interval_count, wanted.interval)
+  return {
+    ...wanted,
+    anchor_day: dayOfMonth(time_zone, begun),
+    next_charge_at: next.toISOString(),
+  }
 }
 
 /** What an order has begun, whatever became of it. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { eachOf, eachStore } from '../../platform/each-store.ts'
 import { giveBack } from '../../platform/idempotency.ts'
 import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -59,22 +59,22 @@ export async function forgetExports(database: Database): Promise<number> {
   return eachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
 }
 
-/** Finishes erasures that a process began and left. Answers how many. */
+/** Finishes erasures that a process began and left, whatever becomes of one. Answers how many. */
 export async function resumeErasures(
   database: Database,
   { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  let resumed = 0
-  for (const tenant of await listStale(database.global, [ERASE])) {
-    if (signal?.aborted) return resumed
+  const tenants = await listStale(database.global, [ERASE])
+  const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
     const taken = await takeStale(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
-    for (const claim of taken) {
+    return eachOf(taken, async (claim) => {
       // One that never began has done nothing, and is its caller's to repeat.
       if (!(await giveBack(db, claim))) await resume({ customersKey }, db, claim)
-      resumed++
-    }
+      return 1
+    })
   }
-  return resumed
+  const stores = tenants.map((tenant_ref) => ({ tenant_ref }))
+  return eachStore(stores, resumeSome, { signal })
 }

@@ -392,6 +392,27 @@ test('a checkout', async (t) => {
     assert.deepEqual(rows, [{ anchor_day: 31 }])
   })
 
+  await t.test('charges for a subscription on that day, whatever its clocks do', async () => {
+    const berlin = await openShop(app, 'berlin')
+    await enable(berlin.merchant, 'subscriptions')
+    const zone = await berlin.merchant.patch('/v1/my/store', { time_zone: 'Europe/Berlin' })
+    assert.equal(zone.status, 200, zone.text)
+    const terms = { is_subscription: true, subscription_interval: 'month' }
+    const tea = await addVariant(berlin.merchant, 1_000, terms)
+    // Half an hour into October, at the end of which the clocks are put back.
+    app.clock.advance(Date.parse('2031-09-30T22:30:30Z') - Date.now())
+    const answer = await checkout(app, berlin, cart(tea, { subscribe: true }))
+    app.clock.reset()
+    assert.equal(answer.status, 201, answer.text)
+    const [started] = answer.body.subscriptions
+    assert.match(started.next_charge_at, /^2031-10-31T23:3/, 'the first of November, in Berlin')
+    const { rows } = await app.superuser.query(
+      'select anchor_day from subscriptions where id = $1',
+      [started.id],
+    )
+    assert.deepEqual(rows, [{ anchor_day: 1 }])
+  })
+
   await t.test('starts a subscription for each line that can be subscribed to', async () => {
     const terms = {
       is_subscription: true,

@@ -15,6 +15,7 @@ import {
   issueGiftCard,
   LOST_AFTER_CHARGE,
   LOST_BEFORE_CHARGE,
+  type OddGateway,
   openCheckoutApp,
   openShop,
   type Shop,
@@ -326,6 +327,18 @@ test('a checkout that was left undone', async (t) => {
     await app.reconcile()
     assert.equal(app.alerts.length, before + 1)
     assert.equal(await app.reconcile(), 0, 'not at once again')
+    for (let minutes = 0; minutes < 3; minutes++) {
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+    }
+    assert.equal(app.alerts.length, before + 1, 'told once')
+    const yesterday = `update idempotency_keys set alerted_at = now() - interval '1 day' where key = $1`
+    await app.superuser.query(yesterday, [key])
+    for (let minutes = 0; minutes < 2; minutes++) {
+      await app.abandon()
+      assert.equal(await app.reconcile(), 1)
+    }
+    assert.equal(app.alerts.length, before + 2, 'and once a day')
     await app.superuser.query(
       `update idempotency_keys k set resource_id = o.id, lease_until = now() from orders o where k.key = $1 and o.idempotency_key = k.key`,
       [key],
@@ -334,4 +347,48 @@ test('a checkout that was left undone', async (t) => {
     assert.equal((await orderOf(app, shop, key)).status, 'placed')
     await app.assertAddsUp()
   })
+
+  await t.test(
+    'a late approval that nobody can ask about is told once, and holds up no other',
+    async () => {
+      const giveUp = async () => {
+        const key = randomUUID()
+        await app.crash(shop, byCard, 'authorize-sent', key)
+        await app.abandon()
+        app.clock.advance(11_000)
+        await app.reconcile()
+        app.clock.reset()
+        const { id, status } = await orderOf(app, shop, key)
+        assert.equal(status, 'payment_failed')
+        return id as string
+      }
+      const [odd, other] = [await giveUp(), await giveUp()]
+      const checks = async (id: string) => {
+        const { rows } = await app.superuser.query(
+          `select checks, lease_token from payment_attempts where order_id = $1`,
+          [id],
+        )
+        return rows[0]
+      }
+      const { rows } = await app.superuser.query(
+        'select id from payment_attempts where order_id = $1',
+        [odd],
+      )
+      const gateway: OddGateway = (real) => ({
+        lookup: (what) => {
+          if ('ref' in what && what.ref === rows[0].id) throw new Error('the key is another one')
+          return real.lookup(what)
+        },
+      })
+      app.alerts.length = 0
+      for (let looks = 0; looks < 3; looks++) await app.watchLate({ gateway })
+      const told = app.alerts.map(({ order_id }) => order_id)
+      assert.deepEqual(told, [odd])
+      assert.deepEqual(await checks(odd), { checks: 3, lease_token: null })
+      assert.ok((await checks(other)).checks > 0)
+      await app.watchLate()
+      assert.equal(app.alerts.length, 1)
+      await app.assertAddsUp()
+    },
+  )
 })

@@ -222,6 +222,36 @@ test('an order that is held', async (t) => {
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
   })
 
+  await t.test(
+    'is held for as long as the bank vouches for it, whoever heard of it late',
+    async () => {
+      const late = async (age: string) => {
+        const key = randomUUID()
+        const card = cardOf('5431111111111111')
+        await app.crash(shop, cart(counted, { email: ban.value, card }), 'authorized', key)
+        await app.abandon()
+        const url = `/v1/merchant/idempotency/checkout/${key}`
+        const id = (await merchant.get(url)).body.resource_id as string
+        for (const table of ['orders', 'payment_attempts']) {
+          await app.superuser.query(
+            `update ${table} set created_at = created_at - $2::interval
+            where ${table === 'orders' ? 'id' : 'order_id'} = $1`,
+            [id, age],
+          )
+        }
+        await app.reconcile()
+        assert.equal((await read(id)).order.status, 'on_hold')
+        return id
+      }
+      const [young, old] = [await late('6 days 23 hours'), await late('7 days')]
+      assert.equal(await app.expire(), 1)
+      assert.equal((await read(young)).order.status, 'on_hold')
+      const { order, timeline } = await read(old)
+      assert.deepEqual([order.status, timeline.at(-1).data.reason], ['cancelled', 'expired'])
+      assert.equal((await release(young)).status, 200)
+    },
+  )
+
   await t.test('does not expire if it was released since it was listed to', async () => {
     const id = await held({ card: cardOf('5431111111111111') })
     assert.equal((await release(id)).status, 200)

@@ -184,6 +184,28 @@ describe('a gift card as a tender', () => {
     assert.equal(await expireDue(platform.worker), 0)
     await assertOracles(superuser)
   })
+
+  test('that cannot expire keeps no other from it, of its store or another', async () => {
+    const [db, other] = [await openStore(), await openStore()]
+    const expires_at = '2999-01-01T00:00:00Z'
+    const { id: broken } = await issue(db, 500, { expires_at })
+    await lapse(broken)
+    const sound = [await issue(db, 500, { expires_at }), await issue(db, 200, { expires_at })]
+    const theirs = await issue(other, 300, { expires_at })
+    for (const { id } of [...sound, theirs]) await lapse(id)
+    await superuser.query(`
+      create function fail() returns trigger language plpgsql as $$ begin raise 'poisoned'; end $$;
+      create trigger fail before update on gift_cards
+         for each row when (new.id = '${broken}') execute function fail()`)
+    await assert.rejects(expireDue(platform.worker), /poisoned/)
+    for (const { id } of sound) assert.deepEqual(await amounts(db, id), [0, 0, 'expired'])
+    assert.deepEqual(await amounts(other, theirs.id), [0, 0, 'expired'])
+    assert.deepEqual(await amounts(db, broken), [500, 0, 'expired'])
+    await superuser.query('drop function fail cascade')
+    assert.equal(await expireDue(platform.worker), 1)
+    assert.deepEqual(await amounts(db, broken), [0, 0, 'expired'])
+    await assertOracles(superuser)
+  })
 })
 
 describe('a refund', () => {

@@ -153,6 +153,33 @@ describe('issuing a gift card', () => {
     assert.equal((await balance(code)).status, 200, 'the card itself still works')
   })
 
+  test('forgets the codes of many cards in steps, and waits for none that is in use', async () => {
+    const { gift_card } = await issue()
+    const batch = { count: 1_000, initial_balance_cents: 100 }
+    const made = await acme.post(`${URL}/batch`, batch, { 'idempotency-key': randomUUID() })
+    assert.equal(made.status, 201, made.text)
+    await superuser.query(
+      `update gift_cards set created_at = now() - interval '25 hours' where tenant_ref = 'acme'`,
+    )
+    const left = async () => {
+      const { rows } = await superuser.query(
+        'select id from gift_cards where code_sealed is not null',
+      )
+      return rows.map(({ id }) => id)
+    }
+    const before = (await left()).length
+    assert.ok(before > 1_000)
+    await superuser.query('begin')
+    await superuser.query('select from gift_cards where id = $1 for update', [gift_card.id])
+    const worker = app.runtime.workerDatabase
+    assert.equal(await forgetCodes(worker), 1_000, 'no more are locked at a time')
+    while ((await forgetCodes(worker)) > 0);
+    assert.deepEqual(await left(), [gift_card.id], 'a checkout has it')
+    await superuser.query('commit')
+    assert.equal(await forgetCodes(worker), 1)
+    assert.deepEqual(await left(), [])
+  })
+
   const refused: Record<string, object> = {
     'no balance': {},
     'a balance of nothing': { initial_balance_cents: 0 },

@@ -252,6 +252,35 @@ test('the stock of a store', async (t) => {
     }
   })
 
+  await t.test('is recounted once a day, whatever fails at another store', async () => {
+    const log: Record<string, unknown>[] = []
+    const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
+    const other = await app.merchant('vast', 'manage:own_inventory')
+    const there = await putVariant(superuser, 'vast')
+    assert.equal((await other.put(`${URL}/${there}`, { track_inventory: true })).status, 200)
+    const variant = await track(4)
+    const miscount = (by: number) =>
+      superuser.query(
+        'update inventory_levels set on_hand = on_hand + $2 where variant_id = any($1)',
+        [[variant, there], by],
+      )
+    await superuser.query(`
+      create function fail() returns trigger language plpgsql as $$ begin raise 'too slow'; end $$;
+      create trigger fail before insert on inventory_discrepancies
+         for each row when (new.tenant_ref = 'vast') execute function fail()`)
+    await miscount(1)
+    assert.equal(await recountAll(app.database.open('fd_worker'), logger as never), 0)
+    assert.deepEqual(
+      log.map(({ tenant_ref, err, counter }) => [tenant_ref, counter ?? String(err)]).sort(),
+      [
+        ['acme', 'on_hand'],
+        ['vast', 'error: too slow'],
+      ],
+    )
+    await superuser.query('drop function fail cascade; delete from inventory_discrepancies')
+    await miscount(-1)
+  })
+
   await t.test('is recounted: what is wrong is reported, and left as it is', async () => {
     const log: Record<string, unknown>[] = []
     const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }

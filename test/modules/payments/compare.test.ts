@@ -306,4 +306,69 @@ test('the record of a day', async (t) => {
     )
     assert.deepEqual(rows, [{ minutes: 60 }])
   })
+
+  await t.test('is given up after a month, but for what nobody knows the end of', async () => {
+    const shop = await openNmi('gone')
+    await stepAt('03:00')
+    const daysAgo = (days: number) =>
+      new Date(Date.parse(TODAY) - days * DAY_MS).toISOString().slice(0, 10)
+    const [young, old, open] = [daysAgo(29), daysAgo(30), daysAgo(45)]
+    const ref = await begin(shop.db, { gateway: 'nmi' })
+    const at = `${open}T12:00:00Z`
+    await superuser.query('update payment_attempts set created_at = $2 where id = $1', [ref, at])
+    const look = async ({ away = false } = {}) => {
+      await superuser.query(
+        `insert into payment_days (tenant_ref, day, due_at)
+         select 'gone', unnest($1::date[]), now()
+             on conflict (tenant_ref, day) do update set due_at = now()
+          where payment_days.due_at is not null`,
+        [[young, old, open]],
+      )
+      if (away) for (let n = 0; n < 3; n++) nmi.failNext('html_502')
+      await stepAt('03:00')
+      const { rows } = await superuser.query(
+        `select day::text, round(extract(epoch from due_at - now()) / 3600)::int as hours
+           from payment_days where tenant_ref = 'gone' and day = any($1) order by day desc`,
+        [[young, old, open]],
+      )
+      return rows.map(({ hours }) => hours)
+    }
+    assert.deepEqual(await look({ away: true }), [1, null, 24])
+    assert.deepEqual(await look(), [null, null, 24])
+    assert.deepEqual(
+      (await list(shop)).map((row) => row.ref),
+      [ref],
+    )
+    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, ref))
+    assert.deepEqual(await look(), [null, null, null])
+    assert.deepEqual(await list(shop), [], 'it is known by now')
+  })
+
+  await t.test('is looked at however long nobody did, within the month', async () => {
+    const shop = await open()
+    const days = [1, 8, 30, 31]
+    for (const ago of days) {
+      const { charge } = await pay(shop)
+      for (const [table, id] of [
+        ['payment_attempts', 'id'],
+        ['sim_charges', 'ref'],
+      ]) {
+        await superuser.query(
+          `update ${table} set created_at = $2::date - $3::int + interval '12 hours' where ${id} = $1`,
+          [charge.ref, TODAY, ago - 1],
+        )
+      }
+    }
+    await stepAt('03:00')
+    const { rows } = await superuser.query(
+      `select $2::date - day + 1 as ago, compared_at is not null as compared
+         from payment_days where tenant_ref = $1 order by day desc`,
+      [shop.tenant, TODAY],
+    )
+    assert.deepEqual(
+      rows.map(({ ago, compared }) => [ago, compared]),
+      days.slice(0, -1).map((ago) => [ago, true]),
+    )
+    assert.deepEqual(await list(shop), [])
+  })
 })

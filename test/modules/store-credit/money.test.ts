@@ -33,10 +33,15 @@ async function asked(db: TenantDb): Promise<money.Asked> {
   return { actor: SYSTEM, claim: (await idempotency.claim(db, request)) as idempotency.WonClaim }
 }
 
-const credit = (db: TenantDb, amount_cents: number, expires_at: string | null = null) =>
+const credit = (
+  db: TenantDb,
+  amount_cents: number,
+  expires_at: string | null = null,
+  customer_ref = ANN,
+) =>
   db.transaction('credit', (tx) =>
     money.credit(tx, {
-      customer_ref: ANN,
+      customer_ref,
       currency: 'USD',
       amount_cents,
       event: 'adjustment',
@@ -215,6 +220,29 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
+  test('is booked of every account, whatever is wrong with another of the store', async () => {
+    const db = await openStore()
+    const { account_id: broken } = await credit(db, 100, LATER)
+    // Several, since nobody says whose turn comes first.
+    const sound = Array.from({ length: 12 }, () => randomUUID())
+    for (const each of sound) await credit(db, 100, LATER, each)
+    const setBalance = (cents: number) =>
+      superuser.query('update store_credit_accounts set balance_cents = $2 where id = $1', [
+        broken,
+        cents,
+      ])
+    await setBalance(1)
+    await lapse(db)
+    await assert.rejects(expireDue(platform.worker), /expected one row/)
+    for (const each of sound) {
+      assert.equal((await storeCredit.get(db, each))[0]?.balance_cents, 0)
+    }
+    await setBalance(100)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db), [0, 0])
+    await assertOracles(superuser)
+  })
+
   test('stays for the order that holds it, and goes when that gives it back', async () => {
     const db = await openStore()
     await credit(db, 100, LATER)
@@ -228,7 +256,6 @@ describe('credit that expires', () => {
     assert.equal(await expireDue(platform.worker), 0, 'what is held does not keep the loop busy')
     await giveBack(db, freed)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
-    await lapse(db)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [170, 70])
     await settle(db, kept)

@@ -283,6 +283,39 @@ describe('privacy', () => {
     })
   })
 
+  test('an erasure that fails keeps no other one waiting', async (t) => {
+    const app = await openTestApp(t)
+    const superuser = await openSuperuser(t, app.database)
+    const { workerDatabase } = app.runtime
+    const shops = [await openShop(app, 'acme'), await openShop(app, 'zenith')]
+    await superuser.query('revoke delete on privacy_exports from fd_app')
+    for (const shop of shops) {
+      for (const customer_ref of ['bad', 'good', 'fine']) {
+        const { confirm } = await askConfirm(shop, customer_ref)
+        const broken = await shop.merchant.post(ERASE, { customer_ref, confirm }, freshKey())
+        assert.equal(broken.status, 503, broken.text)
+      }
+    }
+    await superuser.query(`
+      create function fail() returns trigger language plpgsql as $$ begin raise 'poisoned'; end $$;
+      create trigger fail before update on privacy_erasures
+         for each row when (old.customer_ref = 'bad') execute function fail()`)
+    await assert.rejects(privacy.resumeErasures(workerDatabase, jobKeys(app)), /poisoned/)
+    const left = async () => {
+      const { rows } = await superuser.query(
+        'select tenant_ref, customer_ref from privacy_erasures where customer_ref is not null',
+      )
+      return rows.map(({ tenant_ref, customer_ref }) => `${tenant_ref}/${customer_ref}`).sort()
+    }
+    assert.deepEqual(await left(), ['acme/bad', 'zenith/bad'])
+    await superuser.query('drop function fail cascade')
+    await superuser.query('update idempotency_keys set lease_until = now() where state = $1', [
+      'running',
+    ])
+    assert.equal(await privacy.resumeErasures(workerDatabase, jobKeys(app)), 2)
+    assert.deepEqual(await left(), [])
+  })
+
   test('an erasure of many orders goes in steps, and is finished by the worker after a fault', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addByCalendar, type CalendarUnit, dayOfMonth } from '../../src/kernel/time.ts'
+
+type Row = [zone: string, at: string, count: number, unit: CalendarUnit, then: string]
+
+const after = ([zone, at, count, unit]: Row) =>
+  addByCalendar(zone, new Date(at), count, unit).toISOString()
+
+test('a month ends with its last day, in every year and in the zone that is asked for', () => {
+  const rows: Row[] = [
+    ['UTC', '2031-01-31T12:00:00.001Z', 1, 'month', '2031-02-28T12:00:00.001Z'],
+    ['UTC', '2032-01-31T12:00:00.000Z', 1, 'month', '2032-02-29T12:00:00.000Z'],
+    ['UTC', '2031-12-31T23:59:59.999Z', 1, 'month', '2032-01-31T23:59:59.999Z'],
+    ['UTC', '2031-12-31T23:59:59.999Z', 2, 'month', '2032-02-29T23:59:59.999Z'],
+    ['UTC', '2032-02-29T00:00:00.000Z', 1, 'year', '2033-02-28T00:00:00.000Z'],
+    ['UTC', '2032-02-29T00:00:00.000Z', 4, 'year', '2036-02-29T00:00:00.000Z'],
+    ['UTC', '2031-12-31T00:00:00.000Z', 1, 'day', '2032-01-01T00:00:00.000Z'],
+    ['UTC', '2032-02-26T00:00:00.000Z', 1, 'week', '2032-03-04T00:00:00.000Z'],
+    ['UTC', '2026-01-31T00:00:00.000Z', 1_000, 'year', '3026-01-31T00:00:00.000Z'],
+    ['Asia/Tokyo', '2031-01-30T23:30:00.000Z', 1, 'month', '2031-02-27T23:30:00.000Z'],
+    ['Pacific/Kiritimati', '2031-12-31T10:00:00.000Z', 1, 'month', '2032-01-31T10:00:00.000Z'],
+  ]
+  for (const row of rows) assert.equal(after(row), row[4], row.join(' '))
+})
+
+test('the day of a zone stays the day, whatever its clocks do until then', () => {
+  const rows: Row[] = [
+    ['Europe/Berlin', '2031-09-30T22:30:00.000Z', 1, 'month', '2031-10-31T23:30:00.000Z'],
+    ['Europe/Berlin', '2031-02-28T23:00:00.000Z', 1, 'month', '2031-03-31T22:00:00.000Z'],
+    ['America/New_York', '2031-10-31T03:30:00.000Z', 1, 'week', '2031-11-07T04:30:00.000Z'],
+    ['Asia/Kathmandu', '2031-01-30T18:15:00.000Z', 1, 'month', '2031-02-27T18:15:00.000Z'],
+    // Half past two, which is left out that night in Berlin.
+    ['Europe/Berlin', '2031-03-29T01:30:00.000Z', 1, 'day', '2031-03-30T01:30:00.000Z'],
+    // Midnight itself is left out in Santiago: one o'clock is the first hour of that day.
+    ['America/Santiago', '2025-08-07T04:00:00.000Z', 1, 'month', '2025-09-07T04:00:00.000Z'],
+    // Half past two comes twice.
+    ['Europe/Berlin', '2031-10-25T00:30:00.000Z', 1, 'day', '2031-10-26T00:30:00.000Z'],
+  ]
+  for (const row of rows) {
+    assert.equal(after(row), row[4], row.join(' '))
+    const [zone, at, , unit, then] = row
+    if (unit === 'month') {
+      assert.equal(dayOfMonth(zone, new Date(then)) <= dayOfMonth(zone, new Date(at)), true)
+    }
+  }
+  assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T22:00:00Z')), 1)
+  assert.equal(dayOfMonth('Europe/Berlin', new Date('2031-09-30T21:59:59.999Z')), 30)
+})
