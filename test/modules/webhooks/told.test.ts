@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { EVENTS } from '../../../src/modules/webhooks/events.ts'
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
 import { addVariant, checkout, DECLINED, enable } from '../checkout/setup.ts'
 import { APPROVED, type Desk, fund, keyed, openDesk } from '../orders/setup.ts'
+import { PLACED } from './setup.ts'
 
 interface Told {
   type: string
+  sequence: number
   data: Record<string, unknown> & {
     order?: Record<string, unknown>
     items?: unknown
@@ -25,6 +31,39 @@ function openFeed({ app, shop }: Desk) {
     return body.events
   }
 }
+
+const readText = (path: string) =>
+  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+/** The members that the guide names for each event. Those behind a semicolon may be missing. */
+const GUIDE = new Map(
+  [...readText('docs/webhooks.md').matchAll(/^\| `(\w+\.\w+\.\w+\.v1)` \|.*\| (.*) \|$/gm)].map(
+    ([, type = '', cell = '']) => {
+      const [always = [], sometimes = []] = cell
+        .split(';')
+        .map((part) => [...part.matchAll(/`(\w+)`/g)].map(([, name = '']) => name))
+      return [type, { always: [...always, 'sequence'].toSorted(), sometimes }]
+    },
+  ),
+)
+
+/** The envelope as the API document describes it, with the shapes that it names in their places. */
+const published = JSON.parse(readText('openapi.json'))
+const whole = (shape: unknown): unknown => {
+  if (Array.isArray(shape)) return shape.map(whole)
+  if (typeof shape !== 'object' || shape === null) return shape
+  const { $ref } = shape as { $ref?: string }
+  if ($ref !== undefined) return whole(published.components.schemas[$ref.split('/').at(-1) ?? ''])
+  const inner = Object.entries(shape).map(([name, value]) => [name, whole(value)])
+  const { type, properties } = shape as { type?: string; properties?: object }
+  const isClosed = type === 'object' && properties !== undefined
+  return { ...Object.fromEntries(inner), ...(isClosed && { additionalProperties: false }) }
+}
+const ENVELOPE = () =>
+  whole(
+    published.webhooks['commerce.order.placed.v1'].post.requestBody.content['application/json']
+      .schema,
+  ) as TSchema
 
 const PERSONAL = [APPROVED.ccnumber.replaceAll(' ', ''), '203.0.113.9', 'my own words', 'For Bea']
 
@@ -49,7 +88,14 @@ test('what is told of an order is what its merchant then reads, once for each th
     const names = told.map(({ type }) => type.replace(/^commerce\.|\.v1$/g, '')).join(' ')
     assert.equal(names, types, answer.text)
     const id = orderId ?? answer.body.order?.id
-    for (const { type, data } of told) {
+    for (const { sequence, type, data, ...rest } of told) {
+      const { always = [], sometimes = [] } = GUIDE.get(type) ?? {}
+      const members = Object.keys(data).filter((name) => !sometimes.includes(name))
+      assert.deepEqual(members.toSorted(), always, `${type} in the guide`)
+      if (type === PLACED) {
+        const envelope = { ...rest, type, tenant_ref: 'acme', data }
+        assert.deepEqual([...Value.Errors(ENVELOPE(), envelope)], [], `${sequence}`)
+      }
       const text = JSON.stringify(data)
       for (const word of PERSONAL) assert.ok(!text.includes(word), `${type} has ${word}`)
       if (data.order === undefined) continue
@@ -159,4 +205,11 @@ test('what is told of an order is what its merchant then reads, once for each th
       await expect('', issue)
     },
   )
+})
+
+test('the guide lists every event that is told', () => {
+  // Those of what is not there yet have names alone.
+  const later = /shipped|delivered|return|renewed|past_due/
+  const told = Object.keys(EVENTS).filter((type) => !later.test(type))
+  assert.deepEqual([...GUIDE.keys()].toSorted(), told.toSorted())
 })
