@@ -170,7 +170,7 @@ async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered>
   if (exchange.kind === 'lost') return plain(unknownResult())
   const answered = readAnswer(exchange.body, asked)
   const { outcome, reason, code, txn_id } = answered.result
-  if (outcome === 'unknown') send.tell(TRANSACT, 'unreadable')
+  if (outcome === 'unknown') send.tell(TRANSACT, code === null ? 'unreadable' : `code_${code}`)
   if (answered.trouble !== null) send.alarm(TRANSACT, answered.trouble)
   if (reason === 'duplicate' && asked.ref !== undefined) {
     const found = await lookup(send, { ref: asked.ref })

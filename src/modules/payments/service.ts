@@ -23,6 +23,7 @@ import { openSimulated } from './simulated.ts'
 
 export { closeByHand, isTxnTaken, listUnsettled } from './by-hand.ts'
 export { type Card, readCard, readSource } from './card.ts'
+export { shownReason } from './codes.ts'
 export {
   type Charge,
   closedResult,

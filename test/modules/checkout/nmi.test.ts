@@ -247,6 +247,10 @@ test('a fault of the account or the processor is told to the operator, and no de
     assert.deepEqual(await buy(code), [], code)
   }
   assert.deepEqual(await buy('300', 'Invalid Credit Card Number'), [])
+  nmi.failNext({ code: '420' })
+  assert.equal((await checkout(app, shop, body)).body.error.code, 'payment_unconfirmed')
+  const { level, why } = JSON.parse(lines[0] ?? '{}')
+  assert.deepEqual([level, why], [40, 'code_420'], 'its processor is away: it is asked again')
 })
 
 test('a held order whose payment NMI does not know any more is cancelled at once', async (t) => {
@@ -265,4 +269,27 @@ test('a held order whose payment NMI does not know any more is cancelled at once
   const key = { 'idempotency-key': randomUUID() }
   const cancelled = await shop.merchant.post(url, { reason: 'fraud' }, key)
   assert.deepEqual([cancelled.status, cancelled.body.order?.status], [200, 'cancelled'])
+})
+
+test('what a bank says of renewals is a decline to a shopper who pays now', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  const body = cart(shop.variants[1_000])
+  const placed = (await checkout(app, shop, body)).body
+  const edits = [{ order_item_id: placed.items[0].id, quantity: 2 }]
+  const url = `/v1/tenants/acme/orders/${placed.order.id}/edit`
+  const edit = () =>
+    app.storefront.post(url, { edits, card: APPROVED }, { 'idempotency-key': randomUUID() })
+  const retryable: Record<string, boolean> = { 261: false, 262: false, 263: false, 264: true }
+  for (const code of Object.keys(retryable)) {
+    for (const pay of [() => checkout(app, shop, body), edit]) {
+      nmi.failNext({ code })
+      const { status, body: said } = await pay()
+      const decline = { reason: 'card_declined', retryable: retryable[code] }
+      assert.deepEqual([status, said.decline], [402, decline], code)
+    }
+  }
 })
