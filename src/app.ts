@@ -15,6 +15,7 @@ import * as catalogRoutes from './modules/catalog/routes.ts'
 import { openGate } from './modules/catalog/search-gate.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
+import { PlacedEvent } from './modules/checkout/placed-schema.ts'
 import * as resolveRoutes from './modules/checkout/resolve-routes.ts'
 import * as reviewRoutes from './modules/checkout/review-routes.ts'
 import * as checkoutRoutes from './modules/checkout/routes.ts'
@@ -55,6 +56,15 @@ import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
 
+/** What is sent to those who have subscribed to it. */
+const SENT = {
+  'commerce.order.placed.v1': {
+    operationId: 'orderPlaced',
+    summary: 'An order was placed: its payment is captured.',
+    envelope: PlacedEvent,
+  },
+}
+
 /** The whole platform as one HTTP application: every route, under the plane that guards it. */
 export async function buildApp(
   runtime: Runtime,
@@ -71,7 +81,7 @@ export async function buildApp(
   })
   decorateRequests(app)
   logAnswers(app, metrics?.observe ?? null)
-  await describeApi(app)
+  await describeApi(app, { webhooks: SENT })
   describePages(app)
 
   const { cache, scanner } = runtime

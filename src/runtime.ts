@@ -127,6 +127,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
     onSilence: (silence) =>
       logger.warn({ ...silence, kind: 'upstream' }, 'a payment gateway gave no answer'),
+    onTrouble: (trouble) =>
+      logger.error(
+        { ...trouble, kind: 'upstream' },
+        'a payment gateway finds fault with the account',
+      ),
     ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
   })
   const safeFetch =

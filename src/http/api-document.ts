@@ -7,6 +7,8 @@ export interface ApiDocument {
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
+  /** What we send to whoever has asked for it. */
+  webhooks?: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Shape>
     responses: Record<string, Answer>
@@ -73,7 +75,11 @@ const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete']
 const byMethod = (a: string, b: string) => METHODS.indexOf(a) - METHODS.indexOf(b)
 
 /** Sorts what has no order of its own, so that documents can be compared. */
-export function arrange(made: ApiDocument, tags: Readonly<Record<string, string>>): ApiDocument {
+export function arrange(
+  made: ApiDocument,
+  tags: Readonly<Record<string, string>>,
+  webhooks: ApiDocument['webhooks'] = {},
+): ApiDocument {
   const { paths, responses } = shareFailures(made.paths)
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   const names = [...new Set(operations.flatMap((operation) => operation.tags ?? []))].sort()
@@ -86,6 +92,7 @@ export function arrange(made: ApiDocument, tags: Readonly<Record<string, string>
       ...(tags[name] === undefined ? {} : { description: tags[name] }),
     })),
     paths: sorted(paths),
+    ...(Object.keys(webhooks).length > 0 && { webhooks: sorted(webhooks) }),
     components: {
       schemas: sorted(made.components.schemas),
       responses: sorted(responses),

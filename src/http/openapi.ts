@@ -9,6 +9,14 @@ import { allFailures } from './route.ts'
 export interface DescribeOptions {
   /** What each tag is about, in a sentence. */
   tags?: Readonly<Record<string, string>>
+  /** The envelopes that are sent, by the name of their event. */
+  webhooks?: Readonly<Record<string, Sent>>
+}
+
+interface Sent {
+  operationId: string
+  summary: string
+  envelope: TSchema
 }
 
 const SECURITY: Record<string, SecurityScheme> = {
@@ -87,7 +95,11 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
     transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
     transformObject: (made) =>
       'openapiObject' in made
-        ? (arrange(made.openapiObject as unknown as ApiDocument, options.tags ?? {}) as never)
+        ? (arrange(
+            made.openapiObject as unknown as ApiDocument,
+            options.tags ?? {},
+            describeSent(options.webhooks ?? {}),
+          ) as never)
         : made.swaggerObject,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `Shape${i}`),
@@ -100,6 +112,34 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
     bytes ??= Buffer.from(documentText(app))
     return reply.type('application/json; charset=utf-8').send(bytes)
   })
+}
+
+const SENT_HEADERS: Readonly<Record<string, string>> = {
+  'x-webhook-event-id': 'The `id` of the envelope.',
+  'x-webhook-event-type': 'The `type` of the envelope.',
+  'x-webhook-timestamp': 'Unix seconds of this attempt.',
+  'x-webhook-signature-v1':
+    '`t=<timestamp>,v1=<hex>`: HMAC-SHA256 of `<timestamp>.<raw body>` under the signing secret. Two `v1` for a day after a rotation.',
+  'x-webhook-delivery-attempt': 'The number of this attempt, from 1.',
+}
+
+/** Shapes that routes share are named there by `$id`; the plugin does not come by here. */
+function describeSent(sent: NonNullable<DescribeOptions['webhooks']>): ApiDocument['webhooks'] {
+  const parameters = Object.entries(SENT_HEADERS).map(([name, description]) => {
+    return { name, in: 'header', required: true, description, schema: { type: 'string' } }
+  })
+  return Object.fromEntries(
+    Object.entries(sent).map(([name, { operationId, summary, envelope }]) => {
+      const text = JSON.stringify(envelope).replace(
+        /"\$ref":"(\w+)#"/g,
+        '"$ref":"#/components/schemas/$1"',
+      )
+      const requestBody = { content: { 'application/json': { schema: JSON.parse(text) as Shape } } }
+      const responses = { '2XX': { description: 'Taken. Anything else is sent again.' } }
+      const tags = ['merchant-ops']
+      return [name, { post: { operationId, tags, summary, parameters, requestBody, responses } }]
+    }),
+  )
 }
 
 /** The document of an app that is ready. */

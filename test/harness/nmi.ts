@@ -177,7 +177,7 @@ function transact(
     const more: Record<string, string> = part === null ? {} : { amount_authorized: part }
     return approve(fields, made.id, more)
   }
-  if (target === undefined) return no('Transaction not found')
+  if (target === undefined) return no('Invalid Transaction ID / Object ID specified: ')
   if (type === 'capture') {
     if (target.condition !== 'pending') {
       return no('A capture requires that the existing transaction be an AUTH')

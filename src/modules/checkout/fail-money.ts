@@ -74,15 +74,6 @@ function refusalOf(failed: Failed, order: OrderRow): ApiError {
 }
 
 export const declineOf = (result: GatewayResult | null) => ({
-  reason: SHOWN.includes(result?.reason ?? '') ? result?.reason : 'processing_error',
+  reason: payments.shownReason(result?.reason ?? null),
   retryable: result?.retryable ?? true,
 })
-
-const SHOWN: readonly string[] = [
-  'card_declined',
-  'insufficient_funds',
-  'card_not_supported',
-  'expired_card',
-  'incorrect_cvv',
-  'processing_error',
-]

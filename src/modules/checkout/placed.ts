@@ -5,6 +5,7 @@ import * as orders from '../orders/service.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
 import type { NewEvent } from '../webhooks/service.ts'
+import type { PlacedData } from './placed-schema.ts'
 import type { PricedBy } from './schema.ts'
 
 /** Beyond this the event would be larger than receivers are asked to take. */
@@ -15,23 +16,20 @@ export function placedEvent(
   { order, items, charges }: WholeOrder,
   started: readonly StartedSubscription[],
 ): NewEvent {
-  return {
-    type: 'commerce.order.placed.v1',
-    order_id: order.id,
-    customer_ref: order.customer_ref,
-    data: {
-      order: orders.forMerchant(order),
-      items: items.slice(0, ITEMS_MAX),
-      ...(items.length > ITEMS_MAX ? { items_truncated: true } : {}),
-      tenders: charges.map(({ tender, captured_cents }) => ({
-        tender,
-        amount_cents: captured_cents,
-      })),
-      shipping: { method: order.pricing.expedited === true ? 'expedited' : 'standard' },
-      subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
-      affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
-    },
+  const data: PlacedData = {
+    order: orders.forMerchant(order),
+    items: items.slice(0, ITEMS_MAX),
+    ...(items.length > ITEMS_MAX ? { items_truncated: true } : {}),
+    tenders: charges.map(({ tender, captured_cents }) => ({
+      tender,
+      amount_cents: captured_cents,
+    })),
+    shipping: { method: order.pricing.expedited === true ? 'expedited' : 'standard' },
+    subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
+    affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
   }
+  const { id: order_id, customer_ref } = order
+  return { type: 'commerce.order.placed.v1', order_id, customer_ref, data: { ...data } }
 }
 
 /** What an order subscribes to, at the intervals it was sold by. */

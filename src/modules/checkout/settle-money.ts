@@ -150,12 +150,13 @@ export async function settle<T>(
     originOf(order, charges, at),
     startedOf(order, items),
   )
-  const [, kept] = await allOf([
+  const [, , kept] = await allOf([
     writing,
+    // Before whatever the answer tells: an order is placed first.
+    webhooks.emit(tx, placedEvent(whole, started)),
     answer(answerBody(whole, started, 'accepted'), whole),
     ledger.post(tx, saleJournal(order, closed, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
-    webhooks.emit(tx, placedEvent(whole, started)),
     paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && coupons.confirm(tx, { order_id }),
     customers.touch(tx, deps.keys.customers, seenOf(order)),

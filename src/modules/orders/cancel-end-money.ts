@@ -67,16 +67,17 @@ export async function end(tx: Tx, deps: OrderDeps, orderId: string, heard: Heard
     await (isKept ? inventory.release : inventory.writeOff)(tx, order.id)
   }
   const { refund, charges, words } = heard
-  const settled = refund === null ? null : await settle(tx, order, refund, charges, words)
+  const facts = {
+    cancelled_at: new Date(deps.clock.now()).toISOString(),
+    cancel_reason: plan.reason,
+    hold: null,
+  }
+  const settled = refund && (await settle(tx, order, refund, charges, words, facts))
   await vacate(tx, order, plan)
   if (settled?.state === 'failed') return settled
   for (const word of heard.voids) await closeVoid(tx, order.id, word)
   await letGo(tx, order)
-  const cancelled = await change(tx, settled?.order ?? order, {
-    cancelled_at: new Date(deps.clock.now()).toISOString(),
-    cancel_reason: plan.reason,
-    hold: null,
-  })
+  const cancelled = settled?.order ?? (await change(tx, order, facts))
   const given = settled === null ? [] : [settled.refund]
   await tell(tx, cancelled, plan, given)
   for (const { id: subscription_id } of await deps.endSubscriptions(tx, order.id)) {

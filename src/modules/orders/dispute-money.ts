@@ -6,9 +6,16 @@ import type { DisputeChange } from './change-schema.ts'
 import { exceeds, promise, settle } from './give-back-money.ts'
 import { busy, requireFree } from './operations.ts'
 import { insertTimeline, listCharges } from './queries.ts'
-import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
+import {
+  less,
+  type Parts,
+  partsOf,
+  refundableOf,
+  splitAmount,
+  splitOverTenders,
+} from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
-import type { MerchantOrder, OrderRow } from './schema.ts'
+import type { ChargeRow, MerchantOrder, OrderRow } from './schema.ts'
 import { allowedOf, change, forMerchant, lock } from './service.ts'
 
 /** Why an order is held while its money is disputed. */
@@ -50,7 +57,9 @@ export const isDisputable = (order: OrderRow): boolean =>
 
 /** What a gift card or credit has paid no bank can ask for back. */
 const hasCard = async (tx: Tx, { id }: OrderRow): Promise<boolean> =>
-  (await listCharges(tx, id)).some((each) => each.tender === 'card' && each.captured_cents > 0)
+  (await listCharges(tx, id)).some((each) => isCard(each) && each.captured_cents > 0)
+
+const isCard = ({ tender }: ChargeRow) => tender === 'card'
 
 const notNow = (order: OrderRow) =>
   new ApiError('invalid_transition', {
@@ -104,18 +113,22 @@ const over = (order: OrderRow) => ({
 
 /** The money stays: the order is where it was before. */
 async function win(tx: Tx, order: OrderRow, by: string): Promise<OrderRow> {
-  const { id: order_id, customer_ref } = order
   const after = await change(tx, order, over(order))
   await Promise.all([
-    insertTimeline(tx, order_id, { type: 'dispute_won', actor: by }),
-    order.hold !== null &&
-      after.hold === null &&
-      webhooks.emit(tx, {
-        ...{ type: 'commerce.order.released.v1', order_id, customer_ref },
-        data: { order: forMerchant(after) },
-      }),
+    insertTimeline(tx, order.id, { type: 'dispute_won', actor: by }),
+    tellReleased(tx, order, after),
   ])
   return after
+}
+
+/** A hold that has ended with its dispute. Of what is given back altogether nothing goes on. */
+async function tellReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<void> {
+  if (before.hold === null || after.hold !== null || after.status === 'refunded') return
+  const { id: order_id, customer_ref } = after
+  await webhooks.emit(tx, {
+    ...{ type: 'commerce.order.released.v1', order_id, customer_ref },
+    data: { order: forMerchant(after) },
+  })
 }
 
 /** The bank has taken the money from the card's charges. That is a refund that no gateway is asked for. */
@@ -126,21 +139,31 @@ async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promi
   ])
   // What a refund has promised is the bank's after all, if the gateway refuses it.
   if (promised.pending > 0) throw busy()
-  const cards = charges.filter(({ tender }) => tender === 'card')
-  const most = refundableOf(cards)
+  const most = refundableOf(charges.filter(isCard))
   const amount = wanted ?? most
   if (amount > most) throw exceeds(most)
   await insertTimeline(tx, order.id, {
     ...{ type: 'dispute_lost', actor: by, data: { amount_cents: amount } },
   })
   const ended = await change(tx, order, over(order))
-  if (amount === 0) return ended
-  const refund_id = await promise(tx, ended, charges, {
+  const after = amount === 0 ? ended : await takeBack(tx, ended, charges, { amount, promised, by })
+  await tellReleased(tx, order, after)
+  return after
+}
+
+async function takeBack(
+  tx: Tx,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  { amount, promised, by }: { amount: number; promised: Parts; by: string },
+): Promise<OrderRow> {
+  const cards = charges.filter(isCard)
+  const refund_id = await promise(tx, order, charges, {
     ...{ kind: 'refund', method: 'original', reason: null, actor: by, isTaken: true },
     parts: splitAmount(amount, less(partsOf(order), promised)),
     tenders: splitOverTenders(cards, amount, 'original'),
   })
   const row = await refunds.findRefund(tx, refund_id)
   if (row === null) throw new Error('the refund of a lost dispute is gone')
-  return (await settle(tx, ended, row, charges, new Map())).order
+  return (await settle(tx, order, row, charges, new Map())).order
 }

@@ -95,15 +95,6 @@ async function closeCharge(tx: Tx, word: Word | null): Promise<GatewayResult | '
   return word.kind === 'approved' ? word.result : 'refused'
 }
 
-/** What a shopper may be told of why. */
-const SHOWN: readonly string[] = [
-  'card_declined',
-  'insufficient_funds',
-  'card_not_supported',
-  'expired_card',
-  'incorrect_cvv',
-]
-
 async function refuseCharge(
   tx: Tx,
   claim: idempotency.WonClaim,
@@ -112,8 +103,7 @@ async function refuseCharge(
   word: Word | null,
 ): Promise<idempotency.Answer> {
   const result = word?.kind === 'refused' ? word.result : null
-  const told = result?.reason ?? ''
-  const reason = SHOWN.includes(told) ? told : 'processing_error'
+  const reason = payments.shownReason(result?.reason ?? null)
   const data = { amount_cents: delta_cents, reason }
   await insertTimeline(tx, order.id, { type: 'edit_declined', actor, data })
   const { id, order_number, status } = order

@@ -9,7 +9,7 @@ import type { GatewayName } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as webhooks from '../webhooks/service.ts'
-import { insertTimeline } from './queries.ts'
+import { type FactChange, insertTimeline } from './queries.ts'
 import {
   atLeastNothing,
   type Parts,
@@ -120,7 +120,8 @@ export type Settled =
 
 /**
  * Makes true what the gateways have said, under the order's lock. A refund that succeeded has its
- * journal, its event and its place in the timeline; an adjustment's journal is its edit's.
+ * journal, its event and its place in the timeline; an adjustment's journal is its edit's. `also` is
+ * true of the order once it succeeds, so that its event shows the order as it then is.
  */
 export async function settle(
   tx: Tx,
@@ -128,6 +129,7 @@ export async function settle(
   refund: RefundRow,
   charges: readonly ChargeRow[],
   words: ReadonlyMap<string, Word>,
+  also: FactChange = {},
 ): Promise<Settled> {
   for (const word of words.values()) await closeAttempt(tx, word)
   const refusal = [...words.values()].find(
@@ -136,7 +138,7 @@ export async function settle(
   if (refusal !== undefined) return settleRefused(tx, order, refund, { words, refusal })
   const entries = await giveTo(tx, order, refund, charges, refund.tenders)
   await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'succeeded' })
-  return succeed(tx, order, refund, entries)
+  return succeed(tx, order, refund, entries, also)
 }
 
 async function closeAttempt(tx: Tx, word: Word): Promise<void> {
@@ -202,16 +204,15 @@ async function succeed(
   order: OrderRow,
   refund: RefundRow,
   entries: Awaited<ReturnType<typeof giveTo>>,
+  also: FactChange = {},
 ): Promise<Extract<Settled, { state: 'succeeded' }>> {
   const { amount_cents, kind, refund_id } = refund
-  const facts =
-    kind === 'refund'
-      ? { refunded_cents: order.refunded_cents + amount_cents }
-      : { captured_cents: order.captured_cents - amount_cents }
   // An adjustment leaves the order's money and its total in step: the edit writes both.
-  const changed = kind === 'refund' ? await change(tx, order, facts) : { ...order, ...facts }
-  const stands = (await queries.findRefund(tx, refund_id)) ?? refund
-  const shown = shownRefund(stands)
+  const changed =
+    kind === 'refund'
+      ? await change(tx, order, { ...also, refunded_cents: order.refunded_cents + amount_cents })
+      : { ...order, captured_cents: order.captured_cents - amount_cents }
+  const shown = shownRefund((await queries.findRefund(tx, refund_id)) ?? refund)
   await Promise.all([
     insertTimeline(tx, order.id, {
       type: kind === 'refund' ? 'refunded' : 'adjusted',

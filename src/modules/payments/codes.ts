@@ -67,6 +67,28 @@ const CODES: Readonly<Record<string, Meaning>> = {
   461: unsupported,
 }
 
+const SHOWN: readonly (Reason | null)[] = [
+  'card_declined',
+  'insufficient_funds',
+  'card_not_supported',
+  'expired_card',
+  'incorrect_cvv',
+]
+
+/** What banks say to renewals. Whoever is there to pay is declined by it. */
+const OF_RENEWALS: readonly (Reason | null)[] = [
+  'stop_all_recurring',
+  'stop_recurring',
+  'card_update_available',
+  'retry_in_days',
+]
+
+/** What a shopper may be told of why. The rest is between the gateway and us. */
+export function shownReason(reason: Reason | null): Reason {
+  if (OF_RENEWALS.includes(reason)) return 'card_declined'
+  return reason !== null && SHOWN.includes(reason) ? reason : 'processing_error'
+}
+
 /** A code nobody has told us of is read by its hundred. */
 export const meaningOf = (code: string): Meaning =>
   CODES[code] ??

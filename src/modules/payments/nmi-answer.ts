@@ -14,6 +14,8 @@ export interface Answered {
   result: GatewayResult
   /** Less than was asked for where the issuer approved a part. Null: not said. */
   authorised_cents: number | null
+  /** A word for the log where neither the shopper nor the card is at fault, and nothing of the text. */
+  trouble: string | null
 }
 
 const CODE = /^[0-9]{3}$/
@@ -24,8 +26,20 @@ const SHORT = /^[\x20-\x7e]{1,20}$/
 export function readAnswer(body: string, asked: Asked): Answered {
   const fields = new URLSearchParams(body.trim())
   const authorised_cents = toCents(fields.get('amount_authorized') ?? '', asked.currency ?? null)
-  return { result: readResult(fields, asked), authorised_cents }
+  const result = readResult(fields, asked)
+  return { result, authorised_cents, trouble: troubleOf(result, fields.get('responsetext') ?? '') }
 }
+
+/** What only somebody who looks after the account can mend, though each shopper meets it. */
+function troubleOf({ outcome, reason, code }: GatewayResult, text: string): string | null {
+  if (outcome !== 'error') return null
+  if (NOT_TAKEN.test(text)) return 'type_or_currency_refused'
+  if (reason !== 'processing_error') return null
+  return /authentication failed/i.test(text) ? 'authentication_failed' : `code_${code}`
+}
+
+/** The account does not take cards of that brand, or nothing in that currency: the text says no more. */
+const NOT_TAKEN = /payment type .* is not accepted/i
 
 function readResult(fields: URLSearchParams, asked: Asked): GatewayResult {
   const one = (name: string) => {
@@ -67,7 +81,11 @@ const REFUSALS: readonly (readonly [text: RegExp, reason: NonNullable<GatewayRes
     [/only transactions pending settlement can be voided/i, 'already_settled'],
     [/must be settled|not (yet )?(been )?settled|unsettled/i, 'not_settled'],
     [/exceeds?\b|may not exceed/i, 'amount_exceeded'],
-    [/requires that the existing transaction|transaction not found/i, 'invalid_state'],
+    [
+      /requires that the existing transaction|transaction not found|invalid transaction id/i,
+      'invalid_state',
+    ],
+    [NOT_TAKEN, 'card_not_supported'],
     [/(card|cc) ?number|ccnumber|card type|payment token|customer vault/i, 'card_not_supported'],
     [/expir|ccexp/i, 'expired_card'],
     [/cvv/i, 'incorrect_cvv'],

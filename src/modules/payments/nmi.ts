@@ -31,6 +31,8 @@ interface Send {
   (path: string, fields: Fields): Promise<Exchange>
   /** Has it on record that a call got no answer that can be used. */
   tell(path: string, why: string): void
+  /** Has it on record that an answer puts the fault on the account or the processor. */
+  alarm(path: string, why: string): void
 }
 
 const TRANSACT = '/api/transact.php'
@@ -47,6 +49,7 @@ const FIELD_LENGTH_MAX = 255
 interface NmiOptions extends WireOptions {
   breaker?: BreakerOptions
   onSilence?: (silence: Silence) => void
+  onTrouble?: (trouble: Silence) => void
 }
 
 /** All stores share the connections; each account has its own breaker. */
@@ -65,15 +68,18 @@ export function openNmiGateways(url: string, options: NmiOptions = {}): NmiGatew
   }
   const sender = (securityKey: string | null, tenant: string): Send => {
     const deadline = wire.deadline()
-    const tell: Send['tell'] = (path, why) =>
-      options.onSilence?.({ gateway: 'nmi', tenant, call: CALLS[path] ?? path, why })
+    const about = (path: string, why: string): Silence => {
+      return { gateway: 'nmi', tenant, call: CALLS[path] ?? path, why }
+    }
+    const tell: Send['tell'] = (path, why) => options.onSilence?.(about(path, why))
+    const alarm: Send['alarm'] = (path, why) => options.onTrouble?.(about(path, why))
     const send = async (path: string, fields: Fields): Promise<Exchange> => {
       const exchange =
         securityKey === null ? KEYLESS : await post(securityKey, path, fields, deadline)
       if (exchange.kind !== 'answer' && exchange !== RESTING) tell(path, exchange.why)
       return exchange
     }
-    return Object.assign(send, { tell })
+    return Object.assign(send, { tell, alarm })
   }
   return {
     open: ({ securityKey, tenant }) => createGateway(() => sender(securityKey, tenant), tenant),
@@ -159,16 +165,17 @@ async function paying(
 /** Sends once. What the gateway takes for a duplicate is looked up, and never sent again. */
 async function call(send: Send, fields: Fields, asked: Asked): Promise<Answered> {
   const exchange = await send(TRANSACT, fields)
-  const plain = (result: GatewayResult) => ({ result, authorised_cents: null })
+  const plain = (result: GatewayResult) => ({ result, authorised_cents: null, trouble: null })
   if (exchange.kind === 'not_sent') return plain(notSent())
   if (exchange.kind === 'lost') return plain(unknownResult())
   const answered = readAnswer(exchange.body, asked)
   const { outcome, reason, code, txn_id } = answered.result
-  if (outcome === 'unknown') send.tell(TRANSACT, 'unreadable')
+  if (outcome === 'unknown') send.tell(TRANSACT, code === null ? 'unreadable' : `code_${code}`)
+  if (answered.trouble !== null) send.alarm(TRANSACT, answered.trouble)
   if (reason === 'duplicate' && asked.ref !== undefined) {
     const found = await lookup(send, { ref: asked.ref })
     if (found.found === 'no') return plain(refused('processing_error', { code }))
-    return { result: resultOfLookup(found), authorised_cents: found.amount_cents || null }
+    return { ...plain(resultOfLookup(found)), authorised_cents: found.amount_cents || null }
   }
   // An approval that names no transaction could never be captured or given back.
   const isNameless = outcome === 'approved' && txn_id === null && 'amount' in fields

@@ -281,11 +281,11 @@ export const SimCharge = Shared(
 )
 export type SimCharge = Static<typeof SimCharge>
 
-/** A call to a gateway that got no answer which can be used. */
+/** A call to a gateway that got no answer which can be used, or one that wants somebody to look. */
 export interface Silence {
   gateway: GatewayName
   tenant: string
   call: string
-  /** One word: `http_502`, `ECONNREFUSED`, `TimeoutError`, `unreadable`. */
+  /** One word: `http_502`, `ECONNREFUSED`, `TimeoutError`, `unreadable`, `code_410`. */
   why: string
 }

@@ -23,6 +23,7 @@ import { openSimulated } from './simulated.ts'
 
 export { closeByHand, isTxnTaken, listUnsettled } from './by-hand.ts'
 export { type Card, readCard, readSource } from './card.ts'
+export { shownReason } from './codes.ts'
 export {
   type Charge,
   closedResult,
@@ -55,6 +56,8 @@ export interface PaymentDeps {
   onFault: (error: unknown) => void
   /** Told of each call that got no answer which can be used. Holds nothing of what was sent. */
   onSilence: (silence: Silence) => void
+  /** Told of each refusal that somebody has to mend the account for, in the same way. */
+  onTrouble: (trouble: Silence) => void
 }
 
 export interface Payments {
@@ -68,13 +71,14 @@ export interface Payments {
 }
 
 export function openPayments(deps: PaymentDeps): Payments {
+  const { onSilence, onTrouble } = deps
   const credentialKey = deps.key('payment credentials')
   const simulatedKey = deps.key('simulated gateway')
   let nmi: Promise<import('./nmi.ts').NmiGateways> | null = null
   // Loaded at the first payment by it: its XML and HTTP clients cost every start otherwise.
   const openNmi = () =>
     (nmi ??= import('./nmi.ts').then(({ openNmiGateways }) =>
-      openNmiGateways(deps.nmi.url, { onSilence: deps.onSilence }),
+      openNmiGateways(deps.nmi.url, { onSilence, onTrouble }),
     ))
   return {
     deps,

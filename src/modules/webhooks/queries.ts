@@ -127,15 +127,17 @@ const Emitted = Type.Object({ event_id: Id })
 
 /**
  * The event, and a delivery for everyone who wants it. Whoever is paused gets a row as well, so that
- * nothing is lost while nobody listens.
+ * nothing is lost while nobody listens. Its place among others is when it is told, and not when its
+ * transaction began: who has waited for an order's lock comes after whoever held that.
  */
 export const insertEvent = (tx: Tx, event: NewEvent) =>
   tx.one(
     Emitted,
     sql`
     with event as (
-      insert into webhook_events (tenant_ref, type, data, order_id, customer_ref)
-      values (${tx.tenant}, ${event.type}, ${event.data}, ${event.order_id}, ${event.customer_ref})
+      insert into webhook_events (tenant_ref, type, data, order_id, customer_ref, emitted_at)
+      values (${tx.tenant}, ${event.type}, ${event.data}, ${event.order_id}, ${event.customer_ref},
+              clock_timestamp())
       returning id
     ), deliveries as (
       insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,

@@ -105,7 +105,7 @@ export type TestOutcome = Static<typeof TestOutcome>
 export const FeedEvent = Type.Object({
   sequence: Type.Integer({ minimum: 1 }),
   id: Id,
-  type: Type.String(),
+  type: Type.String({ examples: ['commerce.order.placed.v1'] }),
   created_at: Timestamp,
   data: OpenObject,
 })

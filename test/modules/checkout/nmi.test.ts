@@ -212,3 +212,84 @@ test('a gateway that does not answer is on record, as no bug of ours and without
   await nmi.close()
   assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup ECONNREFUSED' }])
 })
+
+test('a fault of the account or the processor is told to the operator, and no decline of a card is', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const lines: string[] = []
+  const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
+  const app = await openCheckoutApp(t, { env, logger })
+  const shop = await openShop(app)
+  const body = { ...cart(shop.variants[1_000]), email: 'ann@example.com' }
+  const buy = async (code: string, text = 'no') => {
+    nmi.failNext({ code, text: `${text} REFID:4111111111111111` })
+    const answer = await checkout(app, shop, body)
+    assert.equal(answer.status, 402, answer.text)
+    return lines.splice(0).map((line) => {
+      for (const secret of ['ann@', KEY, 'REFID']) assert.ok(!line.includes(secret), line)
+      assert.ok(!showsCard(line, APPROVED.ccnumber, APPROVED.cvv), line)
+      const { level, kind, tenant, call, why } = JSON.parse(line)
+      return { level, kind, tenant, call, why }
+    })
+  }
+  const told = { level: 50, kind: 'upstream', tenant: 'acme', call: 'transaction' }
+  for (const code of ['400', '410', '411', '440', '441', '460']) {
+    assert.deepEqual(await buy(code), [{ ...told, why: `code_${code}` }], code)
+  }
+  assert.deepEqual(await buy('300'), [{ ...told, why: 'code_300' }])
+  assert.deepEqual(await buy('300', 'Authentication Failed'), [
+    { ...told, why: 'authentication_failed' },
+  ])
+  const refused = 'The cc payment type [JCB] and/or currency [USD] is not accepted'
+  assert.deepEqual(await buy('300', refused), [{ ...told, why: 'type_or_currency_refused' }])
+  for (const code of ['200', '202', '225', '251', '461']) {
+    assert.deepEqual(await buy(code), [], code)
+  }
+  assert.deepEqual(await buy('300', 'Invalid Credit Card Number'), [])
+  nmi.failNext({ code: '420' })
+  assert.equal((await checkout(app, shop, body)).body.error.code, 'payment_unconfirmed')
+  const { level, why } = JSON.parse(lines[0] ?? '{}')
+  assert.deepEqual([level, why], [40, 'code_420'], 'its processor is away: it is asked again')
+})
+
+test('a held order whose payment NMI does not know any more is cancelled at once', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  const ban = { kind: 'email', value: 'odd@shop.test', action: 'review' }
+  assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
+  const body = { ...cart(shop.variants[1_000]), email: 'odd@shop.test' }
+  const { order } = (await checkout(app, shop, body)).body
+  assert.equal(order.status, 'on_hold')
+  nmi.journal.length = 0
+  const url = `/v1/merchant/orders/${order.id}/cancel`
+  const key = { 'idempotency-key': randomUUID() }
+  const cancelled = await shop.merchant.post(url, { reason: 'fraud' }, key)
+  assert.deepEqual([cancelled.status, cancelled.body.order?.status], [200, 'cancelled'])
+})
+
+test('what a bank says of renewals is a decline to a shopper who pays now', async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
+  const app = await openCheckoutApp(t, { env })
+  const shop = await openShop(app)
+  const body = cart(shop.variants[1_000])
+  const placed = (await checkout(app, shop, body)).body
+  const edits = [{ order_item_id: placed.items[0].id, quantity: 2 }]
+  const url = `/v1/tenants/acme/orders/${placed.order.id}/edit`
+  const edit = () =>
+    app.storefront.post(url, { edits, card: APPROVED }, { 'idempotency-key': randomUUID() })
+  const retryable: Record<string, boolean> = { 261: false, 262: false, 263: false, 264: true }
+  for (const code of Object.keys(retryable)) {
+    for (const pay of [() => checkout(app, shop, body), edit]) {
+      nmi.failNext({ code })
+      const { status, body: said } = await pay()
+      const decline = { reason: 'card_declined', retryable: retryable[code] }
+      assert.deepEqual([status, said.decline], [402, decline], code)
+    }
+  }
+})

@@ -15,7 +15,7 @@ const told = async (id: string) => {
 
 const eventsOf = async (id: string) => {
   const { rows } = await held.current.superuser.query(
-    'select type from webhook_events where order_id = $1 order by emitted_at, type',
+    'select type from webhook_events where order_id = $1 order by emitted_at',
     [id],
   )
   return rows.map(({ type }) => type.replace(/^commerce\.|\.v1$/g, ''))

@@ -138,6 +138,11 @@ describe('a charge by NMI', () => {
       ['Invalid Credit Card Number REFID:1', 'card_not_supported', 'hard'],
       ['The ccnumber field is required REFID:1', 'card_not_supported', 'hard'],
       ['Invalid Customer Vault Id specified', 'card_not_supported', 'hard'],
+      [
+        'The cc payment type [JCB] and/or currency [USD] is not accepted REFID:1',
+        ...(['card_not_supported', 'hard'] as const),
+      ],
+      ['Invalid Transaction ID / Object ID specified:  REFID:1', 'invalid_state', null],
       ['The ccexp field is invalid', 'expired_card', 'hard'],
       ['CVV must be 3 or 4 digits', 'incorrect_cvv', 'hard'],
       ['Authentication Failed', 'processing_error', null],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TenantDb } from '../../../src/db/database.ts'
+import type { TenantDb, Tx } from '../../../src/db/database.ts'
 import { eraseSome } from '../../../src/modules/webhooks/customer-service.ts'
 import { eraseDue, sealDue } from '../../../src/modules/webhooks/jobs.ts'
-import { lockContents } from '../../../src/modules/webhooks/queries.ts'
+import * as queries from '../../../src/modules/webhooks/queries.ts'
 import { redriveOne } from '../../../src/modules/webhooks/redrive-queries.ts'
 import { emit, readFeed } from '../../../src/modules/webhooks/service.ts'
 import { openTestApp } from '../../harness/app.ts'
@@ -59,6 +59,29 @@ test('events', async (t) => {
       assert.equal((await readFeed(quiet, 0, 10)).sealed_to, 1)
     },
   )
+
+  await t.test('events are numbered in the order in which they were told', async () => {
+    const db = await app.store('told')
+    const tell = (n: number) => (tx: Tx) => emit(tx, { type: PLACED, data: { n } })
+    const first = Promise.withResolvers<void>()
+    // It begins before the others, and tells after them: as who has waited for an order's lock does.
+    const waiting = db.transaction('test: emit late', async (tx) => {
+      await queries.countSubscriptions(tx)
+      await first.promise
+      await tell(20)(tx)
+    })
+    await db.transaction('test: emit many', async (tx) => {
+      for (let n = 0; n < 20; n++) await tell(n)(tx)
+    })
+    first.resolve()
+    await waiting
+    await sealDue(app.runtime.workerDatabase)
+    const { events } = await readFeed(db, 0, 100)
+    assert.deepEqual(
+      events.map(({ data }) => data.n),
+      Array.from({ length: 21 }, (_, n) => n),
+    )
+  })
 
   await t.test('a store is sealed though the feeds of many others are broken', async () => {
     const stores = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((n) => app.store(`f-${n}`)))
@@ -148,7 +171,7 @@ test('events', async (t) => {
     )
     const [redriven, erasing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const redriving = db.transaction('test: redrive', async (tx) => {
-      await lockContents(tx)
+      await queries.lockContents(tx)
       assert.equal((await redriveOne(tx, rows[0].id))?.redriven, 1)
       redriven.resolve()
       await erasing.promise

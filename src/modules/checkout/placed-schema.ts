@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
+import { MerchantOrder, OrderItem, Tender } from '../orders/schema.ts'
+
+/** What the world is told of a placed order. */
+const PlacedData = Type.Object({
+  order: ref(MerchantOrder),
+  items: Type.Array(ref(OrderItem)),
+  items_truncated: Type.Optional(
+    Type.Literal(true, { description: 'There are more than 100 items: these are the first.' }),
+  ),
+  tenders: Type.Array(Type.Object({ tender: Tender, amount_cents: Cents })),
+  shipping: Type.Object({ method: Type.Enum(['standard', 'expedited']) }),
+  subscriptions: Type.Array(Type.Object({ id: Id, variant_id: Id })),
+  affiliate: Nullable(Type.Object({ referral_code: Type.String() })),
+  sequence: Type.Integer({ minimum: 1, description: 'The place of this event in the feed.' }),
+})
+/** Its number is given after the commit. */
+export type PlacedData = Omit<Static<typeof PlacedData>, 'sequence'>
+
+/** As it is sent to whoever has subscribed. */
+export const PlacedEvent = Type.Object({
+  id: Type.String({
+    ...Id,
+    description: 'The same in every attempt: what to know a repetition by.',
+  }),
+  type: Type.Literal('commerce.order.placed.v1'),
+  tenant_ref: Type.String(),
+  created_at: Timestamp,
+  data: PlacedData,
+})
