@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import * as customers from '../customers/service.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
@@ -154,7 +155,10 @@ export async function holdUpTo(
   tx: Tx,
   { customer_ref, currency, wanted_cents, order_id }: WantedHold,
 ) {
-  const account = await enter(tx, await queries.lockAccountOf(tx, customer_ref, currency))
+  // What is owed to somebody who was erased is not for whoever comes by the pseudonym.
+  const account = customers.isPseudonym(customer_ref)
+    ? null
+    : await enter(tx, await queries.lockAccountOf(tx, customer_ref, currency))
   if (account === null) return { account_id: null, amount_cents: 0 }
   const { id } = account
   const available = account.balance_cents - account.held_cents

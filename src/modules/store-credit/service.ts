@@ -3,13 +3,14 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import { toFutureUtc } from '../../kernel/time.ts'
+import * as customers from '../customers/service.ts'
 import { sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { StoreCreditAccount } from './schema.ts'
 
 export const FEATURE = 'store_credit'
 
-/** What a customer can spend now: neither held by an order nor past its date. */
+/** What a customer can spend now: neither held by an order nor past its date, nor of an erased one. */
 export const available = async (db: Db, customerRef: string, currency: string): Promise<number> =>
   (await availableByCurrency(db, customerRef)).get(currency) ?? 0
 
@@ -17,6 +18,7 @@ export async function availableByCurrency(
   db: Db,
   customerRef: string,
 ): Promise<Map<string, number>> {
+  if (customers.isPseudonym(customerRef)) return new Map()
   const [accounts, lots] = await Promise.all([
     queries.listAccountsOf(db, customerRef),
     queries.listOpenLotsOf(db, customerRef),
