@@ -20,6 +20,8 @@ const ORDER = 'order'
 export interface Asked {
   actor: audit.Actor
   claim: idempotency.WonClaim
+  /** Throws where the store has no such order: orders stand on a higher tier. */
+  requireOrder(tx: Tx, order_id: string): Promise<unknown>
 }
 
 /** Gives a customer credit, on the merchant's word. */
@@ -34,6 +36,7 @@ export function creditByMerchant(
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
+    if (wanted.order_id) await asked.requireOrder(tx, wanted.order_id)
     const { account, transaction } = await credit(tx, {
       ...wanted,
       expires_at,
@@ -54,6 +57,7 @@ export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: N
   return db.transaction('store credit: debit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     await get(tx, customerRef)
+    if (order_id) await asked.requireOrder(tx, order_id)
     const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {

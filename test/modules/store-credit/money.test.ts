@@ -30,7 +30,8 @@ async function openStore(): Promise<TenantDb> {
 
 async function asked(db: TenantDb): Promise<money.Asked> {
   const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-  return { actor: SYSTEM, claim: (await idempotency.claim(db, request)) as idempotency.WonClaim }
+  const claim = (await idempotency.claim(db, request)) as idempotency.WonClaim
+  return { actor: SYSTEM, claim, requireOrder: async () => {} }
 }
 
 const credit = (db: TenantDb, amount_cents: number, expires_at: string | null = null) =>
