@@ -8,10 +8,10 @@ import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
-import { goodFirst, sumOf, takeExpired, takeInOrder } from './lots.ts'
+import { goodFirst, sumOf, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
-import { checkCustomerRef, FEATURE, get, readExpiry } from './service.ts'
+import { checkCustomerRef, FEATURE, get, listExpired, readExpiry } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -227,7 +227,7 @@ export async function enter(
   account: StoreCreditAccount | null,
 ): Promise<StoreCreditAccount | null> {
   if (account === null) return null
-  const expired = takeExpired(await queries.listOpenLots(tx, account.id), account.held_cents)
+  const expired = await listExpired(tx, account, await queries.listOpenLots(tx, account.id))
   const cents = sumOf(expired)
   if (cents === 0) return account
   const [after] = await Promise.all([

@@ -4,7 +4,8 @@ import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import { toFutureUtc } from '../../kernel/time.ts'
 import * as customers from '../customers/service.ts'
-import { sumOf, takeExpired } from './lots.ts'
+import * as ledger from '../ledger/service.ts'
+import { type Lot, type Share, sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { StoreCreditAccount } from './schema.ts'
 
@@ -23,12 +24,23 @@ export async function availableByCurrency(
     queries.listAccountsOf(db, customerRef),
     queries.listOpenLotsOf(db, customerRef),
   ])
-  const spendable = accounts.map(({ id, currency, balance_cents, held_cents }) => {
+  const spendable = accounts.map(async (account) => {
+    const { id, currency, balance_cents, held_cents } = account
     const own = lots.filter(({ account_id }) => account_id === id)
-    const expired = sumOf(takeExpired(own, held_cents))
+    const expired = sumOf(await listExpired(db, account, own))
     return [currency, Math.max(0, balance_cents - held_cents - expired)] as const
   })
-  return new Map(spendable)
+  return new Map(await Promise.all(spendable))
+}
+
+/** What of an account's lots has expired and is held by no order. */
+export async function listExpired(
+  db: Db,
+  { id, held_cents }: StoreCreditAccount,
+  lots: readonly Lot[],
+): Promise<Share[]> {
+  if (!lots.some(({ expired }) => expired)) return []
+  return takeExpired(lots, held_cents === 0 ? [] : await ledger.heldOf(db, 'store_credit', id))
 }
 
 /** The accounts of a store, newest first. */
