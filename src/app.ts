@@ -40,6 +40,7 @@ import { createWorkshop } from './modules/media/workshop.ts'
 import * as orderChangeRoutes from './modules/orders/change-routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
+import * as orders from './modules/orders/service.ts'
 import * as paymentRoutes from './modules/payments/routes.ts'
 import * as pricingRoutes from './modules/pricing/routes.ts'
 import * as siteRoutes from './modules/sites/routes.ts'
@@ -153,7 +154,7 @@ export async function buildApp(
       domainRoutes.merchantRoutes(domainDeps),
       ledgerRoutes.merchantRoutes,
       giftCardRoutes.merchantRoutes(giftCardDeps),
-      storeCreditRoutes.merchantRoutes(giftCardDeps),
+      storeCreditRoutes.merchantRoutes({ ...giftCardDeps, requireOrder: orders.get }),
       fraudRoutes.merchantRoutes,
       paymentRoutes.merchantRoutes,
       webhookRoutes.merchantRoutes(webhookDeps),

@@ -15,7 +15,10 @@ export const listExpired = (worker: GlobalDb, limit: number) =>
      limit ${limit}`,
   )
 
-/** Asked for again in five minutes, behind those that have not been tried yet. */
+/**
+ * Due again in five minutes, behind those that have not been tried yet, and so long nobody else's: no
+ * gateway takes longer. Of two at once one changes a row.
+ */
 export const putOffExpiry = (db: Db, order_id: string) =>
   db.run(sql`
     update charges set authorized_until = now() + interval '5 minutes'

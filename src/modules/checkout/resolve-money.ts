@@ -11,7 +11,7 @@ import * as orders from '../orders/service.ts'
 import { type Attempt, type AttemptKind, PATIENCE_HOURS } from '../payments/schema.ts'
 import * as payments from '../payments/service.ts'
 import type { Resolution, Resolved } from './resolve-schema.ts'
-import { expireHeld, RESUMES } from './resume-money.ts'
+import { endExpired, RESUMES } from './resume-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /**
@@ -133,7 +133,7 @@ async function takeOver(
   requireOpen(now ?? attempt)
   if (kind !== 'void' || !order.busy) throw busy()
   const goOn = async () => {
-    if ((await expireHeld(deps, db, order_id)) === null) throw inProgress()
+    if ((await endExpired(deps, db, order_id)) === null) throw inProgress()
   }
   return { goOn, hold: async () => {} }
 }

@@ -4,6 +4,7 @@ import { cancelHeld, resumeCancel } from '../orders/cancel-money.ts'
 import { resumeEdit } from '../orders/edit-money.ts'
 import { resumeRefund } from '../orders/refund-money.ts'
 import { resume } from './money.ts'
+import { putOffExpiry } from './queries.ts'
 import { resumeRelease } from './release-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -18,6 +19,14 @@ export const RESUMES: Readonly<Record<string, Resume>> = {
   edit: resumeEdit,
 }
 
-/** Nobody has looked at a held order within the days that its authorisation lasts. */
-export const expireHeld = (deps: CheckoutDeps, db: TenantDb, order_id: string) =>
+/**
+ * Nobody has looked at a held order within the days that its authorisation lasts. Whoever puts it off
+ * has it until it is due again: two at once would both ask the gateway to give back what it took.
+ */
+export async function expireHeld(deps: CheckoutDeps, db: TenantDb, order_id: string) {
+  return (await putOffExpiry(db, order_id)) === 0 ? null : endExpired(deps, db, order_id)
+}
+
+/** The same, for whoever knows what its gateway did not say. */
+export const endExpired = (deps: CheckoutDeps, db: TenantDb, order_id: string) =>
   cancelHeld(deps, db, { order_id, reason: 'expired', actor: 'system' })

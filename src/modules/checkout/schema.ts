@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
-import { OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
+import { Attestation, OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import type { DiscountTerms } from '../pricing/service.ts'
@@ -23,13 +23,6 @@ const policies = {
   tax: Type.Optional(Nullable(TaxPolicy)),
   expedited: Type.Optional(Type.Boolean()),
 }
-
-/** The shopper's word that a statement was read, where the store asks for it before it sells. */
-const Attestation = Type.Object({
-  statement_version: Type.String({ minLength: 1, maxLength: 100 }),
-  accepted_at: Type.String({ format: 'date-time' }),
-})
-export type Attestation = Static<typeof Attestation>
 
 export const CheckoutRequest = Type.Object({
   customer_ref: CustomerRef,

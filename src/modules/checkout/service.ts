@@ -11,7 +11,7 @@ import * as entitlements from '../entitlements/service.ts'
 import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
-import type { ShipTo } from '../orders/schema.ts'
+import type { Attestation, ShipTo } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import type { Payments } from '../payments/service.ts'
 import * as pricing from '../pricing/service.ts'
@@ -20,7 +20,7 @@ import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
 import { type Gates, gatesOf } from './gates.ts'
 import { makeQuote } from './quote.ts'
-import type { Attestation, CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
 
 /** What a checkout works with. */
 export interface CheckoutDeps {

@@ -21,6 +21,11 @@ const PSEUDONYM_HEX = 32
 export const pseudonym = (key: Buffer, tenant: string, customer_ref: string): string =>
   `erased:${hashRef(key, tenant, customer_ref).toString('hex').slice(0, PSEUDONYM_HEX)}`
 
+/** Such a name, or an account's made from it. Nobody comes by it: who is erased has no name any more. */
+export const isPseudonym = (customer_ref: string): boolean => PSEUDONYM.test(customer_ref)
+
+const PSEUDONYM = new RegExp(`^erased:[0-9a-f]{${PSEUDONYM_HEX}}(/|$)`)
+
 /**
  * Notes that a customer was seen: one statement, which waits for nobody but the same customer and
  * writes nothing when nothing is new. An erased customer is not restored.

@@ -88,14 +88,7 @@ export const DECISIONS = ['accepted', 'review', 'rejected'] as const
 export const Decision = Type.Enum([...DECISIONS])
 export type Decision = Static<typeof Decision>
 
-export const SIGNALS = [
-  'ban',
-  'velocity',
-  'avs',
-  'cvv',
-  'country_mismatch',
-  'fraud_signal',
-] as const
+export const SIGNALS = ['ban', 'velocity', 'avs', 'cvv', 'fraud_signal'] as const
 
 /** Something that speaks against an attempt, and how much. */
 export const Signal = Type.Object({

@@ -9,8 +9,6 @@ export interface Observed {
   velocity?: number | undefined
   /** A ban that asks for a look. One that blocks ends the attempt before anything is scored. */
   ban?: 'allow' | 'review' | 'block' | undefined
-  /** Countries that should agree, as ISO codes: of the card, the address, the IP address. */
-  countries?: readonly (string | null | undefined)[] | undefined
   /** The gateway says lost, stolen, pick up. */
   fraud_signal?: boolean | undefined
 }
@@ -20,7 +18,6 @@ export interface Rules {
   cvv: number
   velocity: { from: number; points: number }
   ban: { review: number; block: number }
-  country_mismatch: number
   fraud_signal: number
   /** The scores from which an attempt waits for a person, or is refused. */
   review_from: number
@@ -28,15 +25,14 @@ export interface Rules {
 }
 
 /**
- * A wrong address and a wrong security code together still pass (55): shoppers mistype. With one more
- * thing against them somebody looks; with nearly all against them nobody needs to.
+ * A wrong address and a wrong security code together still pass (55): shoppers mistype. With the
+ * gateway's own warning as well somebody looks; with nearly all against them nobody needs to.
  */
 export const DEFAULT_RULES: Rules = {
   avs: { none: 25, partial: 10 },
   cvv: 30,
   velocity: { from: 0.5, points: 10 },
   ban: { review: 70, block: 130 },
-  country_mismatch: 20,
   fraud_signal: 50,
   review_from: 70,
   reject_from: 130,
@@ -59,7 +55,6 @@ export function score(observed: Observed, rules: Rules = DEFAULT_RULES): Score {
     velocitySignal(observed, rules),
     avsSignal(observed, rules),
     observed.cvv === 'N' ? signal('cvv', rules.cvv, 'N') : null,
-    disagree(observed.countries ?? []) ? signal('country_mismatch', rules.country_mismatch) : null,
     observed.fraud_signal ? signal('fraud_signal', rules.fraud_signal) : null,
   ].filter((each) => each !== null)
   const total = signals.reduce((sum, { points }) => sum + points, 0)
@@ -89,8 +84,4 @@ function avsSignal({ avs }: Observed, rules: Rules): Signal | null {
   if (avs == null) return null
   if (AVS_NONE.has(avs)) return signal('avs', rules.avs.none, avs)
   return AVS_PARTIAL.has(avs) ? signal('avs', rules.avs.partial, avs) : null
-}
-
-function disagree(countries: readonly (string | null | undefined)[]): boolean {
-  return new Set(countries.flatMap((each) => (each ? [each.toUpperCase()] : []))).size > 1
 }

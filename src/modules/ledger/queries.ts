@@ -65,6 +65,18 @@ export const insertHold = (tx: Tx, hold: NewHold) =>
     returning id`,
   )
 
+/** What orders hold of one account, the oldest first. */
+export const listHeld = (db: Db, account: HeldKind, ref: string) =>
+  db.many(
+    Hold,
+    sql`
+    select ${holdColumns}
+      from ledger_holds
+     where tenant_ref = ${db.tenant} and account = ${account} and ref = ${ref}
+       and state = 'pending'
+     order by created_at, id`,
+  )
+
 /** Of two that close the same hold one gets the row; the other finds that it is pending no more. */
 export const closeHolds = (
   tx: Tx,

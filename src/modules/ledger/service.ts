@@ -7,6 +7,8 @@ import { findBreak } from './verify.ts'
 /** The journals of an order with all their entries, oldest first. */
 export const entriesOf = queries.listEntriesOfOrder
 
+export const heldOf = queries.listHeld
+
 /** Journals that one call verifies; a longer chain is verified by going on at `next_from`. */
 const VERIFIED_MAX = 10_000
 

@@ -16,7 +16,7 @@ import {
 } from './cancel-end-money.ts'
 import type { CancelReason } from './change-schema.ts'
 import { chargeOf, gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, occupy, planOf, record } from './operations.ts'
+import { type Asked, actorOf, occupy, planOf, record, requireCharge } from './operations.ts'
 import { listCharges } from './queries.ts'
 import { failure, recordGiven } from './refund-money.ts'
 import { less, partsOf, refundableOf, splitAmount, splitOverTenders } from './refund-plan.ts'
@@ -46,6 +46,8 @@ import {
 export const CANCELLING = 'cancelling'
 
 export interface Cancelling extends CancelWish {
+  /** Whoever names a charge means the order that has it. */
+  charge_id?: string | null | undefined
   /** Done with the order in hand, once it may be cancelled: what it throws leaves all as it was. */
   also?: (tx: Tx, order: OrderRow) => Promise<void>
 }
@@ -55,11 +57,12 @@ export async function cancel(
   db: TenantDb,
   { actor, claim }: Asked,
   orderId: string,
-  { also, ...wish }: Cancelling,
+  { also, charge_id, ...wish }: Cancelling,
 ): Promise<idempotency.Answer> {
   if (claim.recoveryPoint === CANCELLING) return resumeCancel(deps, db, claim)
   const begun = await db.transaction('orders: begin to cancel', async (tx) => {
     const order = await lock(tx, orderId)
+    if (charge_id) requireCharge(await listCharges(tx, order.id), charge_id)
     if (order.cancelled_at !== null) {
       return repeat(tx, claim, order, { actor: actorOf(actor), as: wish.as })
     }

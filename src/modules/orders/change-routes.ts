@@ -117,7 +117,7 @@ async function shopperCancel(app: App, deps: OrderRouteDeps) {
   app.post(
     '/v1/tenants/:tenant/orders/:orderId/cancel',
     {
-      config: { idempotent: true, failures: failuresOf(CANCEL) },
+      config: { idempotent: true, failures: failuresOf([...CANCEL, 'charge_not_found']) },
       schema: {
         operationId: 'cancelShopperOrder',
         tags,
@@ -132,7 +132,8 @@ async function shopperCancel(app: App, deps: OrderRouteDeps) {
       const { db, body, params } = request
       const what = { operation: 'cancel', plane: 'shopper', id: params.orderId } as const
       const note = noteOf(body.reason, body.actor)
-      const wish = { reason: 'customer', note, restock: true, as: 'cancel' } as const
+      const { charge_id } = body
+      const wish = { reason: 'customer', note, charge_id, restock: true, as: 'cancel' } as const
       return doOnce(deps)(request, reply, what, (asked) =>
         cancel(deps, db, asked, params.orderId, wish),
       )

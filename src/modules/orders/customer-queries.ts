@@ -213,7 +213,8 @@ export const listWhole = (db: Db, customer_ref: string, after: string, limit: nu
     select o.id,
            to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation',
                                'operation_lease_until', 'operation_lease_token', 'email_folded']
-           || jsonb_build_object('items', ${rowsOf(sql`order_items`)},
+           || jsonb_build_object('attestation', o.pricing -> 'attestation',
+                                 'items', ${rowsOf(sql`order_items`)},
                                  'charges', ${rowsOf(sql`charges`)},
                                  'refunds', ${rowsOf(sql`refunds`)},
                                  'notes', ${rowsOf(sql`order_notes`)},

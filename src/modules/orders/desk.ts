@@ -9,7 +9,13 @@ import * as notes from './note-queries.ts'
 import { findOrder, insertTimeline, listCharges, listItems } from './queries.ts'
 import * as reads from './read-queries.ts'
 import { listRefunds } from './refund-queries.ts'
-import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow } from './schema.ts'
+import {
+  type Attestation,
+  MERCHANT_HOLD,
+  type MerchantOrder,
+  type Note,
+  type OrderRow,
+} from './schema.ts'
 import * as orders from './service.ts'
 
 /** What merchants and shoppers see of orders, and what moves no money. */
@@ -57,6 +63,7 @@ export async function read(db: Db, id: string) {
     returns: [],
     timeline,
     notes: written,
+    attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
   }
 }
 

@@ -12,7 +12,7 @@ import type { MerchantEdit, ShopperEdit } from './change-schema.ts'
 import { type EditPlan, end, type Heard, type NewCard, requirePlan } from './edit-end-money.ts'
 import { type Edited, isSame, priceEdit, withQuantities } from './edit-plan.ts'
 import { gatewayOf, promise } from './give-back-money.ts'
-import { type Asked, actorOf, busy, isShopper, occupy } from './operations.ts'
+import { type Asked, actorOf, busy, isShopper, occupy, requireCharge } from './operations.ts'
 import { listCharges, listItems } from './queries.ts'
 import { less, partsOf, splitOverTenders } from './refund-plan.ts'
 import * as refunds from './refund-queries.ts'
@@ -63,9 +63,10 @@ export async function edit(
     if (!(await isSame(tx, order, locked, before))) throw busy()
   }
   if (after === null) {
-    requireCharge(await listCharges(db, order.id), wish.body.charge_id)
+    const { note } = wish
+    const { charge_id } = wish.body
     const reason = isShopper(actorOf(asked.actor)) ? 'customer' : 'staff'
-    const rest = { note: wish.note, restock: true, as: 'edit', also: requireSame } as const
+    const rest = { note, charge_id, restock: true, as: 'edit', also: requireSame } as const
     return cancel(deps, db, asked, orderId, { reason, ...rest })
   }
   requireAllowed(order, 'edit')
@@ -136,11 +137,6 @@ async function begin(
   if (charged !== null) plan.charge = await beginCharge(tx, deps, order, charged, delta_cents)
   await occupy(tx, order, plan)
   return charged?.source ?? null
-}
-
-function requireCharge(charges: readonly ChargeRow[], charge_id: string | null | undefined): void {
-  if (!charge_id || charges.some((each) => each.charge_id === charge_id.toLowerCase())) return
-  throw new ApiError('charge_not_found')
 }
 
 interface Charged {

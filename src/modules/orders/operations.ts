@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import * as audit from '../../platform/audit.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import * as queries from './operation-queries.ts'
-import type { OrderRow } from './schema.ts'
+import type { ChargeRow, OrderRow } from './schema.ts'
 import { type Action, type Wait, waitOf } from './status.ts'
 
 /** Who asks for a change of an order, under which key. */
@@ -77,4 +77,13 @@ export const vacate = (tx: Tx, order: OrderRow, { id }: Plan): Promise<number> =
 export function planOf<P extends Plan>(order: OrderRow, kind: P['kind']): P | null {
   const plan = order.operation as P | null
   return plan?.kind === kind ? plan : null
+}
+
+/** Whoever names no charge may mean any. */
+export function requireCharge(
+  charges: readonly ChargeRow[],
+  charge_id: string | null | undefined,
+): void {
+  if (!charge_id || charges.some((each) => each.charge_id === charge_id.toLowerCase())) return
+  throw new ApiError('charge_not_found')
 }

@@ -209,14 +209,15 @@ async function wantedParts(
   { amount_cents, items: wanted, shipping_cents: named }: MerchantRefund,
 ): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
   const most = refundableOf(charges)
-  const shipping_cents = named ?? 0
-  if (amount_cents !== undefined && (wanted !== undefined || shipping_cents > 0)) throw ambiguous()
+  const isByPart = wanted !== undefined || named !== undefined
+  if (amount_cents !== undefined && isByPart) throw ambiguous()
   // Who names no shipping to be given back, and nothing else, has not asked for all of it.
-  if (amount_cents !== undefined || (wanted === undefined && named === undefined)) {
+  if (!isByPart) {
     const amount = amount_cents ?? most
     if (amount > most) throw exceeds(most)
     return { parts: splitAmount(amount, left), items: [] }
   }
+  const shipping_cents = named ?? 0
   if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
   const lines = wanted === undefined ? [] : await unitsOf(db, order, wanted, most)
   const parts = {

@@ -33,6 +33,13 @@ const ShownShipTo = Type.Object({
   country: Type.String(),
 })
 
+/** The shopper's word that a statement was read, where the store asks for it before it sells. */
+export const Attestation = Type.Object({
+  statement_version: Type.String({ minLength: 1, maxLength: 100 }),
+  accepted_at: Type.String({ format: 'date-time' }),
+})
+export type Attestation = Static<typeof Attestation>
+
 /** Why an order is held where the merchant gave no reason, and all that its shopper is told of one. */
 export const MERCHANT_HOLD = 'merchant'
 
@@ -251,6 +258,11 @@ export const OrderDetail = Type.Object({
   returns: Type.Array(OpenObject),
   timeline: Type.Array(ref(TimelineEntry)),
   notes: Type.Array(ref(Note)),
+  attestation: Nullable(
+    Type.Object(Attestation.properties, {
+      description: 'The statement that was accepted at the checkout, as the storefront sent it.',
+    }),
+  ),
 })
 
 /** All that a shopper sees of one order. */

@@ -151,14 +151,20 @@ export const shownCharge = (charge: ChargeRow): OrderCharge => ({
 })
 
 /** A refund without what only the gateway and we need to know. */
-export const shownRefund = ({ actor: _, tenders, ...refund }: RefundRow): OrderRefund => ({
-  ...refund,
-  tenders: tenders.map(({ charge_id, tender, amount_cents }) => ({
-    charge_id,
-    tender,
-    amount_cents,
-  })),
-})
+export function shownRefund({ actor: _, tenders, items, ...refund }: RefundRow): OrderRefund {
+  const given =
+    refund.status === 'succeeded' ? tenders.filter(({ status }) => status === 'succeeded') : tenders
+  return {
+    ...refund,
+    tenders: given.map(({ charge_id, tender, amount_cents }) => ({
+      charge_id,
+      tender,
+      amount_cents,
+    })),
+    // Of what was given back only in part no units count.
+    items: given.length < tenders.length ? [] : items,
+  }
+}
 
 /** A refund as the shopper sees it: a merchant's words for it are the merchant's own. */
 export const refundForShopper = (refund: RefundRow): OrderRefund =>

@@ -24,9 +24,9 @@ export function brandNameOf({ value }: GivenManifest): string | null {
 
 const WARNINGS_MAX = 200
 
-/** What a storefront may not show as meant. Nothing of it is refused or lost. */
+/** What a storefront may not show as meant, or nobody can buy by. Nothing of it is refused or lost. */
 export async function listWarnings({ value }: GivenManifest): Promise<Warning[]> {
-  const warnings: Warning[] = []
+  const warnings = listGateWarnings(value)
   for (const [index, { type, props }] of (value.template?.sections ?? []).entries()) {
     if (warnings.length >= WARNINGS_MAX) break
     const path = `/template/sections/${index}`
@@ -40,6 +40,22 @@ export async function listWarnings({ value }: GivenManifest): Promise<Warning[]>
   }
   // A section may have several, and the last of them reach beyond.
   return warnings.slice(0, WARNINGS_MAX)
+}
+
+/** As long as a checkout may name it. */
+const STATEMENT_VERSION_LENGTH_MAX = 100
+
+function listGateWarnings({ behavior }: Manifest): Warning[] {
+  const gate = behavior?.funnelGate as { enabled?: unknown; statementVersion?: unknown } | null
+  if (gate?.enabled !== true) return []
+  const { statementVersion: version } = gate
+  const length = typeof version === 'string' ? version.length : 0
+  if (typeof version === 'number' || (length > 0 && length <= STATEMENT_VERSION_LENGTH_MAX))
+    return []
+  const message =
+    'A checkout must name this version, a text of 1 to 100 characters: with the funnel_gate add-on nobody can buy.'
+  const path = '/behavior/funnelGate/statementVersion'
+  return [{ path, code: 'unusable_statement', message }]
 }
 
 async function listOddProps(schema: TSchema, props: unknown, path: string): Promise<Warning[]> {

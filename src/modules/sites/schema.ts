@@ -34,7 +34,7 @@ export const VersionBody = Type.Object({ version: Type.Integer() })
 /** Something a person would want to know about a manifest that was taken all the same. */
 export const Warning = Type.Object({
   path: Type.String({ description: 'An RFC 6901 pointer into the manifest.' }),
-  code: Type.Enum(['unregistered_section', 'unexpected_props']),
+  code: Type.Enum(['unregistered_section', 'unexpected_props', 'unusable_statement']),
   message: Type.String(),
 })
 export type Warning = Static<typeof Warning>

@@ -3,14 +3,15 @@ import { ApiError } from '../../errors.ts'
 import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
+import * as customers from '../customers/service.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
-import { goodFirst, sumOf, takeExpired, takeInOrder } from './lots.ts'
+import { goodFirst, sumOf, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
-import { checkCustomerRef, FEATURE, get, readExpiry } from './service.ts'
+import { checkCustomerRef, FEATURE, get, listExpired, readExpiry } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -19,6 +20,8 @@ const ORDER = 'order'
 export interface Asked {
   actor: audit.Actor
   claim: idempotency.WonClaim
+  /** Throws where the store has no such order: orders stand on a higher tier. */
+  requireOrder(tx: Tx, order_id: string): Promise<unknown>
 }
 
 /** Gives a customer credit, on the merchant's word. */
@@ -33,6 +36,7 @@ export function creditByMerchant(
   const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
+    if (wanted.order_id) await asked.requireOrder(tx, wanted.order_id)
     const { account, transaction } = await credit(tx, {
       ...wanted,
       expires_at,
@@ -53,6 +57,7 @@ export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: N
   return db.transaction('store credit: debit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     await get(tx, customerRef)
+    if (order_id) await asked.requireOrder(tx, order_id)
     const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {
@@ -154,7 +159,10 @@ export async function holdUpTo(
   tx: Tx,
   { customer_ref, currency, wanted_cents, order_id }: WantedHold,
 ) {
-  const account = await enter(tx, await queries.lockAccountOf(tx, customer_ref, currency))
+  // What is owed to somebody who was erased is not for whoever comes by the pseudonym.
+  const account = customers.isPseudonym(customer_ref)
+    ? null
+    : await enter(tx, await queries.lockAccountOf(tx, customer_ref, currency))
   if (account === null) return { account_id: null, amount_cents: 0 }
   const { id } = account
   const available = account.balance_cents - account.held_cents
@@ -220,7 +228,7 @@ export async function enter(
   account: StoreCreditAccount | null,
 ): Promise<StoreCreditAccount | null> {
   if (account === null) return null
-  const expired = takeExpired(await queries.listOpenLots(tx, account.id), account.held_cents)
+  const expired = await listExpired(tx, account, await queries.listOpenLots(tx, account.id))
   const cents = sumOf(expired)
   if (cents === 0) return account
   const [after] = await Promise.all([

@@ -120,7 +120,8 @@ export const listOpenLots = (db: Db, accountId: string, at: string | null = null
     OpenLot,
     sql`
     select id, remaining_cents,
-           coalesce(expires_at <= coalesce(${at}::timestamptz, now()), false) as expired
+           coalesce(expires_at <= coalesce(${at}::timestamptz, now()), false) as expired,
+           expires_at
       from store_credit_lots
      where tenant_ref = ${db.tenant} and account_id = ${accountId} and remaining_cents > 0
      order by expires_at, created_at, id`,
@@ -131,7 +132,8 @@ export const listOpenLotsOf = (db: Db, customerRef: string) =>
   db.many(
     Type.Object({ ...OpenLot.properties, account_id: Id }),
     sql`
-    select l.id, l.remaining_cents, coalesce(l.expires_at <= now(), false) as expired, l.account_id
+    select l.id, l.remaining_cents, coalesce(l.expires_at <= now(), false) as expired,
+           l.expires_at, l.account_id
       from store_credit_lots l
       join store_credit_accounts a on a.tenant_ref = l.tenant_ref and a.id = l.account_id
      where l.tenant_ref = ${db.tenant} and a.customer_ref = ${customerRef} and l.remaining_cents > 0

@@ -18,6 +18,7 @@ import * as storeCredit from './service.ts'
 export interface StoreCreditDeps {
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
+  requireOrder: money.Asked['requireOrder']
 }
 
 const scope = 'manage:own_store_credit'
@@ -27,14 +28,18 @@ const tags = ['merchant-commerce']
 const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
 
 export const merchantRoutes =
-  ({ idempotencyKey: secret }: StoreCreditDeps): Routes =>
+  ({ idempotencyKey: secret, requireOrder }: StoreCreditDeps): Routes =>
   async (app) => {
     await readRoutes(app)
 
     app.post(
       '/v1/merchant/store-credit/:customer_ref/credit',
       {
-        config: { scope, idempotent: true, failures: [...FEATURE_OFF, 'balance_limit_exceeded'] },
+        config: {
+          scope,
+          idempotent: true,
+          failures: [...FEATURE_OFF, 'order_not_found', 'balance_limit_exceeded'],
+        },
         schema: {
           operationId: 'creditCustomer',
           tags,
@@ -48,7 +53,12 @@ export const merchantRoutes =
         const target = request.params.customer_ref
         const options = { operation: 'store_credit_credit', secret, target, passing: FEATURE_OFF }
         return once(request, reply, options, (claim) =>
-          money.creditByMerchant(request.db, { actor: request.actor, claim }, target, request.body),
+          money.creditByMerchant(
+            request.db,
+            { actor: request.actor, claim, requireOrder },
+            target,
+            request.body,
+          ),
         )
       },
     )
@@ -59,7 +69,12 @@ export const merchantRoutes =
         config: {
           scope,
           idempotent: true,
-          failures: [...FEATURE_OFF, 'store_credit_not_found', 'insufficient_balance'],
+          failures: [
+            ...FEATURE_OFF,
+            'store_credit_not_found',
+            'order_not_found',
+            'insufficient_balance',
+          ],
         },
         schema: {
           operationId: 'debitCustomer',
@@ -75,7 +90,12 @@ export const merchantRoutes =
         const target = request.params.customer_ref
         const options = { operation: 'store_credit_debit', secret, target, passing: FEATURE_OFF }
         return once(request, reply, options, (claim) =>
-          money.debit(request.db, { actor: request.actor, claim }, target, request.body),
+          money.debit(
+            request.db,
+            { actor: request.actor, claim, requireOrder },
+            target,
+            request.body,
+          ),
         )
       },
     )

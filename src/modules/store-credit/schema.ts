@@ -62,4 +62,5 @@ export const OpenLot = Type.Object({
   id: Id,
   remaining_cents: Type.Integer(),
   expired: Type.Boolean(),
+  expires_at: Nullable(Timestamp),
 })

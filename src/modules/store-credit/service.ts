@@ -3,13 +3,15 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import { toFutureUtc } from '../../kernel/time.ts'
-import { sumOf, takeExpired } from './lots.ts'
+import * as customers from '../customers/service.ts'
+import * as ledger from '../ledger/service.ts'
+import { type Lot, type Share, sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { StoreCreditAccount } from './schema.ts'
 
 export const FEATURE = 'store_credit'
 
-/** What a customer can spend now: neither held by an order nor past its date. */
+/** What a customer can spend now: neither held by an order nor past its date, nor of an erased one. */
 export const available = async (db: Db, customerRef: string, currency: string): Promise<number> =>
   (await availableByCurrency(db, customerRef)).get(currency) ?? 0
 
@@ -17,16 +19,28 @@ export async function availableByCurrency(
   db: Db,
   customerRef: string,
 ): Promise<Map<string, number>> {
+  if (customers.isPseudonym(customerRef)) return new Map()
   const [accounts, lots] = await Promise.all([
     queries.listAccountsOf(db, customerRef),
     queries.listOpenLotsOf(db, customerRef),
   ])
-  const spendable = accounts.map(({ id, currency, balance_cents, held_cents }) => {
+  const spendable = accounts.map(async (account) => {
+    const { id, currency, balance_cents, held_cents } = account
     const own = lots.filter(({ account_id }) => account_id === id)
-    const expired = sumOf(takeExpired(own, held_cents))
+    const expired = sumOf(await listExpired(db, account, own))
     return [currency, Math.max(0, balance_cents - held_cents - expired)] as const
   })
-  return new Map(spendable)
+  return new Map(await Promise.all(spendable))
+}
+
+/** What of an account's lots has expired and is held by no order. */
+export async function listExpired(
+  db: Db,
+  { id, held_cents }: StoreCreditAccount,
+  lots: readonly Lot[],
+): Promise<Share[]> {
+  if (!lots.some(({ expired }) => expired)) return []
+  return takeExpired(lots, held_cents === 0 ? [] : await ledger.heldOf(db, 'store_credit', id))
 }
 
 /** The accounts of a store, newest first. */

@@ -65,6 +65,23 @@ test('what fraud does to a checkout', async (t) => {
     assert.equal(other.status, 201, 'nobody else is kept out')
   })
 
+  await t.test('a banned shopper who hammers leaves no more than was let through', async () => {
+    await ban('customer_ref', 'hammer')
+    const body = cart(counted, { customer_ref: 'hammer', card: cardOf('4012888888881881') })
+    const statuses: number[] = []
+    for (let n = 0; n < 6; n++)
+      statuses.push((await checkout(app, shop, body, `hammer-${n}`)).status)
+    // Each refusal weighs as three attempts of six.
+    assert.deepEqual(statuses, [403, 403, 429, 429, 429, 429])
+    const { rows } = await app.superuser.query(
+      `select (select count(*)::int from idempotency_keys where key like 'hammer-%') as keys,
+              (select count(*)::int from fraud_decisions d
+                 join fraud_bans b on b.tenant_ref = d.tenant_ref and b.id = any(d.ban_ids)
+                where b.value = 'hammer') as decisions`,
+    )
+    assert.deepEqual(rows, [{ keys: 2, decisions: 2 }])
+  })
+
   await t.test('a declined card weighs as three attempts, whoever comes with it', async () => {
     const codes: string[] = []
     for (const customer_ref of ['first', 'second', 'third']) {

@@ -65,7 +65,15 @@ test('a checkout', async (t) => {
       assert.equal(answer.body.statement_version, 'v2')
     }
     const attestation = { statement_version: 'v2', accepted_at }
-    assert.equal((await checkout(app, gated, cart(variant, { attestation }))).status, 201)
+    const { body } = await checkout(app, gated, cart(variant, { attestation }))
+    const { id, customer_ref } = body.order
+    const read = await gated.merchant.get(`/v1/merchant/orders/${id}`)
+    assert.deepEqual(read.body.attestation, attestation, 'which the merchant may have to show')
+    const own = `/v1/tenants/gated/orders/${id}?customer_ref=${customer_ref}`
+    assert.equal((await app.storefront.get(own)).body.attestation, undefined)
+    const [, before] = (await gated.merchant.get('/v1/merchant/orders')).body.orders
+    const none = await gated.merchant.get(`/v1/merchant/orders/${before.id}`)
+    assert.equal(none.body.attestation, null)
   })
 
   await t.test('takes nothing that the site does not offer', async () => {

@@ -526,6 +526,41 @@ test('a caller that was overtaken', async (t) => {
     await app.assertAddsUp()
   })
 
+  await t.test(
+    'as a worker at an expired order is let be: nothing is given back twice',
+    async () => {
+      const bought = await held()
+      const { rows } = await app.superuser.query(
+        `select charge_id as ref, txn_id, amount_cents::int, currency from charges where order_id = $1`,
+        [bought.id],
+      )
+      // Taken at the gateway's own desk, and too long ago to be voided.
+      await (await app.oddly().payments.forStore(db)).capture(rows[0])
+      await settle(bought)
+      await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
+        bought.id,
+      ])
+      const sent: string[] = []
+      const expireBy = (meanwhile: () => Promise<unknown>) =>
+        app.expire({
+          gateway: (real) => ({
+            async refund(what) {
+              sent.push(what.ref)
+              await meanwhile()
+              return real.refund(what)
+            },
+          }),
+        })
+      const other = async () => assert.equal(await expireBy(async () => {}), 0)
+      assert.equal(await expireBy(other), 1)
+      assert.equal(sent.length, 1)
+      assert.deepEqual(app.alerts, [])
+      const read = await merchant.get(`/v1/merchant/orders/${bought.id}`)
+      assert.equal(read.body.order.status, 'cancelled')
+      await app.assertAddsUp()
+    },
+  )
+
   await t.test('as a worker by a worker is no reason to call anybody', async () => {
     const key = randomUUID()
     await app.crash(shop, cart(counted), 'authorized', key)

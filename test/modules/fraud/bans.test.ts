@@ -254,7 +254,7 @@ test('the decisions of a store', async (t) => {
   const acme = await app.merchant('acme', 'manage:own_fraud')
   const db = await app.store('acme')
   const order_id = randomUUID()
-  for (const observed of [{}, { avs: 'N', cvv: 'N', countries: ['US', 'NG'] }]) {
+  for (const observed of [{}, { avs: 'N', cvv: 'N', fraud_signal: true }]) {
     await db.transaction('decide', (tx) => fraud.record(tx, { order_id, ...fraud.score(observed) }))
   }
   await db.transaction('decide', (tx) =>

@@ -271,6 +271,21 @@ describe('cancelling', () => {
     assert.ok(answer.body.allowed.includes('refund'))
   })
 
+  test('is of the order whose charge is named, and of no other', async () => {
+    const [{ order, charges }, other] = [await desk.place(), await desk.place()]
+    for (const charge_id of [other.charges[0].charge_id, randomUUID(), 'nothing']) {
+      const refused = await desk.shopper(order.id, 'cancel', { charge_id })
+      assert.equal(refused.status, 404, refused.text)
+      assert.equal(refused.body.error.code, 'charge_not_found')
+    }
+    assert.equal(await desk.net(order.id), 2_000)
+    const charge_id = charges[0].charge_id.toUpperCase()
+    const cancelled = await desk.shopper(order.id, 'cancel', { charge_id })
+    assert.equal(cancelled.body.order?.status, 'cancelled', cancelled.text)
+    const again = await desk.shopper(order.id, 'cancel', { charge_id: randomUUID() })
+    assert.equal(again.body.error?.code, 'charge_not_found', 'also of what is cancelled already')
+  })
+
   test('bad input is refused', async () => {
     const { order } = await desk.place()
     for (const body of [{}, { reason: 'because' }, { reason: 'staff', restock: 'no' }]) {

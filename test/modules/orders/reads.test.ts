@@ -76,6 +76,7 @@ describe('reading orders', () => {
       'returns',
       'timeline',
       'notes',
+      'attestation',
     ])
     assert.equal(detail.order.email, 'Zoe@Example.com')
     assert.deepEqual(

@@ -219,6 +219,46 @@ describe('an outcome that nobody knows', () => {
     assert.equal(all.body.refund.amount_cents, 2_000, all.text)
   })
 
+  test('of units that one of two cards refuses is a refund of what the other gave, and of no units', async () => {
+    const { order, items } = await desk.place({ customer_ref: 'in-part' })
+    const order_item_id = items[0].id
+    const edits = [{ order_item_id, quantity: 3 }]
+    assert.equal((await desk.shopper(order.id, 'edit', { edits, card: APPROVED })).status, 200)
+    const [first, second] = await listCharges(db(), order.id)
+    const deps = depsOf()
+    const forStore: typeof deps.payments.forStore = async (...of) => {
+      const real = await deps.payments.forStore(...of)
+      return {
+        ...real,
+        refund: async (what) =>
+          what.txn_id === first?.txn_id ? refused('processing_error') : real.refund(what),
+      }
+    }
+    const odd = { ...deps, payments: { ...deps.payments, forStore } }
+    const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+    const body = { items: [{ order_item_id, quantity: 2 }] }
+    const answer = await run(db(), claim, (held) =>
+      refund(odd, db(), { actor: ACTOR, claim: held }, order.id, { by: 'merchant', body }),
+    )
+    assert.equal(JSON.parse(answer.body).refunded_cents, 1_000, answer.body)
+    const { refunds, timeline, ...detail } = await desk.read(order.id)
+    const tenders = [{ charge_id: second?.charge_id, tender: 'card', amount_cents: 1_000 }]
+    const [{ status, amount_cents, items: units }] = refunds
+    assert.deepEqual([status, amount_cents, units], ['succeeded', 1_000, []])
+    assert.deepEqual(refunds[0].tenders, tenders)
+    const told = timeline.find(({ type }: { type: string }) => type === 'refunded')
+    assert.deepEqual(told.data.tenders, tenders)
+    assert.equal(detail.items[0].refunded_quantity, 0)
+    const three = await desk.merchant(order.id, 'refunds', {
+      items: [{ order_item_id, quantity: 3 }],
+    })
+    assert.deepEqual([three.status, three.body.refundable_cents], [422, 2_000], three.text)
+    const two = await desk.merchant(order.id, 'refunds', body)
+    assert.equal(two.body.refund.amount_cents, 2_000, two.text)
+    assert.deepEqual([two.body.order.status, await desk.net(order.id)], ['refunded', 0])
+    await desk.check()
+  })
+
   test('of a crash before the gateway was asked gives nothing back, and nothing twice', async () => {
     const { order } = await desk.place()
     const crash = () => Promise.reject(new Error('killed'))

@@ -69,7 +69,14 @@ describe('refunds', () => {
     const { order, items } = await desk.place()
     const key = randomUUID()
     const both = { amount_cents: 5, items: [{ order_item_id: items[0].id, quantity: 1 }] }
-    for (const body of [both, { amount_cents: 0 }, { amount_cents: 1.5 }, { method: 'cash' }]) {
+    const none = { amount_cents: 5, shipping_cents: 0 }
+    for (const body of [
+      both,
+      none,
+      { amount_cents: 0 },
+      { amount_cents: 1.5 },
+      { method: 'cash' },
+    ]) {
       const refused = await desk.merchant(order.id, 'refunds', body, key)
       assert.equal(refused.body.error.code, 'invalid_body', refused.text)
     }
@@ -150,9 +157,7 @@ describe('refunds', () => {
       assert.equal(none.status, 409, none.text)
       assert.equal(none.body.error.code, 'not_refundable')
     }
-    const part = await desk.merchant(order.id, 'refunds', { amount_cents: 5, shipping_cents: 0 })
-    assert.equal(part.body.refund?.amount_cents, 5, part.text)
-    assert.equal(await desk.net(order.id), 1_995)
+    assert.equal(await desk.net(order.id), 2_000)
   })
 
   test('the tenders get it back in the reverse of how they paid, each no more than it paid', async () => {

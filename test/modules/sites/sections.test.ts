@@ -32,6 +32,24 @@ const withSections = (sections: unknown) => ({
   manifest: { template: { id: 'default', sections } },
 })
 
+test('a statement that no checkout can accept is kept, with a warning', async (t) => {
+  const app = await openTestApp(t)
+  const acme = await app.merchant('acme')
+  const warnings = async (funnelGate: unknown) => {
+    const { status, body, text } = await acme.put(DRAFT, { manifest: { behavior: { funnelGate } } })
+    assert.equal(status, 200, text)
+    return body.warnings.map(({ path, code }: { path: string; code: string }) => [path, code])
+  }
+  const warned = [['/behavior/funnelGate/statementVersion', 'unusable_statement']]
+  for (const statementVersion of [undefined, null, '', 'v'.repeat(101), {}, ['v1']]) {
+    assert.deepEqual(await warnings({ enabled: true, statementVersion }), warned)
+  }
+  for (const statementVersion of ['v1', 'v'.repeat(100), 7]) {
+    assert.deepEqual(await warnings({ enabled: true, statementVersion }), [])
+  }
+  for (const off of [{ enabled: false }, {}, null, 'on']) assert.deepEqual(await warnings(off), [])
+})
+
 describe('a section', () => {
   test('of a registered type passes without a warning', async (t) => {
     const app = await openTestApp(t)

@@ -30,7 +30,8 @@ async function openStore(): Promise<TenantDb> {
 
 async function asked(db: TenantDb): Promise<money.Asked> {
   const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-  return { actor: SYSTEM, claim: (await idempotency.claim(db, request)) as idempotency.WonClaim }
+  const claim = (await idempotency.claim(db, request)) as idempotency.WonClaim
+  return { actor: SYSTEM, claim, requireOrder: async () => {} }
 }
 
 const credit = (
@@ -85,14 +86,20 @@ const amounts = async (db: TenantDb) => {
   return [account?.balance_cents, account?.held_cents]
 }
 
-/** The lots that would expire some day expire now. */
-const lapse = ({ tenant }: TenantDb) =>
-  superuser.query(
-    `update store_credit_lots
-        set expires_at = now() - interval '1 second', due_at = now() - interval '1 second'
-      where tenant_ref = $1 and expires_at is not null`,
+/** A minute goes by, in which lots expire that would some day: all of them, or those of one date. */
+async function lapse({ tenant }: TenantDb, date: string | null = null): Promise<void> {
+  await superuser.query(
+    `update ledger_holds set created_at = created_at - interval '1 minute' where tenant_ref = $1`,
     [tenant],
   )
+  await superuser.query(
+    `update store_credit_lots
+        set expires_at = least(expires_at - interval '1 minute', now() - interval '1 second'),
+            due_at = now()
+      where tenant_ref = $1 and (expires_at <= now() or expires_at = coalesce($2, expires_at))`,
+    [tenant, date],
+  )
+}
 
 describe('store credit as a tender', () => {
   test('200 redemptions, twenty at a time, hand out just what there is', async () => {
@@ -259,6 +266,29 @@ describe('credit that expires', () => {
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [170, 70])
     await settle(db, kept)
+    assert.deepEqual(await amounts(db), [100, 0])
+    await assertOracles(superuser)
+  })
+
+  test('that an order holds does not keep older credit in its place, when that is given back', async () => {
+    const db = await openStore()
+    const sooner = '2998-01-01T00:00:00Z'
+    await credit(db, 100, sooner)
+    await credit(db, 100, LATER)
+    await credit(db, 100)
+    const [first, second] = [randomUUID(), randomUUID()]
+    await hold(db, 100, first)
+    await lapse(db, sooner)
+    await hold(db, 100, second)
+    await lapse(db, LATER)
+    await giveBack(db, first)
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db), [200, 100])
+    await settle(db, second)
+    assert.equal(await storeCredit.available(db, ANN, 'USD'), 100, 'what never expires is left')
+    await lapse(db)
+    await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [100, 0])
     await assertOracles(superuser)
   })

@@ -36,9 +36,23 @@ const credit = (customer: string, body: object = {}, key = keyed()) =>
 const debit = (customer: string, body: object = {}, key = keyed()) =>
   acme.post(at(customer, '/debit'), { ...sum, ...body }, key)
 
+/** A bare order: its id is all that credit knows of it. */
+async function placeOrder(tenant: string): Promise<string> {
+  const { rows } = await superuser.query(
+    `insert into orders (tenant_ref, id, order_number, customer_ref, status, payment_status,
+                         fulfillment_status, subtotal_cents, discount_cents, shipping_cents,
+                         tax_cents, total_cents, currency, idempotency_key, pricing, placed_at)
+     values ($1, gen_random_uuid(), 1, 'ann', 'placed', 'paid',
+             'unfulfilled', 0, 0, 0, 0, 0, 'USD', $2, '{}', now())
+     returning id`,
+    [tenant, randomUUID()],
+  )
+  return rows[0].id
+}
+
 describe('credit', () => {
   test('makes the account, and then adds to it', async () => {
-    const order_id = randomUUID()
+    const order_id = await placeOrder('acme')
     const first = await credit('ann', { order_id })
     assert.equal(first.status, 201)
     const { account, transaction } = first.body
@@ -169,6 +183,21 @@ describe("a customer's name", () => {
       assert.equal(list.body.total, 0)
     })
   }
+})
+
+test('names an order of the store, or none', async () => {
+  await app.merchant('other')
+  const foreign = await placeOrder('other')
+  await credit('olga')
+  for (const order_id of [foreign, randomUUID()]) {
+    for (const move of [credit, debit]) {
+      const answer = await move('olga', { order_id })
+      assert.equal(answer.status, 404, answer.text)
+      assert.equal(answer.body.error.code, 'order_not_found')
+    }
+  }
+  const [account] = (await acme.get(at('olga'))).body.accounts
+  assert.equal(account.balance_cents, 1_000)
 })
 
 describe('debit', () => {

@@ -5,8 +5,16 @@ import * as orders from '../../../src/modules/orders/customer-service.ts'
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { addVariant, cart, checkout, enable, openShop } from '../checkout/setup.ts'
-import { freshKey } from './setup.ts'
+import {
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  issueGiftCard,
+  openShop,
+  preview,
+} from '../checkout/setup.ts'
+import { freshKey, giveCredit } from './setup.ts'
 
 const ERASE = '/v1/my/privacy/erase'
 
@@ -102,6 +110,37 @@ test('whom an erasure is about', async (t) => {
     assert.ok(!replay.text.includes('quillfeather'), replay.text)
     assert.equal((await read(disputed)).order.hold.reason, 'dispute', 'a word of ours stays')
     assert.equal((await read(plain)).order.hold.reason, 'merchant')
+  })
+
+  await t.test('leaves credit that nobody can spend, also what is given back later', async () => {
+    await enable(merchant, 'gift_cards')
+    await giveCredit(merchant, 'gone', 100)
+    const gift = await issueGiftCard(merchant, 400)
+    const byGift = await buy({ customer_ref: 'gone', gift_card_code: gift.code })
+    const byCard = await buy({ customer_ref: 'gone' })
+    assert.equal((await erase('gone')).status, 200)
+    const disable = `/v1/merchant/gift-cards/${gift.gift_card.id}/disable`
+    assert.equal((await merchant.post(disable, {}, freshKey())).status, 200)
+    const refund = (id: string, body: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/refunds`, body, freshKey())
+    assert.equal((await refund(byGift.id, {})).status, 201)
+    const { body } = await refund(byCard.id, { method: 'store_credit' })
+    const pseudonym = body.order.customer_ref
+    assert.match(pseudonym, /^erased:/)
+    const { accounts } = (await merchant.get('/v1/merchant/store-credit')).body
+    type Account = { customer_ref: string; balance_cents: number }
+    const left: Account[] = accounts.filter((each: Account) =>
+      each.customer_ref.startsWith(pseudonym),
+    )
+    assert.deepEqual(left.map((each) => each.balance_cents).sort(), [100, 1_400])
+    for (const { customer_ref } of left) {
+      const wanted = cart(variants[1_000], { customer_ref, apply_store_credit: true })
+      const shown = await preview(app, shop, wanted)
+      assert.equal(shown.body.store_credit_available_cents, 0, shown.text)
+      const bought = await checkout(app, shop, wanted)
+      const paid = bought.body.charges.map(({ tender }: { tender: string }) => tender)
+      assert.deepEqual(paid, ['card'], bought.text)
+    }
   })
 
   await t.test('leaves their answers as they were, whatever they are called', async () => {

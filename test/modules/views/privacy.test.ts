@@ -119,7 +119,13 @@ async function fill(app: TestApp, shop: Shop) {
   const members = `/v1/merchant/pricing-groups/${group.body.pricing_group.id}/members`
   await merchant.post(members, { customer_ref: REF })
   await buy({ ...customer, gift_card_code: code })
-  const first = await buy({ ...customer, apply_store_credit: true, coupon_code: 'tenoff' })
+  const attestation = { statement_version: 'v1', accepted_at: '2026-01-01T00:00:00Z' }
+  const first = await buy({
+    ...customer,
+    apply_store_credit: true,
+    coupon_code: 'tenoff',
+    attestation,
+  })
   await buy({ ...customer, card: DECLINED }, 402)
   const guest_address = { ...ADDRESS, line1: GUEST_STREET }
   await buy({
@@ -163,6 +169,7 @@ describe('privacy', () => {
       const order = data.orders.find((each: { id: string }) => each.id === first.id)
       assert.equal(order.ship_to.line1, ADDRESS.line1)
       assert.equal(order.ip, IP)
+      assert.equal(order.attestation.statement_version, 'v1')
       assert.equal(order.notes[0].note, 'asked for Ann')
       assert.equal(order.items.length, 1)
       assert.equal(order.coupon_redemption.customer_ref, REF)
