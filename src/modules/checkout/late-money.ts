@@ -58,7 +58,6 @@ async function watchRefund(
   const came = await db.transaction('checkout: late refund', async (tx) => {
     const counted = await countLateRefund(tx, late, heard)
     if (counted === 'counted') await payments.endCheck(tx, late)
-    if (counted === 'beyond') await payments.endWatch(tx, late)
     return counted
   })
   if (came === 'busy') return payments.deferCheck(db, late)
@@ -68,5 +67,7 @@ async function watchRefund(
     return deps.onAlert(about, 'a refund that was given up has gone through, and is counted')
   }
   if (came === 'nothing') return payments.watchOn(db, late)
+  // Before the watch ends: who dies in between tells it twice, and else nobody would.
   deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
+  await payments.endWatch(db, late)
 }
