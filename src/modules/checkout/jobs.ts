@@ -6,7 +6,7 @@ import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upk
 import { LeaseLostError } from '../../platform/leases.ts'
 import * as payments from '../payments/service.ts'
 import { watchLate } from './late-money.ts'
-import { listExpired, putOffExpiry } from './queries.ts'
+import { listExpired } from './queries.ts'
 import { expireHeld, RESUMES } from './resume-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -89,27 +89,19 @@ async function watchOne(deps: JobDeps, late: Parameters<typeof watchLate>[2]): P
 
 const EXPIRED_AT_ONCE = 10
 
-/** Held orders whose authorisation has run out are cancelled. Two workers at once cancel one once. */
+/**
+ * Held orders whose authorisation has run out are cancelled. What cannot be ended now lets others go
+ * first: a gateway that is away holds up no other store.
+ */
 export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
   const expired = await listExpired(deps.database.global, EXPIRED_AT_ONCE)
   const ended = await settleAll(
     expired.map(({ tenant_ref, order_id }) =>
-      expireOne(deps, deps.database.tenant(tenant_ref), order_id),
+      expireHeld(deps, deps.database.tenant(tenant_ref), order_id),
     ),
   )
-  return ended.filter((isEnded) => isEnded).length
-}
-
-/** What cannot be ended now lets others go first: a gateway that is away holds up no other store. */
-async function expireOne(deps: JobDeps, db: TenantDb, order_id: string): Promise<boolean> {
-  let isEnded = false
-  try {
-    isEnded = (await expireHeld(deps, db, order_id)) !== null
-  } finally {
-    if (!isEnded) await putOffExpiry(db, order_id)
-  }
-  return isEnded
+  return ended.filter((each) => each !== null).length
 }
 
 /** All are done, whatever becomes of one; a fault is told by the loop. */

@@ -139,21 +139,20 @@ const lowerOwner = (email: string | undefined) =>
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
-export const isCurrency = (code: string): boolean => CURRENCIES.has(code)
+const isCurrency = (code: string): boolean => CURRENCIES.has(code)
+
+const NO_CURRENCY = { path: 'currency', message: 'must be a currency of ISO 4217' }
 
 /** Refuses what money cannot be written in. */
 export function checkCurrency(currency: string): string {
   if (isCurrency(currency)) return currency
-  const issues = [{ path: 'currency', message: 'must be a currency of ISO 4217' }]
-  throw new ApiError('invalid_body', { body: { issues } })
+  throw new ApiError('invalid_body', { body: { issues: [NO_CURRENCY] } })
 }
 
 /** Only what money and dates can later be written in. A language comes back in its usual case. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []
-  if (currency !== undefined && !isCurrency(currency)) {
-    issues.push({ path: 'currency', message: 'must be a currency of ISO 4217' })
-  }
+  if (currency !== undefined && !isCurrency(currency)) issues.push(NO_CURRENCY)
   if (time_zone !== undefined && !isTimeZone(time_zone)) {
     issues.push({ path: 'time_zone', message: 'must be a time zone of the IANA database' })
   }
