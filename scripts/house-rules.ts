@@ -39,7 +39,7 @@ export const RULES: readonly Rule[] = [
   },
 ]
 
-const LINES_MAX = 300
+const LINES_MAX = 500
 
 export interface Source {
   path: string

@@ -37,7 +37,7 @@ import * as marketingRoutes from './modules/marketing/routes.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
 import { createSpool } from './modules/media/spool.ts'
 import { createWorkshop } from './modules/media/workshop.ts'
-import * as orderChangeRoutes from './modules/orders/change-routes.ts'
+import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
 import * as orders from './modules/orders/service.ts'
@@ -193,6 +193,7 @@ export async function buildApp(
       gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
       catalogRoutes.operatorRoutes(catalogDeps),
       orderRoutes.operatorRoutes,
+      orderChangeRoutes.operatorRoutes,
       resolveRoutes.operatorRoutes(checkoutDeps),
     ]),
   )

@@ -21,7 +21,7 @@ import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_SEALING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
-import { forgetOld } from './platform/idempotency-upkeep.ts'
+import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
@@ -61,7 +61,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('outbox', SECOND, (signal) => deliverDue(database, handlers, { slots: 20, signal })),
     loop('outbox upkeep', HOUR, () => forgetHandled(database)),
     loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
-    loop('idempotency upkeep', HOUR, () => forgetOld(database)),
+    loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
     loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
     loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
     loop('expired authorisations', MINUTE, (signal) =>

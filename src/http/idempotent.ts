@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorCode } from '../errors.ts'
-import type { Answer, WonClaim } from '../platform/idempotency.ts'
+import type { StoredAnswer, WonClaim } from '../platform/idempotency.ts'
 import { fingerprint, readKey } from '../platform/idempotency-key.ts'
 import { run } from '../platform/idempotency-run.ts'
 
@@ -24,7 +24,7 @@ export async function once(
   request: FastifyRequest,
   reply: FastifyReply,
   { operation, secret, target, passing = [], fill }: OnceOptions,
-  work: (claim: WonClaim) => Promise<Answer>,
+  work: (claim: WonClaim) => Promise<StoredAnswer>,
 ): Promise<never> {
   const key = readKey(request.headers['idempotency-key'])
   const print = fingerprint(secret, request.body, target)

@@ -2,27 +2,27 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TenantDb } from '../db/database.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import {
-  type Answer,
   bindsKey,
   type ClaimRequest,
   claim,
-  giveBack,
-  look,
+  freeKey,
+  postpone,
+  readClaim,
   refuseUnbegun,
-  renew,
+  type StoredAnswer,
   type WonClaim,
 } from './idempotency.ts'
 import { LeaseLostError } from './leases.ts'
 
-/** How long a second request waits for the first one's answer. */
+/** How long a second request with the same key waits for the first one's answer. */
 const WAIT_MS = 10_000
 const PAUSE_FIRST_MS = 20
 const PAUSE_MAX_MS = 400
 
 export interface RunOptions extends ClaimRequest {
-  /** Refusals of this operation that pass by themselves, e.g. `order_busy`: the key stays free. */
+  /** Refusals of this operation that pass by themselves, e.g. `order_busy`: they free the key. */
   passing?: readonly ErrorCode[]
-  /** Ends the wait for another request's answer. It never ends the work. */
+  /** Ends the wait for another request's answer. It never interrupts the operation. */
   signal?: AbortSignal
   waitMs?: number
 }
@@ -35,17 +35,17 @@ export interface Reply {
 }
 
 /**
- * Does the work of a key once, and answers every request with that key alike.
+ * Runs the operation of a key once, and answers every request with that key alike.
  *
- * `work` goes on from `claim.recoveryPoint`, and ends with `finish` or `refuse` in its last
- * transaction. A refusal thrown before the first recovery point is kept as the answer if it is the
- * outcome of the work, else the key is free again. Thrown after it, only the lease ends: whoever
- * comes next, the same caller or the reconciler, takes up the work from there.
+ * `work` continues from `claim.recoveryPoint`, and ends with `finish` or `refuse` in its last
+ * transaction. A refusal thrown before the first recovery point is stored as the answer if it is an
+ * outcome of the operation; otherwise the key is free again. A refusal thrown later only ends the
+ * lease: the same caller or the reconciler resumes the operation from there.
  */
 export async function run(
   db: TenantDb,
   options: RunOptions,
-  work: (claim: WonClaim) => Promise<Answer>,
+  work: (claim: WonClaim) => Promise<StoredAnswer>,
 ): Promise<Reply> {
   for (;;) {
     const outcome = await awaitAnswer(db, options)
@@ -56,7 +56,7 @@ export async function run(
       const kept = isLost(error, outcome)
         ? 'lost'
         : await giveUp(db, outcome, error, options.passing ?? [])
-      // Somebody else has the work now, and will have the answer.
+      // Another process has taken the key over, and will store its answer.
       if (kept === 'lost') continue
       if (kept === null) throw error
       return reply(kept, false)
@@ -67,7 +67,7 @@ export async function run(
 const isLost = (error: unknown, { token }: WonClaim): boolean =>
   error instanceof LeaseLostError && error.token === token
 
-const reply = ({ status, body }: Answer, replayed: boolean): Reply => ({
+const reply = ({ status, body }: StoredAnswer, replayed: boolean): Reply => ({
   status,
   headers: {
     'content-type': 'application/json; charset=utf-8',
@@ -76,8 +76,11 @@ const reply = ({ status, body }: Answer, replayed: boolean): Reply => ({
   body,
 })
 
-/** Waits until the key is answered, or ours; refuses as in progress when it takes too long. */
-export async function awaitAnswer(db: TenantDb, options: RunOptions): Promise<WonClaim | Answer> {
+/** Waits until the key is answered or claimed by us; refuses with `idempotency_in_progress` after that. */
+export async function awaitAnswer(
+  db: TenantDb,
+  options: RunOptions,
+): Promise<WonClaim | StoredAnswer> {
   const { waitMs = WAIT_MS, signal } = options
   const until = performance.now() + waitMs
   let standing = await claim(db, options)
@@ -86,15 +89,12 @@ export async function awaitAnswer(db: TenantDb, options: RunOptions): Promise<Wo
     if (left <= 0 || signal?.aborted) throw inProgress()
     const pause = Math.min(pauseMs, PAUSE_MAX_MS, left)
     await sleep(pause, undefined, signal ? { signal } : {}).catch(() => {})
-    standing = (await look(db, options)) ?? (await claim(db, options))
+    standing = (await readClaim(db, options)) ?? (await claim(db, options))
   }
   return standing
 }
 
-/**
- * Also for work that cannot know its outcome yet: it renews its claim until it is worth asking again,
- * and throws this.
- */
+/** The refusal of a key that another process works on, or whose outcome is still unknown. */
 export const inProgress = () =>
   new ApiError('idempotency_in_progress', { headers: { 'retry-after': '2' } })
 
@@ -105,17 +105,17 @@ async function giveUp(
   held: WonClaim,
   error: unknown,
   passing: readonly ErrorCode[],
-): Promise<Answer | 'lost' | null> {
+): Promise<StoredAnswer | 'lost' | null> {
   const refusal = error instanceof ApiError ? error : null
-  // Both leave the work to somebody, at a time of their own choosing.
+  // Both have postponed the key themselves, to a time of their own.
   if (refusal !== null && UNDECIDED.includes(refusal.code)) return null
   const final = refusal !== null && bindsKey(refusal) && !passing.includes(refusal.code)
   try {
     const kept = final ? await refuseUnbegun(db, held, refusal) : null
-    if (kept === null && !(await giveBack(db, held))) await renew(db, held, 0)
+    if (kept === null && !(await freeKey(db, held))) await postpone(db, held, 0)
     return kept
   } catch (failure) {
-    // Where the database is away, the lease ends by itself.
+    // While the database is unreachable, the lease expires by itself.
     return isLost(failure, held) ? 'lost' : null
   }
 }

@@ -5,10 +5,10 @@ import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { LeaseLostError } from './leases.ts'
 
-/** Where every claim begins: nothing has been done that would have to be undone. */
+/** The recovery point of every new claim: nothing has been written that a resume would need. */
 export const STARTED = 'started'
 
-/** Longer than a checkout with a slow gateway, shorter than a shopper's patience after a crash. */
+/** Longer than a checkout with a slow gateway takes, shorter than a shopper waits after a crash. */
 export const CLAIM_LEASE_SECONDS = 60
 
 export interface ClaimRequest {
@@ -16,31 +16,31 @@ export interface ClaimRequest {
   key: string
   fingerprint: Buffer
   leaseSeconds?: number
-  /** Named in the body of a refusal. Left out where bodies name none. */
+  /** The correlation id in the body of a refusal. Left out where bodies have none. */
   correlationId?: string
 }
 
-/** The right to do the work of one key, for as long as the lease is held. */
+/** The right to work on one key, for as long as its lease lasts. */
 export interface WonClaim {
   readonly state: 'won'
   readonly operation: string
   readonly key: string
   readonly token: string
-  /** The last step that committed. Not `STARTED`: a holder before us got that far. */
+  /** The last step that committed. Unless it is `STARTED`, an earlier process committed it. */
   readonly recoveryPoint: string
   readonly resourceId: string | null
   readonly leaseSeconds: number
   readonly correlationId?: string
 }
 
-/** What is sent, to the byte. Made only by storing it: `finish` or `refuse`. */
-export interface Answer {
+/** The status and body stored under a key, to the byte. Only `finish` and `refuse` make one. */
+export interface StoredAnswer {
   readonly state: 'answered'
   readonly status: number
   readonly body: string
 }
 
-export type Claim = WonClaim | Answer | { readonly state: 'running' }
+export type Claim = WonClaim | StoredAnswer | { readonly state: 'running' }
 
 const Won = Type.Object({
   lease_token: Id,
@@ -50,31 +50,31 @@ const Won = Type.Object({
 
 const Standing = Type.Object({
   same: Type.Boolean(),
-  expired: Type.Boolean(),
+  due: Type.Boolean(),
   response_status: Nullable(Type.Integer()),
   response_body: Nullable(Type.String()),
 })
 
-/** Takes the key, or says what became of it. Commits at once, so nobody waits for a slow winner. */
+/** Claims the key, or says how it stands. Commits at once, so that no other caller waits for the lock. */
 export async function claim(db: TenantDb, request: ClaimRequest): Promise<Claim> {
   for (;;) {
     const fresh = await insertClaim(db.lightly, request)
     if (fresh !== null) return won(request, fresh)
-    const standing = await look(db, request)
-    // Null: it was given back in between, so that it is free again.
+    const standing = await readClaim(db, request)
+    // Null: the key was freed in between, so it can be claimed again.
     if (standing !== null) return standing
   }
 }
 
-/** What stands at the key, taken over if its holder is gone; or null. */
-export async function look(db: Db, request: ClaimRequest): Promise<Claim | null> {
+/** How the key stands; null where it is free. A key that is due is taken over. */
+export async function readClaim(db: Db, request: ClaimRequest): Promise<Claim | null> {
   const row = await findStanding(db, request)
   if (row === null) return null
   if (!row.same) throw new ApiError('idempotency_key_reused')
   if (row.response_status !== null) {
     return { state: 'answered', status: row.response_status, body: row.response_body ?? '' }
   }
-  const taken = row.expired ? await takeOver(db, request) : null
+  const taken = row.due ? await takeOver(db, request) : null
   return taken === null ? { state: 'running' } : won(request, taken)
 }
 
@@ -92,20 +92,27 @@ function won(request: ClaimRequest, row: Static<typeof Won>): WonClaim {
   }
 }
 
-const leaseEnd = (seconds = CLAIM_LEASE_SECONDS) => sql`now() + make_interval(secs => ${seconds})`
+const secondsFromNow = (seconds: number) => sql`now() + make_interval(secs => ${seconds})`
+
+/** When a running key may be taken over: its next attempt, or the end of its holder's lease. */
+export const dueAt = sql`coalesce(next_attempt_at, lease_until)`
+
+/** Gives the key to the process that runs the statement. */
+export const newLease = (seconds = CLAIM_LEASE_SECONDS) => sql`
+  lease_until = ${secondsFromNow(seconds)}, lease_token = gen_random_uuid(), next_attempt_at = null`
 
 const rowOf = (db: Db, { operation, key }: { operation: string; key: string }) =>
   sql`tenant_ref = ${db.tenant} and operation = ${operation} and key = ${key}`
 
-/** Of any number of callers one inserts the row; the others find that it is there. */
+/** Inserts the row for one of any number of callers; the others find it there. */
 const insertClaim = (db: Db, { operation, key, fingerprint, leaseSeconds }: ClaimRequest) =>
   db.maybe(
     Won,
     sql`
     insert into idempotency_keys
            (tenant_ref, operation, key, fingerprint, lease_until, lease_token)
-    values (${db.tenant}, ${operation}, ${key}, ${fingerprint}, ${leaseEnd(leaseSeconds)},
-            gen_random_uuid())
+    values (${db.tenant}, ${operation}, ${key}, ${fingerprint},
+            ${secondsFromNow(leaseSeconds ?? CLAIM_LEASE_SECONDS)}, gen_random_uuid())
         on conflict do nothing
     returning lease_token, recovery_point, resource_id`,
   )
@@ -115,7 +122,7 @@ const findStanding = (db: Db, request: ClaimRequest) =>
     Standing,
     sql`
     select fingerprint = ${request.fingerprint} as same,
-           coalesce(lease_until <= now(), false) as expired,
+           coalesce(${dueAt} <= now(), false) as due,
            response_status, response_body
       from idempotency_keys
      where ${rowOf(db, request)}`,
@@ -126,23 +133,23 @@ const takeOver = (db: Db, request: ClaimRequest) =>
     Won,
     sql`
     update idempotency_keys
-       set lease_until = ${leaseEnd(request.leaseSeconds)}, lease_token = gen_random_uuid()
+       set ${newLease(request.leaseSeconds)}
      where ${rowOf(db, request)} and fingerprint = ${request.fingerprint}
-       and state = 'running' and lease_until <= now()
+       and state = 'running' and ${dueAt} <= now()
     returning lease_token, recovery_point, resource_id`,
   )
 
-/** Writes to the claim's row, or throws and so undoes the transaction, when the lease was lost. */
+/** Writes to the claim's row. Throws, which rolls the transaction back, when the lease was lost. */
 async function writeHeld(db: Db, held: WonClaim, assignments: Sql): Promise<void> {
   const written = await db.run(sql`
     update idempotency_keys set ${assignments} where ${heldBy(db, held)}`)
   if (written === 0) throw new LeaseLostError(`the key of this ${held.operation}`, held.token)
 }
 
-/** An answer has no token any more. Were its state named, too, all that run would be looked through. */
+/** An answered key has no token. The state is left out: with it PostgreSQL would scan all running keys. */
 const heldBy = (db: Db, held: WonClaim) => sql`${rowOf(db, held)} and lease_token = ${held.token}`
 
-/** Marks a step as done, in the transaction that does it. The lease begins anew. */
+/** Moves the claim to a recovery point, in the transaction of that step. The lease begins anew. */
 export async function advance(
   db: Db,
   held: WonClaim,
@@ -154,41 +161,49 @@ export async function advance(
     held,
     sql`
     recovery_point = ${recoveryPoint}, resource_id = ${resourceId},
-    lease_until = ${leaseEnd(held.leaseSeconds)}`,
+    lease_until = ${secondsFromNow(held.leaseSeconds)}`,
   )
   return { ...held, recoveryPoint, resourceId }
 }
 
-/** Keeps the claim for so much longer; or, with 0, leaves it to whoever comes next. */
-export const renew = (db: Db, held: WonClaim, leaseSeconds = held.leaseSeconds): Promise<void> =>
-  writeHeld(db, held, sql`lease_until = ${leaseEnd(leaseSeconds)}`)
+/** Begins the lease anew. Throws where another process has taken the key over. */
+export const renew = (db: Db, held: WonClaim): Promise<void> =>
+  writeHeld(db, held, sql`lease_until = ${secondsFromNow(held.leaseSeconds)}`)
 
-/** Keeps the answer, in the transaction that makes it true. */
+/** Ends the lease and leaves the key to the next process that looks at it, after so many seconds. */
+export const postpone = (db: Db, held: WonClaim, seconds: number): Promise<void> =>
+  writeHeld(
+    db,
+    held,
+    sql`lease_until = null, lease_token = null, next_attempt_at = ${secondsFromNow(seconds)}`,
+  )
+
+/** Stores the answer, in the transaction that ends the operation. */
 export async function finish(
   db: Db,
   held: WonClaim,
   status: number,
   body: string,
-): Promise<Answer> {
+): Promise<StoredAnswer> {
   await writeHeld(db, held, answered(status, body))
   return { state: 'answered', status, body }
 }
 
-/** Keeps a refusal as the final answer: another try needs another key. */
-export async function refuse(db: Db, held: WonClaim, error: ApiError): Promise<Answer> {
-  if (!bindsKey(error)) throw new Error(`${error.code} is no outcome to be kept`, { cause: error })
+/** Stores a refusal as the final answer: another try needs another key. */
+export async function refuse(db: Db, held: WonClaim, error: ApiError): Promise<StoredAnswer> {
+  if (!bindsKey(error)) throw new Error(`${error.code} cannot be a stored answer`, { cause: error })
   return finish(db, held, error.status, refusalBody(held, error))
 }
 
 const answered = (status: number, body: string) => sql`
   state = 'answered', answered_at = now(), response_status = ${status}, response_body = ${body},
-  lease_until = null, lease_token = null`
+  lease_until = null, lease_token = null, next_attempt_at = null`
 
-/** A 404 names no correlation, so that all of a kind are alike. */
+/** A 404 has no correlation id, so that all of a kind are alike. */
 const refusalBody = ({ correlationId }: WonClaim, error: ApiError) =>
   errorBody(error, error.status === 404 ? undefined : correlationId)
 
-/** What is wrong with the request itself, or with the moment: the same key may try again. */
+/** Refusals of the request itself or of the moment: the same key may try again. */
 const PASSING_STATUS: readonly number[] = [400, 401, 408, 413, 414, 415, 417, 429, 431]
 const PASSING: readonly ErrorCode[] = [
   'forbidden',
@@ -198,16 +213,16 @@ const PASSING: readonly ErrorCode[] = [
   'idempotency_key_reused',
 ]
 
-/** Whether a refusal is an outcome of the work, and so the answer of its key from now on. */
+/** Whether a refusal is an outcome of the operation, and so the stored answer of its key. */
 export const bindsKey = ({ code, status }: ApiError): boolean =>
   status >= 400 && status < 500 && !PASSING_STATUS.includes(status) && !PASSING.includes(code)
 
-/** Keeps a refusal that came before the first recovery point; null when work had already begun. */
+/** Stores a refusal that came before the first recovery point; null when the operation had begun. */
 export async function refuseUnbegun(
   db: Db,
   held: WonClaim,
   error: ApiError,
-): Promise<Answer | null> {
+): Promise<StoredAnswer | null> {
   const { status } = error
   const body = refusalBody(held, error)
   const written = await db.run(sql`
@@ -217,8 +232,8 @@ export async function refuseUnbegun(
   return written === 0 ? null : { state: 'answered', status, body }
 }
 
-/** Frees a key whose work never began. Answers false when there is something to be taken up. */
-export async function giveBack(db: Db, held: WonClaim): Promise<boolean> {
+/** Frees a key whose operation never began. False: it has begun, and has to be resumed. */
+export async function freeKey(db: Db, held: WonClaim): Promise<boolean> {
   const deleted = await db.run(sql`
     delete from idempotency_keys
      where ${heldBy(db, held)} and recovery_point = ${STARTED}`)
@@ -238,7 +253,7 @@ const KeyState = Type.Object({
 })
 export type KeyState = Static<typeof KeyState>
 
-/** What happened to a key; null when it was never used, or long ago. */
+/** How a key stands; null when it was never used, or its answer was deleted. */
 export const lookup = (db: Db, operation: string, key: string): Promise<KeyState | null> =>
   db.maybe(
     KeyState,

@@ -137,7 +137,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   'an order that is taken for an operation which nobody ends': `
     select o.tenant_ref, o.id, o.operation
       from orders o
-     where o.operation_lease_token is not null
+     where o.operation_id is not null
        and not exists (select from idempotency_keys k
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
                           and k.operation in ('cancel', 'edit', 'release', 'refund'))`,

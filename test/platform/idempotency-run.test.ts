@@ -13,7 +13,7 @@ import {
   claim,
   finish,
   lookup,
-  renew,
+  postpone,
   STARTED,
   type WonClaim,
 } from '../../src/platform/idempotency.ts'
@@ -179,7 +179,7 @@ describe('a failure of the work', () => {
   test('to know its outcome leaves the claim for as long as it asked for', async () => {
     const db = await open()
     const unknown = run(db, request('k'), async (held) => {
-      await renew(db, await advance(db, held, 'charged'), 3_600)
+      await postpone(db, await advance(db, held, 'charged'), 3_600)
       throw inProgress()
     })
     await assert.rejects(unknown, { code: 'idempotency_in_progress' })

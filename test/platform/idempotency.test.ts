@@ -10,15 +10,16 @@ import {
   type ClaimRequest,
   claim,
   finish,
-  giveBack,
+  freeKey,
   lookup,
   refuse,
   renew,
   STARTED,
   type WonClaim,
 } from '../../src/platform/idempotency.ts'
+import { listDueStores, takeDue } from '../../src/platform/idempotency-due.ts'
 import { fingerprint } from '../../src/platform/idempotency-key.ts'
-import { forgetOld, listStale, takeStale } from '../../src/platform/idempotency-upkeep.ts'
+import { deleteOldAnswers } from '../../src/platform/idempotency-upkeep.ts'
 import { LeaseLostError } from '../../src/platform/leases.ts'
 import { openPlatform } from '../harness/platform.ts'
 
@@ -178,7 +179,7 @@ describe('a lease that ran out', () => {
     await assert.rejects(renew(db, old), LeaseLostError)
     await assert.rejects(finish(db, old, 201, 'old'), LeaseLostError)
     await assert.rejects(refuse(db, old, refusal), LeaseLostError)
-    assert.equal(await giveBack(db, old), false)
+    assert.equal(await freeKey(db, old), false)
     await finish(db, now, 201, 'new')
     await assert.rejects(finish(db, old, 201, 'old'), LeaseLostError)
     assert.equal((await lookup(db, 'checkout', 'k'))?.response_body, 'new')
@@ -199,7 +200,7 @@ describe('a lease that ran out', () => {
     const { worker } = platform
     const mine = [db.tenant, other.tenant]
     const stale = async () =>
-      (await listStale(worker.global, ['checkout']))
+      (await listDueStores(worker.global, ['checkout']))
         .filter((each) => mine.includes(each))
         .toSorted()
     const order = randomUUID()
@@ -213,10 +214,8 @@ describe('a lease that ran out', () => {
     await expire(other, 'k1')
     assert.deepEqual(await stale(), mine.toSorted())
     const handle = worker.tenant(db.tenant)
-    assert.deepEqual(await takeStale(handle, { operations: ['refund'], limit: 10 }), [])
-    const takers = [1, 2, 3, 4].map(() =>
-      takeStale(handle, { operations: ['checkout'], limit: 10 }),
-    )
+    assert.deepEqual(await takeDue(handle, { operations: ['refund'], limit: 10 }), [])
+    const takers = [1, 2, 3, 4].map(() => takeDue(handle, { operations: ['checkout'], limit: 10 }))
     const taken = (await Promise.all(takers)).flat()
     assert.deepEqual(taken.map(({ key }) => key).toSorted(), ['k1', 'k2'])
     for (const each of taken) {
@@ -235,13 +234,13 @@ test('work that only its caller takes up keeps nobody from the reconciler', asyn
   await win(other, { ...request('k'), operation: 'a kind of its own' })
   await expire(db, 'k')
   await expire(other, 'k')
-  assert.deepEqual(await listStale(worker.global, ['a kind of its own'], 1), [other.tenant])
+  assert.deepEqual(await listDueStores(worker.global, ['a kind of its own'], 1), [other.tenant])
 })
 
 describe('giving a key back', () => {
   test('frees it, for another body too', async () => {
     const { db } = await open()
-    assert.equal(await giveBack(db, await win(db, request('k'))), true)
+    assert.equal(await freeKey(db, await win(db, request('k'))), true)
     assert.equal(await lookup(db, 'checkout', 'k'), null)
     await win(db, request('k', { another: 'body' }))
   })
@@ -250,9 +249,9 @@ describe('giving a key back', () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     await advance(db, held, 'reserved')
-    assert.equal(await giveBack(db, held), false)
+    assert.equal(await freeKey(db, held), false)
     await finish(db, held, 201, '{}')
-    assert.equal(await giveBack(db, held), false)
+    assert.equal(await freeKey(db, held), false)
     assert.equal((await claim(db, request('k'))).state, 'answered')
   })
 })
@@ -282,7 +281,7 @@ describe('a refusal', () => {
       'service_unavailable',
     ] as const
     for (const code of passing) {
-      await assert.rejects(refuse(db, held, new ApiError(code)), /no outcome to be kept/)
+      await assert.rejects(refuse(db, held, new ApiError(code)), /cannot be a stored answer/)
     }
     assert.equal((await lookup(db, 'checkout', 'k'))?.state, 'running')
   })
@@ -304,8 +303,8 @@ test('answers are forgotten after 30 days, work that is under way never', async 
   await age('old', 31)
   await age('running', 31)
   await age('young', 29)
-  assert.equal(await forgetOld(platform.worker), 2)
-  assert.equal(await forgetOld(platform.worker), 0)
+  assert.equal(await deleteOldAnswers(platform.worker), 2)
+  assert.equal(await deleteOldAnswers(platform.worker), 0)
   assert.equal(await lookup(db, 'checkout', 'old'), null)
   assert.equal((await lookup(db, 'checkout', 'young'))?.state, 'answered')
   assert.equal((await lookup(db, 'checkout', 'running'))?.state, 'running')

@@ -6,6 +6,7 @@ import { reconcile } from '../../src/modules/checkout/jobs.ts'
 import { openCheckout } from '../../src/open-checkout.ts'
 import type { Caller } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
+import { DUE_NOW } from '../harness/operations.ts'
 import type { Seen, Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
@@ -67,7 +68,7 @@ async function payNow(shopper: Shopper): Promise<Seen> {
 /** The bank is asked, and says what it knows. */
 async function hearFromBank() {
   clock.advance(10_000)
-  await superuser.query(`update idempotency_keys set lease_until = now() where state = 'running'`)
+  await superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
   const deps = openCheckout(shop.runtime)
   await reconcile({ ...deps, database: shop.runtime.workerDatabase })
 }

@@ -1,12 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import type { Facts } from '../fraud/schema.ts'
-import type { Source } from '../payments/service.ts'
+import type { Source } from '../payments/gateway.ts'
 import type { CheckoutRequest } from './schema.ts'
 import type { CheckoutDeps, Sale } from './service.ts'
 
-export type { Facts }
-
-/** What is known of whoever wants to buy. The body's word for it, and never an identity. */
+/** Facts about the shopper for the fraud check. They come from the body, and prove no identity. */
 export function factsOf(
   { keys }: CheckoutDeps,
   { request, source }: { request: CheckoutRequest; source: Source | null },
@@ -22,20 +20,23 @@ export function factsOf(
   }
 }
 
-/** What the site or the add-ons do not offer is refused before anything is held. */
-export function requireGates(request: CheckoutRequest, { gates, features }: Sale): void {
+/** Refuses what the site or the add-ons do not offer, before anything is reserved. */
+export function requireOffered(request: CheckoutRequest, { options, features }: Sale): void {
   const refuse = (feature: string) =>
     new ApiError('feature_disabled', { body: { feature_key: feature } })
-  if (request.apply_store_credit && !gates.storeCredit) throw refuse('store_credit')
-  if (request.gift_card_code && !gates.giftCards) throw refuse('gift_cards')
+  if (request.apply_store_credit && !options.storeCredit) throw refuse('store_credit')
+  if (request.gift_card_code && !options.giftCards) throw refuse('gift_cards')
   if (request.subscribe && !features.has('subscriptions')) throw refuse('subscriptions')
 }
 
-/** Where the store asks for a statement, only its current wording counts. */
-export function requireAttested({ attestation }: CheckoutRequest, { gates, features }: Sale): void {
-  if (gates.statementVersion === null || !features.has('funnel_gate')) return
-  if (attestation?.statement_version === gates.statementVersion) return
+/** Requires the store's statement to be accepted, in its current version. */
+export function requireAttested(
+  { attestation }: CheckoutRequest,
+  { options, features }: Sale,
+): void {
+  if (options.statementVersion === null || !features.has('funnel_gate')) return
+  if (attestation?.statement_version === options.statementVersion) return
   throw new ApiError('attestation_required', {
-    body: { statement_version: gates.statementVersion },
+    body: { statement_version: options.statementVersion },
   })
 }

@@ -2,109 +2,108 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { eachStore } from '../../platform/each-store.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { isAlertDue, listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { isAlertDue, listDueStores, takeDue } from '../../platform/idempotency-due.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
-import * as payments from '../payments/service.ts'
-import { watchLate } from './late-money.ts'
+import { OPERATION_NAMES } from '../operations/table.ts'
+import * as attempts from '../payments/attempts.ts'
+import { type LateAttempt, watchLate } from './late-replies-money.ts'
+import { expireHold, resumeOperation } from './operations.ts'
 import { listExpired } from './queries.ts'
-import { expireHeld, RESUMES } from './resume-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
-/** Gateways that are slow keep their own stores waiting, and few others. */
-const TENANTS_AT_ONCE = 8
-const CLAIMS_OF_TENANT = 10
+/** A slow gateway keeps its own stores waiting, and few others. */
+const STORES_AT_ONCE = 8
+const CLAIMS_PER_STORE = 10
 
-/** What failed for a reason of our own is tried again after this; somebody is told, once a day. */
-const TROUBLED_SECONDS = 60
+/** An operation that a fault of our own interrupts is resumed after this. It alerts once a day. */
+const FAULT_SECONDS = 60
 
-const OPERATIONS = Object.keys(RESUMES)
-
-/** As fd_worker, with what the checkout itself works with. */
+/** What the loops need: the checkout's deps, and the database as fd_worker. */
 export interface JobDeps extends CheckoutDeps {
   database: Database
 }
 
 /**
- * Ends what somebody began and left, by the way that the same key would take: a crash, or an outcome
- * that was not known. Answers how much was taken up.
+ * The reconciler: resumes operations whose process stopped or whose outcome was unknown, as the same key
+ * would. Counts them.
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
-  const tenants = await listStale(deps.database.global, OPERATIONS)
+  const tenants = await listDueStores(deps.database.global, OPERATION_NAMES)
   return eachStore(
     tenants.map((tenant_ref) => ({ tenant_ref })),
     (tenant) => reconcileStore(deps, deps.database.tenant(tenant)),
-    { signal, lanes: TENANTS_AT_ONCE },
+    { signal, lanes: STORES_AT_ONCE },
   )
 }
 
 async function reconcileStore(deps: JobDeps, db: TenantDb): Promise<number> {
-  const claims = await takeStale(db, { operations: OPERATIONS, limit: CLAIMS_OF_TENANT })
-  await Promise.all(claims.map((claim) => takeUp(deps, db, claim)))
+  const claims = await takeDue(db, { operations: OPERATION_NAMES, limit: CLAIMS_PER_STORE })
+  await Promise.all(claims.map((claim) => resumeOne(deps, db, claim)))
   return claims.length
 }
 
-async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim): Promise<void> {
+async function resumeOne(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim): Promise<void> {
   try {
-    if (claim.recoveryPoint === idempotency.STARTED) await idempotency.giveBack(db, claim)
-    else await RESUMES[claim.operation]?.(deps, db, claim)
+    if (claim.recoveryPoint === idempotency.STARTED) await idempotency.freeKey(db, claim)
+    else await resumeOperation(deps, db, claim)
   } catch (error) {
-    // Somebody else has it, or the gateway still does not say and the claim waits for the next time.
-    if (error instanceof LeaseLostError || isLeft(error)) return
-    const renewed = await idempotency.renew(db, claim, TROUBLED_SECONDS).catch((lost) => lost)
-    if (renewed instanceof LeaseLostError) return
-    // A database that is away cannot say: then it is told once too often.
+    // Another process has it, or the outcome is still unknown and the key waits for its next attempt.
+    if (error instanceof LeaseLostError || isInProgress(error)) return
+    const lost = await idempotency.postpone(db, claim, FAULT_SECONDS).catch((failure) => failure)
+    if (lost instanceof LeaseLostError) return
+    // A database that does not answer cannot say when the last alert was: then this alerts.
     if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
-    deps.onAlert(about, 'what was left undone could not be ended')
+    deps.onAlert(about, 'an unfinished operation could not be resumed; it is tried again')
   }
 }
 
-const isLeft = (error: unknown): boolean =>
+const isInProgress = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'idempotency_in_progress'
 
-/** Attempts that failed since the gateway knew nothing of them, and are asked about once more. */
+/** Attempts closed as `not_found` that are looked up at once. */
 const LATE_SLOTS = 10
 
 export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await payments.lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
+  const due = await attempts.lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
   await settleAll(due.map((late) => watchOne(deps, late)))
   return due.length
 }
 
-/** What fails for a reason of our own waits as for a gateway that is away; somebody is told, once a day. */
-async function watchOne(deps: JobDeps, late: Parameters<typeof watchLate>[2]): Promise<void> {
+/** A fault of our own postpones the lookup like a gateway that does not answer. It alerts once a day. */
+async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
   try {
     await watchLate(deps, deps.database, late)
   } catch (error) {
     if (error instanceof LeaseLostError) return
     const db = deps.database.tenant(late.tenant_ref)
-    await payments.deferCheck(db, late)
-    if (!(await payments.isAlertDue(db, late.id))) return
+    await attempts.deferCheck(db, late)
+    if (!(await attempts.isAlertDue(db, late.id))) return
     const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
-    deps.onAlert(about, 'a payment that was given up could not be asked about')
+    deps.onAlert(about, 'a payment that was given up could not be looked up; it is tried again')
   }
 }
 
 const EXPIRED_AT_ONCE = 10
 
 /**
- * Held orders whose authorisation has run out are cancelled. What cannot be ended now lets others go
- * first: a gateway that is away holds up no other store.
+ * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets others
+ * go first, so that a gateway that does not answer holds up no other store.
  */
 export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
   const expired = await listExpired(deps.database.global, EXPIRED_AT_ONCE)
   const ended = await settleAll(
     expired.map(({ tenant_ref, order_id }) =>
-      expireHeld(deps, deps.database.tenant(tenant_ref), order_id),
+      expireHold(deps, deps.database.tenant(tenant_ref), order_id),
     ),
   )
-  return ended.filter((each) => each !== null).length
+  return ended.filter((isEnded) => isEnded).length
 }
 
-/** All are done, whatever becomes of one; a fault is told by the loop. */
+/** Waits for all, and then throws the first fault, which the loop logs. */
 async function settleAll<T>(work: Promise<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(work)
   const failed = settled.find(

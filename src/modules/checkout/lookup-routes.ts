@@ -4,18 +4,12 @@ import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { lookup } from '../../platform/idempotency.ts'
+import { OPERATION_NAMES } from '../operations/table.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
-import { forShopper } from '../orders/service.ts'
+import { forShopper } from '../orders/show.ts'
 
-/** Keys of other operations belong to other people. */
-const OPERATIONS: readonly string[] = [
-  'checkout',
-  'refund',
-  'cancel',
-  'edit',
-  'release',
-  'return_receive',
-]
+/** Keys of other operations are not found: their answers need another scope. */
+const OPERATIONS: readonly string[] = OPERATION_NAMES
 
 const Operation = Type.String({
   description: `${OPERATIONS.map((each) => `\`${each}\``).join(', ')}. Rejecting is a \`cancel\`, approving a \`release\`.`,
@@ -85,14 +79,14 @@ export const storefrontRoutes: Routes = async (app) => {
   )
 }
 
-/** A merchant's reasons are a merchant's words. */
+/** An answer that was stored for a merchant. Its reasons are not for shoppers. */
 interface MerchantAnswer {
   order?: object
   refund?: object | null
   refunds?: object[]
 }
 
-/** A merchant may have used a key for the same order: what only merchants see stays with them. */
+/** What a shopper may see of an answer. A merchant may have used a key for the same order. */
 function shoppersPart(answer: unknown): unknown {
   const { order, refund, refunds, ...rest } = (answer ?? {}) as MerchantAnswer
   const isMerchants = order !== undefined && 'captured_cents' in order

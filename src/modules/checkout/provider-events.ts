@@ -1,21 +1,20 @@
 import type { TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { hasten } from '../../platform/idempotency-upkeep.ts'
+import { hasten } from '../../platform/idempotency-due.ts'
 import type { News, Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
-import * as orders from '../orders/service.ts'
+import { recordDispute } from '../order-changes/dispute-money.ts'
+import { listRefunds } from '../orders/service.ts'
+import { findAttempt, hastenChecks } from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
-import * as payments from '../payments/service.ts'
-import { dispute } from './dispute-money.ts'
 import type { CheckoutDeps } from './service.ts'
 
 export type ProviderEventDeps = Pick<CheckoutDeps, 'payments' | 'onAlert'>
 
 /**
- * Acts on what a provider has told us, which is never more than a reason to ask it: events come
- * twice, late and in any order, and what the gateway says when it is asked is true now. An attempt
- * that waits to be asked about is asked about at once; a dispute is believed once the gateway's own
- * record shows it.
+ * Acts on a provider's event. An event is only a reason to look the payment up: events come twice, late
+ * and in any order, while a lookup is true now. Waiting lookups become due at once; a dispute is recorded
+ * once the gateway's own record shows it.
  */
 export async function onProviderEvent(
   deps: ProviderEventDeps,
@@ -35,12 +34,12 @@ async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<O
   if (news.topic === 'chargeback') return checkDisputes(deps, db, attempts, news)
   if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
   let hastened = 0
-  for (const { order_id } of attempts) hastened += await askNow(db, order_id)
+  for (const { order_id } of attempts) hastened += await lookUpNow(db, order_id)
   if (hastened > 0) return { status: 'applied', reason: 'lookup_hastened' }
   return { status: 'ignored', reason: 'nothing_waiting' }
 }
 
-/** One dispute of several that nobody has seen is as much a loss as a single one. */
+/** One unseen dispute of several is as much a loss as a single one. */
 async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
@@ -52,7 +51,7 @@ async function checkDisputes(
   for (const attempt of attempts) {
     if (!(await isDisputed(deps, db, attempt))) continue
     shown++
-    if (await dispute(db, attempt)) recorded++
+    if (await recordDispute(db, attempt)) recorded++
   }
   if (shown === 0 || shown < refs.length || unnamed > 0) {
     return { status: 'unhandled', reason: 'dispute_not_shown' }
@@ -61,20 +60,20 @@ async function checkDisputes(
   return { status: 'applied', reason: 'dispute_recorded' }
 }
 
-/** Those of the references that are ours: the provider may have others' too. */
+/** The attempts of our references. A provider may report on others' payments, too. */
 async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Attempt[]> {
   const attempts: Attempt[] = []
   for (const ref of refs.filter(isUuid)) {
-    const attempt = await payments.findAttempt(db, ref)
+    const attempt = await findAttempt(db, ref)
     if (attempt !== null) attempts.push(attempt)
   }
   return attempts
 }
 
-/** Whatever of the order waits for its time to be asked about is due now. Answers how much that is. */
-async function askNow(db: TenantDb, order_id: string): Promise<number> {
-  let hastened = await payments.hastenChecks(db, order_id)
-  const refunds = await orders.listRefunds(db, order_id)
+/** Makes all waiting lookups of an order due now. Counts them. */
+async function lookUpNow(db: TenantDb, order_id: string): Promise<number> {
+  let hastened = await hastenChecks(db, order_id)
+  const refunds = await listRefunds(db, order_id)
   const pending = refunds.filter(({ status }) => status === 'pending')
   for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) {
     hastened += await hasten(db, id)
@@ -89,19 +88,19 @@ async function isDisputed(
 ): Promise<boolean> {
   const asked = await deps.payments.forStore(db, attempt.gateway)
   const lookup = await asked.lookup({ ref: attempt.id })
-  // Thrown, so that the event comes again.
-  if (lookup.found === 'unreachable') throw new Error('the gateway cannot be asked of a dispute')
+  // Thrown, so that the event is handled again later.
+  if (lookup.found === 'unreachable') throw new Error('the gateway did not answer about a dispute')
   return lookup.disputed
 }
 
 /**
- * Some providers name no transaction in a dispute, some records show none, and some disputes are over
- * here: a person has to look.
+ * A dispute that could not be recorded: the event names no transaction, the record shows none, or the
+ * dispute is over here. An operator has to look.
  */
 function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event
   onAlert(
     { tenant_ref: db.tenant, provider, account_ref, provider_event_id },
-    'a provider tells of a dispute that could not be recorded',
+    'a provider reports a dispute that could not be recorded',
   )
 }

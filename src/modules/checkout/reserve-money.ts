@@ -1,15 +1,244 @@
 import { randomUUID } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
-import * as orders from '../orders/money.ts'
-import type { WaitingOrder } from '../orders/schema.ts'
-import * as payments from '../payments/service.ts'
-import { keptTerms } from '../pricing/service.ts'
-import type { Begun, Placing } from './begun.ts'
-import type { PricedBy, Risk } from './schema.ts'
-import type { CheckoutDeps, Sale } from './service.ts'
+import { allOf, besides } from '../../db/all-of.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import type { WonClaim } from '../../platform/idempotency.ts'
+import type { Facts } from '../fraud/schema.ts'
+import * as fraud from '../fraud/service.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as inventory from '../inventory/money.ts'
+import * as coupons from '../marketing/money.ts'
+import type { Reach } from '../operations/service.ts'
+import { insertWaiting, takeOrderNumber } from '../orders/place.ts'
+import type { NewCharge, WaitingOrder } from '../orders/schema.ts'
+import * as attempts from '../payments/attempts.ts'
+import type { Gateway, Source } from '../payments/gateway.ts'
+import { keptTerms } from '../pricing/coupon.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import { factsOf, requireAttested, requireOffered } from './admission.ts'
+import type { CardCharge } from './pay.ts'
+import { requireQuoted } from './quote.ts'
+import type { CheckoutRequest, PricedBy, Risk } from './schema.ts'
+import {
+  asksProvider,
+  type CheckoutDeps,
+  readSale,
+  type Sale,
+  StaleTaxError,
+  type Taxed,
+} from './service.ts'
 
-/** What pays for a part of an order. */
-export type Tender = orders.NewCharge
+/** Reserves an order: prices it, takes stock, coupon and balances, and writes it as `pending_payment`. */
+
+/** A checkout's request with what the route has read from it. */
+export interface PlaceRequest {
+  request: CheckoutRequest
+  /** Null where the request has no card. */
+  source: Exclude<Source, { vault_id: string }> | null
+}
+
+/** An order that waits for its payment, and what is charged for it. */
+interface Reserved {
+  claim: WonClaim
+  waiting: WaitingOrder
+  risk: Risk
+  /** Null: the other tenders cover the total. */
+  charge: CardCharge | null
+}
+
+interface Start {
+  claim: WonClaim
+  reach: Reach
+}
+
+interface Reserving extends PlaceRequest {
+  facts: Facts
+  velocity: number
+  order_number: number
+}
+
+/**
+ * Reserves the order. A tax provider is asked before the transaction, about what the transaction will
+ * most likely find, and again when it finds something else.
+ */
+export async function reserveOrder(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  start: Start,
+  placing: PlaceRequest,
+): Promise<Reserved> {
+  const facts = factsOf(deps, placing)
+  const velocity = await measureVelocity(deps, db, facts)
+  const order_number = await takeOrderNumber(db)
+  const reserving = { ...placing, facts, velocity, order_number }
+  for (let tries = 1; ; tries++) {
+    const taxed = asksProvider(placing.request)
+      ? (await readSale(db, deps, placing.request)).priced.taxed
+      : undefined
+    try {
+      return await db.transaction('checkout: begin', (tx) =>
+        reserve(tx, deps, start, reserving, taxed),
+      )
+    } catch (error) {
+      if (error instanceof BlockedError) throw await recordBlock(deps, db, facts, error)
+      if (!(error instanceof StaleTaxError) || tries === TAX_TRIES_MAX) throw error
+    }
+  }
+}
+
+async function measureVelocity(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
+  const share = await fraud.measureVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)
+  if (share <= 1) return share
+  throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+}
+
+/** How often a tax provider is asked about a cart that changes in between. */
+const TAX_TRIES_MAX = 3
+
+/** Rolls the transaction back that found the ban. */
+class BlockedError extends Error {
+  readonly ban_ids: string[]
+  constructor(ban_ids: string[]) {
+    super('the shopper is banned')
+    this.ban_ids = ban_ids
+  }
+}
+
+async function reserve(
+  tx: Tx,
+  deps: CheckoutDeps,
+  { claim: { key }, reach }: Start,
+  reserving: Reserving,
+  taxed?: Taxed,
+): Promise<Reserved> {
+  const { request, source, facts, velocity, order_number } = reserving
+  const order_id = randomUUID()
+  const reading = allOf([
+    readSale(tx, deps, request, taxed),
+    fraud.checkBans(tx, facts),
+    deps.payments.forStore(tx),
+  ])
+  const stock = besides(inventory.reserve(tx, order_id, stockLines(request.items)))
+  const [sale, bans, gateway] = await reading
+  if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
+  requireAdmitted(tx, deps, request, sale)
+  const { total_cents, currency } = sale.priced
+  const tenders = await holdTenders(tx, deps, { order_id, request, sale })
+  const due = total_cents - tenders.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  if (due > 0 && source === null)
+    throw new ApiError('card_required', { body: { amount_due_cents: due } })
+  const charge = due === 0 || source === null ? null : newCardCharge(due, currency, gateway)
+  const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
+  await deps.at?.('priced')
+  const writing = { order_id, order_number, key, sale, risk, tenders, charge, placing: reserving }
+  const [, claim, waiting] = await allOf([
+    stock,
+    reach(tx, order_id),
+    ...writeOrder(tx, deps, writing),
+    claimCoupon(tx, order_id, request, sale),
+  ])
+  return { claim, waiting, risk, charge }
+}
+
+/** Lines whose variant is no id have no stock; pricing refuses them. */
+const stockLines = (items: CheckoutRequest['items']) =>
+  items
+    .filter(({ variant_id }) => isUuid(variant_id))
+    .map(({ variant_id, quantity }) => ({ variant_id: variant_id.toLowerCase(), quantity }))
+
+/** Refuses an order that the store does not sell in this way or at this price. */
+function requireAdmitted(
+  { tenant }: Tx,
+  { keys, clock }: CheckoutDeps,
+  request: CheckoutRequest,
+  sale: Sale,
+): void {
+  requireOffered(request, sale)
+  requireAttested(request, sale)
+  requireCoupon(sale)
+  if (!request.quote_token) return
+  const { total_cents, currency } = sale.priced
+  requireQuoted({ key: keys.quote, clock }, request.quote_token, { tenant, total_cents, currency })
+}
+
+async function claimCoupon(
+  tx: Tx,
+  order_id: string,
+  { customer_ref }: CheckoutRequest,
+  { coupon, priced }: Sale,
+): Promise<void> {
+  if (coupon === null || !priced.coupon.applied) return
+  const { id: coupon_id, code_id } = coupon
+  await coupons.claim(tx, { coupon_id, code_id, order_id, customer_ref })
+}
+
+/** Refuses a coupon that does not apply: the shopper expects its discount. */
+function requireCoupon({ priced }: Sale): void {
+  if (priced.coupon.reason === null) return
+  throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
+}
+
+/** Holds store credit first, then the gift card: each up to its balance and what is left to pay. */
+async function holdTenders(
+  tx: Tx,
+  { keys }: CheckoutDeps,
+  { order_id, request, sale }: { order_id: string; request: CheckoutRequest; sale: Sale },
+): Promise<NewCharge[]> {
+  const { currency, total_cents } = sale.priced
+  const tenders: NewCharge[] = []
+  let left = total_cents
+  if (request.apply_store_credit && left > 0) {
+    const wanted = { customer_ref: request.customer_ref, currency, wanted_cents: left, order_id }
+    const { amount_cents } = await storeCredit.holdUpTo(tx, wanted)
+    if (amount_cents > 0)
+      tenders.push({ charge_id: randomUUID(), tender: 'store_credit', amount_cents, currency })
+    left -= amount_cents
+  }
+  if (request.gift_card_code) {
+    const wanted = { code: request.gift_card_code, currency, wanted_cents: left, order_id }
+    const { gift_card_id, last4, amount_cents } = await giftCards.holdUpTo(
+      tx,
+      keys.giftCards,
+      wanted,
+    )
+    if (amount_cents > 0) {
+      tenders.push({
+        charge_id: randomUUID(),
+        tender: 'gift_card',
+        amount_cents,
+        currency,
+        gift_card_id,
+        gift_card_last4: last4,
+      })
+    }
+  }
+  return tenders
+}
+
+const newCardCharge = (amount_cents: number, currency: string, gateway: Gateway): CardCharge => ({
+  attempt_id: randomUUID(),
+  amount_cents,
+  currency,
+  gateway,
+})
+
+/** Records a refused checkout. The refusal does not name the ban. */
+async function recordBlock(
+  deps: CheckoutDeps,
+  db: TenantDb,
+  facts: Facts,
+  { ban_ids }: BlockedError,
+): Promise<ApiError> {
+  const { score, signals } = fraud.score({ ban: 'block' })
+  await Promise.all([
+    db.transaction('checkout: block', (tx) =>
+      fraud.record(tx, { order_id: null, decision: 'rejected', score, signals, ban_ids }),
+    ),
+    fraud.noteFailure(deps.limits, db.tenant, facts),
+  ])
+  return new ApiError('fraud_rejected')
+}
 
 interface Writing {
   order_id: string
@@ -17,12 +246,12 @@ interface Writing {
   key: string
   sale: Sale
   risk: Risk
-  tenders: readonly Tender[]
-  charge: Begun['charge']
-  placing: Placing
+  tenders: readonly NewCharge[]
+  charge: CardCharge | null
+  placing: PlaceRequest
 }
 
-/** All rows of the order, in statements that travel together. */
+/** Writes all rows of the order, in statements that travel together. */
 export function writeOrder(
   tx: Tx,
   { keys }: CheckoutDeps,
@@ -30,18 +259,18 @@ export function writeOrder(
 ): [Promise<WaitingOrder>, Promise<unknown>] {
   const { order_id, sale, tenders, charge, placing } = writing
   const items = sale.priced.lines.map((line) => ({ ...line, id: randomUUID() }))
-  const charges = charge === null ? tenders : [...tenders, cardCharge(charge, placing, keys)]
+  const charges = charge === null ? tenders : [...tenders, rowOfCard(charge, placing, keys)]
   return [
-    orders.insertWaiting(tx, newOrder(writing), items, charges),
+    insertWaiting(tx, newOrder(writing), items, charges),
     charge === null ? Promise.resolve() : beginAttempt(tx, order_id, charge),
   ]
 }
 
-function cardCharge(
-  charge: NonNullable<Begun['charge']>,
-  { source }: Placing,
+function rowOfCard(
+  charge: CardCharge,
+  { source }: PlaceRequest,
   keys: CheckoutDeps['keys'],
-): Tender {
+): NewCharge {
   const card = source !== null && 'card' in source ? source.card : null
   return {
     charge_id: charge.attempt_id,
@@ -55,8 +284,8 @@ function cardCharge(
   }
 }
 
-const beginAttempt = (tx: Tx, order_id: string, charge: NonNullable<Begun['charge']>) =>
-  payments.beginAttempt(tx, {
+const beginAttempt = (tx: Tx, order_id: string, charge: CardCharge) =>
+  attempts.beginAttempt(tx, {
     id: charge.attempt_id,
     order_id,
     kind: 'checkout',
@@ -86,7 +315,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     order_number,
     customer_ref: request.customer_ref,
     person_id: request.person_id?.toLowerCase() ?? null,
-    // As the merchant wrote it: shoppers write it in any way.
+    // As the merchant wrote it; shoppers type it in any case.
     coupon_code: priced.coupon.applied ? (sale.coupon?.code ?? null) : null,
     subtotal_cents: priced.subtotal_cents,
     discount_cents: priced.discount_cents,
@@ -105,7 +334,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
   }
 }
 
-/** How often a line that is subscribed to comes again, as its product says now. */
+/** The interval of a subscribed line, as its product has it now. */
 function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscriptions'] {
   const { variant_id, is_subscription, subscription_interval, subscription_interval_count } = line
   if (!is_subscription || subscription_interval === null) return []
@@ -115,6 +344,6 @@ function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscr
 
 const REFERRAL = /^[A-Za-z0-9_-]{1,64}$/
 
-/** Anything that is no code is dropped in silence. */
+/** A referral code that is not well formed is ignored. */
 const readReferral = (code: unknown): string | null =>
   typeof code === 'string' && REFERRAL.test(code) ? code : null

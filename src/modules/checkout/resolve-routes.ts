@@ -1,6 +1,6 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { resolve } from './resolve-money.ts'
+import { resolvePayment } from './resolve.ts'
 import { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -22,6 +22,6 @@ export const operatorRoutes =
           response: { 200: Resolved },
         },
       },
-      ({ db, actor, params, body }) => resolve(deps, db, actor, params.attempt_id, body),
+      ({ db, actor, params, body }) => resolvePayment(deps, db, actor, params.attempt_id, body),
     )
   }

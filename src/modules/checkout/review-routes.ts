@@ -3,13 +3,14 @@ import { once } from '../../http/idempotent.ts'
 import type { App, Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { PageOf, Params } from '../../kernel/schema.ts'
-import { MerchantCancelled } from '../orders/change-schema.ts'
-import { release } from './release-money.ts'
-import { banFromOrder, listReviews, reject } from './review-money.ts'
+import { MerchantCancelled } from '../order-changes/schema.ts'
+import { listHeldForReview } from '../orders/read.ts'
+import { releaseOperation } from './release-money.ts'
+import { banFromOrder, reject } from './review.ts'
 import { BanFromOrder, Banned, OneOrder, Rejection, Review } from './review-schema.ts'
 import type { CheckoutRouteDeps } from './routes.ts'
 
-/** What is under way ends by itself, so that the same key may try again. */
+/** A running operation ends by itself, so that the same key may try again. */
 const BUSY: readonly ErrorCode[] = ['order_busy']
 
 const RELEASE: readonly ErrorCode[] = [
@@ -37,7 +38,7 @@ export const merchantRoutes =
           response: { 200: PageOf('reviews', Review) },
         },
       },
-      ({ db, query }) => listReviews(db, readPage(query)),
+      ({ db, query }) => listHeldForReview(db, readPage(query)),
     )
 
     app.post(
@@ -57,7 +58,7 @@ export const merchantRoutes =
     )
   }
 
-/** The same act from two desks: who packs the orders, and who looks for fraud. */
+/** One operation on two routes: for the scope that manages orders, and for the one that reviews fraud. */
 function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
   const { idempotencyKey: secret } = deps
   app.post(
@@ -76,7 +77,7 @@ function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
       const { db, actor, params } = request
       const options = { operation: 'release', secret, target: params.id, passing: BUSY }
       return once(request, reply, options, (claim) =>
-        release(deps, db, { actor, claim }, params.id),
+        releaseOperation.run(deps, db, { actor, claim }, { orderId: params.id }),
       )
     },
   )
@@ -97,7 +98,7 @@ function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
       const { db, actor, params } = request
       const options = { operation: 'release', secret, target: params.order_id, passing: BUSY }
       return once(request, reply, options, (claim) =>
-        release(deps, db, { actor, claim }, params.order_id),
+        releaseOperation.run(deps, db, { actor, claim }, { orderId: params.order_id }),
       )
     },
   )
@@ -126,7 +127,7 @@ function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
         body: Rejection,
         response: { 200: MerchantCancelled },
       },
-      // Every member may be left out, so the whole body may be.
+      // Every member is optional, so the whole body is.
       preValidation: async (request) => {
         request.body ??= {}
       },

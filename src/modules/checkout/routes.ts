@@ -4,8 +4,8 @@ import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
 import { STARTED } from '../../platform/idempotency.ts'
-import { readSource } from '../payments/service.ts'
-import { place, resume } from './money.ts'
+import { readSource } from '../payments/card.ts'
+import { checkoutOperation } from './place-money.ts'
 import { CheckoutAnswer, CheckoutRequest, HeldAnswer, Preview, PreviewRequest } from './schema.ts'
 import { type CheckoutDeps, preview, readRequest } from './service.ts'
 
@@ -16,7 +16,7 @@ export interface CheckoutRouteDeps extends CheckoutDeps {
 
 const tags = ['checkout']
 
-/** What is not there to be sold, or cannot be priced. */
+/** Refusals of a cart that cannot be sold or priced. */
 const UNSALEABLE: readonly ErrorCode[] = [
   'unknown_tenant',
   'variant_not_found',
@@ -60,10 +60,11 @@ export const storefrontRoutes =
         const { db, body } = request
         const options = { operation: 'checkout', secret: deps.idempotencyKey }
         return once(request, reply, options, async (claim) => {
-          if (claim.recoveryPoint !== STARTED) return resume(deps, db, claim)
-          // Not before: the key of what was bought answers also when the card has run out since.
-          const source = readSource(body, deps.clock)
-          return place(deps, db, claim, { request: readRequest(body), source })
+          // A resumed checkout does not need the card, which may have expired since.
+          const isNew = claim.recoveryPoint === STARTED
+          const source = isNew ? readSource(body, deps.clock) : null
+          const caller = { actor: request.actor, claim }
+          return checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
         })
       },
     )

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { allOf } from '../../db/all-of.ts'
-import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { SaleVariant } from '../catalog/schema.ts'
@@ -11,38 +10,25 @@ import * as entitlements from '../entitlements/service.ts'
 import * as inventory from '../inventory/service.ts'
 import type { CheckoutCoupon } from '../marketing/schema.ts'
 import * as marketing from '../marketing/service.ts'
+import type { OrderChangeDeps } from '../order-changes/deps.ts'
 import type { Attestation, ShipTo } from '../orders/schema.ts'
-import * as orders from '../orders/service.ts'
-import type { Payments } from '../payments/service.ts'
+import { countPlaced } from '../orders/service.ts'
 import * as pricing from '../pricing/service.ts'
 import * as storeCredit from '../store-credit/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
-import { type Gates, gatesOf } from './gates.ts'
 import { makeQuote } from './quote.ts'
 import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
+import { optionsOf, type SiteOptions } from './site-options.ts'
 
-/** What a checkout works with. */
-export interface CheckoutDeps {
-  payments: Payments
+/** What a checkout needs, beside what every change of an order does. */
+export interface CheckoutDeps extends OrderChangeDeps {
   limits: Limits
-  /** Attempts per minute of one shopper. */
-  velocityLimit: number
-  tax: pricing.TaxProvider | null
-  clock: Clock
-  keys: {
+  keys: OrderChangeDeps['keys'] & {
     giftCards: { lookup: Buffer }
-    /** Makes one card recognisable without being readable. */
-    fingerprint: Buffer
     customers: Buffer
     quote: Buffer
   }
-  /** Ends what an order has begun to be charged for again and again, and answers with what it ended. */
-  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
-  /** Told of what a person must look at. */
-  onAlert: (alert: Record<string, unknown>, message: string) => void
-  /** Called at each named step. A test stops there what it wants to see survive. */
-  at?: (point: string) => void | Promise<void>
 }
 
 type Wanted = Pick<
@@ -57,7 +43,7 @@ export type SaleLine = SaleVariant & { quantity: number; list_price_cents: numbe
 
 export interface Sale {
   store: Store
-  gates: Gates
+  options: SiteOptions
   coupon: CheckoutCoupon | null
   priced: Awaited<ReturnType<typeof priceLines>>
   features: ReadonlySet<string>
@@ -90,14 +76,14 @@ export async function readSale(
     catalog.variantsForSale(db, ids),
     wanted.customer_ref === '' ? null : pricing.groupPrices(db, wanted.customer_ref, ids),
     code === '' ? null : marketing.findForCheckout(db, code, wanted.customer_ref),
-    code === '' ? 0 : orders.countPlaced(db, wanted.customer_ref),
+    code === '' ? 0 : countPlaced(db, wanted.customer_ref),
     entitlements.listStates(db),
   ])
   if (store === null) throw new ApiError('unknown_tenant')
   const features = new Set(
     states.filter((each) => each.state === 'on').map((each) => each.feature_key),
   )
-  const gates = await gatesOf(db, store.activeVersion)
+  const options = await optionsOf(db, store.activeVersion)
   const context = {
     now: new Date(clock.now()),
     customer_used: coupon?.customer_used ?? 0,
@@ -108,7 +94,7 @@ export async function readSale(
   const lines = priceableLines(wanted, variants, usable)
   const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
   const priced = await priceLines(tax, wanted, lines, terms, taxed)
-  return { store, gates, coupon, priced, features }
+  return { store, options, coupon, priced, features }
 }
 
 /**

@@ -1,127 +1,48 @@
 import { allOf, besides } from '../../db/all-of.ts'
-import type { TenantDb, Tx } from '../../db/database.ts'
+import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import { inProgress } from '../../platform/idempotency-run.ts'
 import * as customers from '../customers/service.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as inventory from '../inventory/money.ts'
 import * as ledger from '../ledger/money.ts'
 import * as coupons from '../marketing/money.ts'
-import * as orderRows from '../orders/money.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import { settled, writeSettled } from '../orders/place.ts'
 import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
-import type { Attempt } from '../payments/schema.ts'
-import * as payments from '../payments/service.ts'
+import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
+import * as attempts from '../payments/attempts.ts'
+import { shownReason } from '../payments/codes.ts'
+import type { GatewayResult } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
 import * as webhooks from '../webhooks/service.ts'
-import { giveUp } from './fail-money.ts'
 import type { Outcome } from './pay.ts'
-import { brief, cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed.ts'
+import { cardOf, decisionOf, placedEvent, requireWaiting, startedOf } from './placed-order.ts'
 import type { PricedBy } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
-/** The order as its checkout has just written it; or its id, for whoever takes it up later. */
-type Known = { waiting: WaitingOrder } | { order_id: string; asked?: Attempt }
+/** How a checkout ends, in one transaction with the answer: the order is placed, held or failed. */
 
-/**
- * Makes an outcome true: the order is placed, held or failed, and the key has its answer, in one
- * transaction. An outcome that is not known yet leaves the claim to whoever asks next; `asked` is
- * the attempt that was asked about before.
- */
-export async function conclude(
-  deps: CheckoutDeps,
-  db: TenantDb,
-  claim: idempotency.WonClaim,
-  outcome: Outcome,
-  known: Known,
-): Promise<idempotency.Answer> {
-  const waiting = 'waiting' in known ? known.waiting : null
-  const order_id = 'waiting' in known ? known.waiting.order.id : known.order_id
-  if (outcome.kind === 'unknown') {
-    const asked = 'asked' in known ? known.asked : undefined
-    return leave(deps, db, claim, order_id, outcome, asked)
-  }
-  const make = (which: Which) =>
-    db.transaction('checkout: settle', (tx) => {
-      if (outcome.kind === 'captured' || outcome.kind === 'covered') {
-        const answer = (body: string) => idempotency.finish(tx, claim, 201, body)
-        return settle(tx, deps, which, outcome, answer)
-      }
-      if (outcome.kind === 'review') return holdBack(tx, deps, claim, order_id, outcome)
-      return giveUp(tx, claim, order_id, outcome)
-    })
-  const answer = await make({ order_id, waiting }).catch((error: unknown) => {
-    if (!(error instanceof orderRows.MovedError)) throw error
-    return make({ order_id, waiting: null })
-  })
-  if (outcome.kind === 'declined' || outcome.kind === 'rejected') {
-    await weighFailure(deps, db, order_id)
-  }
-  await deps.at?.('settled')
-  return answer
-}
-
-/** Says so, once; and leaves the claim for the reconciler, or for the same key. */
-async function leave(
-  { clock }: CheckoutDeps,
-  db: TenantDb,
-  claim: idempotency.WonClaim,
-  order_id: string,
-  { attempt_id }: Extract<Outcome, { kind: 'unknown' }>,
-  asked: Attempt | undefined,
-): Promise<never> {
-  const order = await db.transaction('checkout: unknown', async (tx) => {
-    const locked = await orders.lock(tx, order_id)
-    await payments.markUnknown(tx, attempt_id)
-    await idempotency.renew(tx, claim, askAgainAfter(asked, clock.now()))
-    return locked.payment === 'unknown' ? locked : orders.change(tx, locked, { payment: 'unknown' })
-  })
-  if (asked !== undefined) throw inProgress()
-  throw new ApiError('payment_unconfirmed', { body: { order: brief(order) }, kind: 'upstream' })
-}
-
-/** In seconds: soon at first, since most is known then, and patiently while a gateway is away. */
-export function askAgainAfter(asked: Attempt | undefined, now: number): number {
-  const minutes = asked === undefined ? 0 : (now - Date.parse(asked.created_at)) / 60_000
-  if (minutes < 1) return 10
-  return minutes < 10 ? 60 : 300
-}
-
-/** A failed attempt weighs more against the next ones. A limiter that is away loses only that. */
-async function weighFailure(
-  { limits }: CheckoutDeps,
-  db: TenantDb,
-  order_id: string,
-): Promise<void> {
-  const [{ customer_ref, email, ip }, charges] = await Promise.all([
-    orders.get(db, order_id),
-    orders.listCharges(db, order_id),
-  ])
-  const card_fingerprint = charges.find(({ tender }) => tender === 'card')?.card_fingerprint
-  const facts = { customer_ref, email, ip, card_fingerprint }
-  await fraud.noteFailure(limits, db.tenant, facts).catch(() => {})
-}
-
-/** Without a verdict where a person has come to one. */
+/** A paid order. It has no verdict where a person released it. */
 export type Paid = Unjudged<Extract<Outcome, { kind: 'captured' | 'covered' }>>
 type Unjudged<O> = O extends { verdict: fraud.Score }
   ? Omit<O, 'verdict'> & { verdict: fraud.Score | null }
   : never
 
-/** Which order is settled. One that is not known as it was written is read, under its lock. */
+/** The order to settle. Unless it is known as it was written, it is read under its lock. */
 export interface Which {
   order_id: string
   waiting: WaitingOrder | null
 }
 
 /**
- * Places a paid order: stock is sold, what was held is taken, the ledger has it, the world hears of
- * it. `answer` keeps the caller's answer in the same transaction.
+ * Places a paid order: sells its stock, captures the holds, posts the ledger and emits the event. `answer`
+ * stores the caller's answer in the same transaction.
  */
-export async function settle<T>(
+export async function settleOrder<T>(
   tx: Tx,
   deps: CheckoutDeps,
   { order_id, waiting }: Which,
@@ -133,39 +54,39 @@ export async function settle<T>(
   const card = cardOf('captured', paid.kind === 'captured' ? paid.result : null)
   const captured_cents = before.order.total_cents
   const facts = { payment: 'captured', captured_cents, placed_at: at, hold: null }
-  const whole = orderRows.settled(before, facts, card, at)
+  const whole = settled(before, facts, card, at)
   const { order, items, charges } = whole
-  // The order is locked first, then its stock, then what was held: by everybody.
+  // Locks are taken in one order everywhere: the order, its stock, its balances.
   const writing = besides(
-    orderRows.writeSettled(tx, order, facts, {
+    writeSettled(tx, order, facts, {
       card,
       entry: { type: 'placed', actor: 'system', data: { captured_cents } },
       version: waiting?.version ?? null,
     }),
   )
   const stock = besides(inventory.sell(tx, order_id))
-  const closed = await closeTenders(tx, order_id, charges)
+  const holds = await captureHolds(tx, order_id, charges)
   const started = await subscriptions.start(
     tx,
     originOf(order, charges, at),
     startedOf(order, items),
   )
-  const [, , kept] = await allOf([
+  const [, , stored] = await allOf([
     writing,
-    // Before whatever the answer tells: an order is placed first.
+    // Before the events of the answer: an order is placed first.
     webhooks.emit(tx, placedEvent(whole, started)),
     answer(answerBody(whole, started, 'accepted'), whole),
-    ledger.post(tx, saleJournal(order, closed, charges)),
+    ledger.post(tx, saleJournal(order, holds, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
-    paid.kind === 'captured' && payments.closeAttempt(tx, paid.attempt_id, paid.result),
+    paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && coupons.confirm(tx, { order_id }),
-    customers.touch(tx, deps.keys.customers, seenOf(order)),
+    customers.touch(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
-  return kept
+  return stored
 }
 
-/** An order that waits, with all that belongs to it: nobody else changes it before this ends. */
+/** Locks a waiting order, and reads it with its lines and charges. */
 async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
   const [order, items, charges] = await allOf([
     orders.lock(tx, order_id),
@@ -176,18 +97,18 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
   return { order, items, charges }
 }
 
-/** Store credit first: everybody locks the two in this order. */
-async function closeTenders(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
+/** Captures the holds on balances. Store credit is locked first, here as everywhere. */
+async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
   const has = (wanted: ChargeRow['tender']) => charges.some(({ tender }) => tender === wanted)
   const credits = has('store_credit') ? await storeCredit.settleHold(tx, { order_id }) : []
   const cards = has('gift_card') ? await giftCards.settleHold(tx, { order_id }) : []
   return { credits, cards }
 }
 
-/** Tenders in, the sale out. The ledger refuses what does not sum to zero. */
+/** The journal of a sale: tenders in, sales and tax out. The ledger refuses entries that do not sum to zero. */
 function saleJournal(
   order: OrderRow,
-  closed: Awaited<ReturnType<typeof closeTenders>>,
+  holds: Awaited<ReturnType<typeof captureHolds>>,
   charges: readonly ChargeRow[],
 ) {
   const card = charges
@@ -199,12 +120,12 @@ function saleJournal(
     order_id: order.id,
     ref: order.id,
     entries: [
-      ...closed.credits.map(({ account_id, amount_cents }) => ({
+      ...holds.credits.map(({ account_id, amount_cents }) => ({
         account: 'store_credit' as const,
         ref: account_id,
         amount_cents,
       })),
-      ...closed.cards.map(({ gift_card_id, amount_cents }) => ({
+      ...holds.cards.map(({ gift_card_id, amount_cents }) => ({
         account: 'gift_card' as const,
         ref: gift_card_id,
         amount_cents,
@@ -218,7 +139,7 @@ function saleJournal(
   }
 }
 
-const seenOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
+const customerOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
   customer_ref,
   person_id,
   email,
@@ -242,37 +163,37 @@ function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {
   }
 }
 
-export const answerBody = (
+const answerBody = (
   { order, items, charges }: WholeOrder,
   started: Awaited<ReturnType<typeof subscriptions.start>>,
   decision: 'accepted' | 'review',
 ): string =>
   JSON.stringify({
-    order: orders.forShopper(order),
+    order: forShopper(order),
     items,
-    charges: charges.map(orders.shownCharge),
+    charges: charges.map(shownCharge),
     subscriptions: started,
     amount_due_cents: 0,
     fraud: { decision },
   })
 
-/** Keeps the authorisation and everything held, until a person has looked. */
-async function holdBack(
+/** Holds an authorised order for review. The authorisation and all reservations stay. */
+export async function holdForReview(
   tx: Tx,
   deps: CheckoutDeps,
   claim: idempotency.WonClaim,
   order_id: string,
   { attempt_id, result, verdict }: Extract<Outcome, { kind: 'review' }>,
-): Promise<idempotency.Answer> {
+): Promise<idempotency.StoredAnswer> {
   const before = await lockWaiting(tx, order_id)
   const at = new Date(deps.clock.now()).toISOString()
   const held = { payment: 'authorized', hold: { reason: 'fraud_review', by: 'system', at } }
   const card = cardOf('authorized', result)
-  const whole = orderRows.settled(before, held, card, at)
+  const whole = settled(before, held, card, at)
   const { order } = whole
-  const [kept] = await allOf([
+  const [stored] = await allOf([
     idempotency.finish(tx, claim, 202, answerBody(whole, [], 'review')),
-    orderRows.writeSettled(tx, order, held, {
+    writeSettled(tx, order, held, {
       card,
       entry: {
         type: 'held',
@@ -282,13 +203,75 @@ async function holdBack(
       version: null,
     }),
     fraud.record(tx, decisionOf(order, verdict)),
-    webhooks.emit(tx, {
-      type: 'commerce.order.held.v1',
-      order_id,
-      customer_ref: order.customer_ref,
-      data: { order: orders.forMerchant(order) },
-    }),
-    result !== null && attempt_id !== null && payments.closeAttempt(tx, attempt_id, result),
+    emitOrderEvent(tx, 'commerce.order.held.v1', order),
+    result !== null && attempt_id !== null && attempts.closeAttempt(tx, attempt_id, result),
   ])
-  return kept
+  return stored
 }
+
+type Failed = Extract<Outcome, { kind: 'declined' | 'rejected' | 'not_found' }>
+
+/** Fails an order that was not charged: releases all reservations, and stores the refusal. */
+export async function failOrder(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order_id: string,
+  failed: Failed,
+): Promise<idempotency.StoredAnswer> {
+  const locked = await orders.lock(tx, order_id)
+  requireWaiting(locked)
+  const order = await releaseAll(tx, locked, failureOf(failed))
+  await Promise.all([
+    closeFailedAttempt(tx, failed),
+    failed.kind === 'rejected' && fraud.record(tx, decisionOf(order, failed.verdict)),
+    orders.addToTimeline(tx, order_id, {
+      type: 'payment_failed',
+      actor: 'system',
+      data: { reason: failureOf(failed) },
+    }),
+  ])
+  return idempotency.refuse(tx, claim, refusalOf(failed, order))
+}
+
+/** Releases stock, store credit, gift card and coupon, in the order in which they are locked. */
+async function releaseAll(tx: Tx, order: OrderRow, failure: string): Promise<OrderRow> {
+  const order_id = order.id
+  await inventory.release(tx, order_id)
+  await storeCredit.voidHold(tx, { order_id })
+  await giftCards.voidHold(tx, { order_id })
+  await coupons.release(tx, { order_id })
+  await orders.endCharges(tx, order_id, 'failed')
+  return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })
+}
+
+const failureOf = (failed: Failed): string => {
+  if (failed.kind === 'rejected') return 'fraud'
+  return failed.kind === 'not_found'
+    ? 'processing_error'
+    : (failed.result.reason ?? 'card_declined')
+}
+
+async function closeFailedAttempt(tx: Tx, failed: Failed): Promise<void> {
+  if (failed.kind === 'not_found') await attempts.markNotFound(tx, failed.attempt_id)
+  else if (failed.kind === 'declined')
+    await attempts.closeAttempt(tx, failed.attempt_id, declinedResult(failed.result))
+  else await attempts.markVoided(tx, failed.attempt_id, failed.result)
+}
+
+/** A reversed charge is no approval, whatever its record says. */
+const declinedResult = (result: GatewayResult): GatewayResult =>
+  result.outcome === 'approved' ? { ...result, outcome: 'error', reason: 'invalid_state' } : result
+
+/** The refusal for the shopper. It names no rule of the fraud check. */
+function refusalOf(failed: Failed, order: OrderRow): ApiError {
+  if (failed.kind === 'rejected')
+    return new ApiError('fraud_rejected', { body: { order: briefOf(order) } })
+  const decline = declineOf(failed.kind === 'declined' ? failed.result : null)
+  return new ApiError('payment_declined', { body: { decline, order: briefOf(order) } })
+}
+
+/** A decline as shoppers and merchants see it. */
+export const declineOf = (result: GatewayResult | null) => ({
+  reason: shownReason(result?.reason ?? null),
+  retryable: result?.retryable ?? true,
+})

@@ -125,7 +125,7 @@ export const countOrders = (db: Db, customer_refs: readonly string[]) =>
     sql`
     select count(*)::int as orders,
            count(*) filter (where ${toBeSent})::int as open,
-           count(*) filter (where ${beingPaid} or operation_lease_until > now())::int as busy
+           count(*) filter (where ${beingPaid} or operation_id is not null)::int as busy
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = any(${customer_refs}::text[])`,
   )
@@ -212,7 +212,7 @@ export const listWhole = (db: Db, customer_ref: string, after: string, limit: nu
     sql`
     select o.id,
            to_jsonb(o) - array['tenant_ref', 'pricing', 'risk', 'operation',
-                               'operation_lease_until', 'operation_lease_token', 'email_folded']
+                               'operation_id', 'email_folded']
            || jsonb_build_object('attestation', o.pricing -> 'attestation',
                                  'items', ${rowsOf(sql`order_items`)},
                                  'charges', ${rowsOf(sql`charges`)},

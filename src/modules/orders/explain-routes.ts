@@ -1,7 +1,7 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { Explanation } from './change-schema.ts'
 import { type ExplainDeps, explain } from './explain.ts'
+import { Explanation } from './explain-schema.ts'
 
 export const merchantRoutes =
   (deps: ExplainDeps): Routes =>

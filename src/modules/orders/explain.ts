@@ -1,54 +1,50 @@
 import type { Db } from '../../db/database.ts'
-import { findDue } from '../../platform/idempotency-upkeep.ts'
-import { listAttempts } from '../payments/service.ts'
-import type { Explanation } from './change-schema.ts'
-import { underWayOf } from './operations.ts'
-import { listCharges } from './queries.ts'
-import { refundableOf } from './refund-plan.ts'
-import { listRefunds } from './refund-queries.ts'
-import { factsOf, get } from './service.ts'
+import { findNextAttempt } from '../../platform/idempotency-due.ts'
+import { listAttempts } from '../payments/attempts.ts'
+import type { Explanation } from './explain-schema.ts'
+import { factsOf, get, listCharges, listRefunds, refundableOf, underWayOf } from './service.ts'
 import { allowedActions, deriveStatus, type Wait } from './status.ts'
 
-/** Each rule of the status, in words, by its number. */
+/** The rules of the status in words, by their number. */
 const MEANINGS: readonly string[] = [
-  'The order was cancelled, whether it was paid for or not.',
-  'Nothing was paid, and the last attempt to pay has failed for good.',
-  'The payment is authorised and held back until somebody has looked at the order.',
-  'Nothing was paid yet.',
-  'All that was paid has been given back.',
-  'The order is held back, and something of it has not been shipped.',
-  'Some of what was paid has been given back.',
-  'Everything that is still wanted has been delivered.',
-  'Everything that is still wanted has been shipped.',
-  'Some of it has been shipped.',
-  'Somebody is at work on it.',
-  'It is paid for, and nobody has begun to work on it.',
+  'The order was cancelled.',
+  'Nothing was paid, and the payment has failed for good.',
+  'The payment is authorised, and the order is held for review. Release or reject it.',
+  'Nothing has been paid yet.',
+  'Everything that was paid has been refunded.',
+  'The order is held, and some units have not been shipped.',
+  'Part of what was paid has been refunded.',
+  'All units have been delivered.',
+  'All units have been shipped.',
+  'Some units have been shipped.',
+  'The order is being processed.',
+  'The order is paid, and processing has not begun.',
 ]
 
 const REASONS: Readonly<Record<string, string>> = {
-  already_shipped: 'Something has been shipped: what was shipped comes back as a return.',
+  already_shipped: 'Some units have been shipped: they come back as a return.',
   nothing_shipped: 'Nothing has been shipped.',
-  nothing_unshipped: 'Nothing is left to be shipped.',
-  not_captured: 'Nothing was captured.',
+  nothing_unshipped: 'All units have been shipped.',
+  not_captured: 'No payment was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
-  already_processing: 'Somebody is at work on it already.',
-  nothing_to_deliver: 'Nothing is on its way.',
-  no_open_fulfillment: 'No parcel waits to be shipped.',
-  nothing_to_recall: 'Nothing is on its way.',
-  order_busy: 'An edit, a cancellation or a release is under way.',
-  refund_pending: 'A refund is under way.',
-  already_refunded: 'Money was given back already: give back the rest instead.',
+  already_processing: 'The order is being processed already.',
+  nothing_to_deliver: 'No parcel is on its way.',
+  no_open_fulfillment: 'No parcel is waiting to be shipped.',
+  nothing_to_recall: 'No parcel is on its way.',
+  order_busy: 'An edit, a cancellation or a release is in progress.',
+  refund_pending: 'A refund is in progress.',
+  already_refunded: 'Money was refunded already: refund the rest instead.',
 }
 
 const wordsOf = (reason: string): string =>
-  REASONS[reason] ?? `It cannot be done with an order that is ${reason.replace(/^order_/, '')}.`
+  REASONS[reason] ?? `This is not possible while the order is ${reason.replace(/^order_/, '')}.`
 
 export interface ExplainDeps {
-  /** What the order has begun to be charged for again and again. */
+  /** The subscriptions that the order started. */
   subscriptionsOf: (db: Db, orderId: string) => Promise<Explanation['facts']['subscriptions']>
 }
 
-/** Why an order is where it is, and what may be done with it. */
+/** Explains why an order has its status, and which actions are possible now. */
 export async function explain(
   db: Db,
   id: string,
@@ -67,7 +63,7 @@ export async function explain(
   const { status, rule, payment_status, fulfillment_status } = deriveStatus(facts)
   const { allowed, refused } = allowedActions(facts, underWay)
   const waiting_for =
-    underWay.length === 0 ? null : await findSilence(db, order.id, [order.id, ...pending])
+    underWay.length === 0 ? null : await findOpenAttempt(db, order.id, [order.id, ...pending])
   return {
     status,
     payment_status,
@@ -80,11 +76,11 @@ export async function explain(
   }
 }
 
-/** What a gateway has not answered, the longest unanswered first; and when it is asked about it. */
-async function findSilence(db: Db, orderId: string, left: readonly string[]) {
+/** The oldest attempt whose gateway has not answered, and when it is looked up next. */
+async function findOpenAttempt(db: Db, orderId: string, resources: readonly string[]) {
   const [attempts, next_check_at] = await Promise.all([
     listAttempts(db, orderId),
-    findDue(db, left),
+    findNextAttempt(db, resources),
   ])
   const open = attempts.find(({ state }) => state === 'begun' || state === 'unknown')
   if (open === undefined) return null

@@ -1,5 +1,5 @@
 import type { Db } from '../../db/database.ts'
-import { withCode } from './desk.ts'
+import { withCode } from './read.ts'
 import { listBelow, type OrderFilters } from './read-queries.ts'
 import type { MerchantOrder } from './schema.ts'
 

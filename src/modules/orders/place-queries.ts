@@ -2,14 +2,8 @@ import { Type } from 'typebox'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
-import {
-  chargesInserted,
-  factColumns,
-  type NewCharge,
-  type NewEntry,
-  type WrittenFacts,
-} from './queries.ts'
-import type { ShipTo } from './schema.ts'
+import { chargesInserted, factColumns, type WrittenFacts } from './queries.ts'
+import type { NewCharge, NewEntry, ShipTo } from './schema.ts'
 
 export interface NewOrder {
   id: string

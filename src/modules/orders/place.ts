@@ -1,11 +1,20 @@
 import { refusing } from '../../db/constraints.ts'
-import type { Tx } from '../../db/database.ts'
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { StaleWorkError } from '../operations/service.ts'
 import * as queries from './place-queries.ts'
-import type { FactChange, NewCharge, NewEntry } from './queries.ts'
-import type { ChargeRow, OrderItem, OrderRow, WaitingOrder, WholeOrder } from './schema.ts'
+import type {
+  ChargeRow,
+  FactChange,
+  NewCharge,
+  NewEntry,
+  OrderItem,
+  OrderRow,
+  WaitingOrder,
+  WholeOrder,
+} from './schema.ts'
 import { withFacts, writtenFacts } from './service.ts'
 
-/** Writes an order that waits for its payment, and answers it as it would be read. */
+/** Writes an order that waits for its payment, and returns it as a read would. */
 export async function insertWaiting(
   tx: Tx,
   order: queries.NewOrder,
@@ -16,7 +25,7 @@ export async function insertWaiting(
   const entry = { type: 'created', actor: 'shopper', data: { total_cents, currency } }
   const { created_at, version } = await refusing(
     queries.insertOrder(tx, order, { items, charges, entry }),
-    // The key of an order is for ever, those of requests are forgotten after a month.
+    // An order keeps its key for ever; the keys of requests are deleted after a month.
     { orders_key: 'idempotency_key_reused' },
   )
   return {
@@ -50,7 +59,7 @@ const waitingRow = (
   payment_failure: null,
   processing_at: null,
   disputed: false,
-  busy: null,
+  busy: false,
   operation: null,
   q_ordered: items.reduce((sum, { quantity }) => sum + quantity, 0),
   q_cancelled: 0,
@@ -98,14 +107,7 @@ const chargeRow = (order_id: string, charge: NewCharge): ChargeRow => ({
   card_fingerprint: charge.card_fingerprint ?? null,
 })
 
-/** Somebody has changed the order since it was written. What is known of it is to be read again. */
-export class MovedError extends Error {
-  constructor() {
-    super('the order has been changed since it was written')
-  }
-}
-
-/** What the gateway said makes of an order that waits, of its status and of its charges. */
+/** The order, its status and its charges after the gateway's reply to its payment. */
 export function settled(
   { order, items, charges }: WholeOrder,
   facts: FactChange,
@@ -138,7 +140,7 @@ function settledCharge(charge: ChargeRow, paid: queries.CardOutcome): ChargeRow 
   }
 }
 
-/** Writes that down, in one statement. `version` is null under the order's lock. */
+/** Writes the settled order, in one statement. `version` is null under the order's lock. */
 export async function writeSettled(
   tx: Tx,
   order: OrderRow,
@@ -146,5 +148,9 @@ export async function writeSettled(
   { card, entry, version }: { card: queries.CardOutcome; entry: NewEntry; version: string | null },
 ): Promise<void> {
   const written = { ...writtenFacts(order, facts), card, entry, version }
-  if ((await queries.settleOrder(tx, order.id, written)) === 0) throw new MovedError()
+  if ((await queries.settleOrder(tx, order.id, written)) === 0) throw new StaleWorkError()
 }
+
+/** Takes the store's next order number, in a commit of its own, so that no order waits for another. */
+export const takeOrderNumber = async (db: TenantDb): Promise<number> =>
+  (await queries.takeNumber(db)).last_number

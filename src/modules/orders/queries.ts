@@ -2,7 +2,14 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
-import { ChargeRow, OrderItem, OrderRow, type Tender } from './schema.ts'
+import {
+  ChargeRow,
+  type FactChange,
+  type NewCharge,
+  type NewEntry,
+  OrderItem,
+  OrderRow,
+} from './schema.ts'
 import type { Derived } from './status.ts'
 
 /** What the merchant sees of an order. The shopper sees less of the same. */
@@ -19,7 +26,7 @@ export const orderColumns = sql`
 
 const rowColumns = sql`
   ${orderColumns}, o.ip, o.referral_code, o.pricing, o.risk, o.payment, o.payment_failure, o.processing_at,
-  o.disputed_at is not null as disputed, o.operation_lease_until > now() as busy, o.operation,
+  o.disputed_at is not null as disputed, o.operation_id is not null as busy, o.operation,
   q.q_ordered, q.q_cancelled, q.q_shipped, q.q_delivered`
 
 const quantities = sql`
@@ -29,19 +36,6 @@ const quantities = sql`
                   coalesce(sum(i.delivered_quantity), 0)::int as q_delivered
              from order_items i
             where i.tenant_ref = o.tenant_ref and i.order_id = o.id) as q`
-
-export interface NewCharge {
-  charge_id: string
-  tender: Tender
-  amount_cents: number
-  currency: string
-  gateway?: ChargeRow['gateway']
-  card_brand?: string | null
-  card_last4?: string | null
-  card_fingerprint?: string | null
-  gift_card_id?: string | null
-  gift_card_last4?: string | null
-}
 
 export const chargesInserted = (tx: Tx, orderId: string, charges: readonly NewCharge[]) => sql`
     insert into charges (tenant_ref, charge_id, order_id, tender, status, amount_cents, currency,
@@ -71,16 +65,7 @@ export const captureCharge = (
            vault_id = coalesce(${given.vault_id ?? null}, vault_id)
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
 
-export const setChargeStatus = (
-  tx: Tx,
-  chargeId: string,
-  status: 'pending' | 'authorized' | 'voided' | 'failed',
-) =>
-  tx.run(sql`
-    update charges set status = ${status}
-     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
-
-/** How often a customer has bought here. What was cancelled was never sent, and all of it given back. */
+/** How many orders a customer has placed. Cancelled orders do not count. */
 export const countPlaced = (db: Db, customerRef: string) =>
   db.one(
     Type.Object({ total: Type.Integer() }),
@@ -129,20 +114,6 @@ export const listCharges = (db: Db, orderId: string) =>
      order by created_at, tender = 'card', tender = 'gift_card', charge_id`,
   )
 
-/** The facts that a step may change. What is left out stays. */
-export interface FactChange {
-  payment?: string
-  payment_failure?: string | null
-  captured_cents?: number
-  refunded_cents?: number
-  placed_at?: string | null
-  processing_at?: string | null
-  cancelled_at?: string | null
-  cancel_reason?: string | null
-  disputed_at?: string | null
-  hold?: { reason: string; by: string; at: string } | null
-}
-
 export interface WrittenFacts {
   facts: FactChange
   derived: Derived
@@ -181,12 +152,6 @@ export const writeFacts = (tx: Tx, id: string, written: WrittenFacts) =>
     update orders
        set ${factColumns(written)}
      where tenant_ref = ${tx.tenant} and id = ${id}`)
-
-export interface NewEntry {
-  type: string
-  actor: string
-  data?: Record<string, unknown>
-}
 
 export const insertTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
   tx.run(sql`

@@ -4,14 +4,15 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText, readTimestamp } from '../../kernel/query.ts'
 import { PageOf, Params, ref, Timestamp } from '../../kernel/schema.ts'
-import { DisputeChange, NewHold, NewNote } from './change-schema.ts'
-import * as desk from './desk.ts'
-import { setDispute } from './dispute-money.ts'
+import { holdOrder, noteOrder, processOrder, setTestFlag } from './annotate.ts'
 import { exportCsv } from './export.ts'
+import { list, listOfCustomer, read, readForShopper, readTimeline } from './read.ts'
 import type { OrderFilters } from './read-queries.ts'
 import {
   FulfillmentStatus,
   MerchantOrder,
+  NewHold,
+  NewNote,
   Note,
   OrderDetail,
   OrderStatus,
@@ -22,8 +23,8 @@ import {
 } from './schema.ts'
 import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
 
-const read = 'read:own_orders'
-const manage = 'manage:own_orders'
+const READ = 'read:own_orders'
+const MANAGE = 'manage:own_orders'
 const tags = ['merchant-orders']
 
 const FILTERS = {
@@ -45,7 +46,7 @@ const FILTERS = {
 
 const BOOLEANS = ['true', 'false'] as const
 
-/** No text that anybody looks for is longer. */
+/** Longer search texts are cut. */
 const Q_LENGTH_MAX = 200
 
 function readFilters(query: unknown): OrderFilters {
@@ -73,14 +74,14 @@ const OneOrder = Type.Object({ order: ref(MerchantOrder) })
 export const merchantRoutes: Routes = async (app) => {
   await listRoutes(app)
   await readRoutes(app)
-  await deskRoutes(app)
+  await annotateRoutes(app)
 }
 
 const listRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/orders',
     {
-      config: { scope: read, query: { ...FILTERS, ...PAGE_QUERY } },
+      config: { scope: READ, query: { ...FILTERS, ...PAGE_QUERY } },
       schema: {
         operationId: 'listOrders',
         tags,
@@ -88,13 +89,13 @@ const listRoutes: Routes = async (app) => {
         response: { 200: PageOf('orders', ref(MerchantOrder)) },
       },
     },
-    ({ db, query }) => desk.list(db, readFilters(query), readPage(query)),
+    ({ db, query }) => list(db, readFilters(query), readPage(query)),
   )
 
   app.get(
     '/v1/merchant/orders/export.csv',
     {
-      config: { scope: read, query: FILTERS },
+      config: { scope: READ, query: FILTERS },
       schema: {
         operationId: 'exportOrders',
         tags,
@@ -113,7 +114,7 @@ const listRoutes: Routes = async (app) => {
 }
 
 const readRoutes: Routes = async (app) => {
-  const config = { scope: read, failures: ['order_not_found'] } as const
+  const config = { scope: READ, failures: ['order_not_found'] } as const
 
   app.get(
     '/v1/merchant/orders/:id',
@@ -127,7 +128,7 @@ const readRoutes: Routes = async (app) => {
         response: { 200: OrderDetail },
       },
     },
-    ({ db, params }) => desk.read(db, params.id),
+    ({ db, params }) => read(db, params.id),
   )
 
   app.get(
@@ -142,15 +143,15 @@ const readRoutes: Routes = async (app) => {
         response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
       },
     },
-    ({ db, params }) => desk.readTimeline(db, params.id),
+    ({ db, params }) => readTimeline(db, params.id),
   )
 }
 
-const deskRoutes: Routes = async (app) => {
+const annotateRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/orders/:id/notes',
     {
-      config: { scope: manage, failures: ['order_not_found'] },
+      config: { scope: MANAGE, failures: ['order_not_found'] },
       schema: {
         operationId: 'noteOrder',
         tags,
@@ -161,7 +162,7 @@ const deskRoutes: Routes = async (app) => {
       },
     },
     async ({ db, actor, params, body }, reply) => {
-      const note = await desk.addNote(db, actor, params.id, body.note)
+      const note = await noteOrder(db, actor, params.id, body.note)
       return reply.code(201).send({ note })
     },
   )
@@ -169,7 +170,7 @@ const deskRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/orders/:id/hold',
     {
-      config: { scope: manage, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
+      config: { scope: MANAGE, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
       schema: {
         operationId: 'holdOrder',
         tags,
@@ -184,14 +185,14 @@ const deskRoutes: Routes = async (app) => {
       },
     },
     async ({ db, actor, params, body }) => ({
-      order: await desk.hold(db, actor, params.id, body.reason),
+      order: await holdOrder(db, actor, params.id, body.reason),
     }),
   )
 
   app.post(
     '/v1/merchant/orders/:id/process',
     {
-      config: { scope: manage, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
+      config: { scope: MANAGE, failures: ['order_not_found', 'order_busy', 'invalid_transition'] },
       schema: {
         operationId: 'processOrder',
         tags,
@@ -200,7 +201,7 @@ const deskRoutes: Routes = async (app) => {
         response: { 200: OneOrder },
       },
     },
-    async ({ db, actor, params }) => ({ order: await desk.process(db, actor, params.id) }),
+    async ({ db, actor, params }) => ({ order: await processOrder(db, actor, params.id) }),
   )
 }
 
@@ -220,8 +221,7 @@ export const storefrontRoutes: Routes = async (app) => {
         response: { 200: ShopperDetail },
       },
     },
-    ({ db, params, query }) =>
-      desk.readForShopper(db, params.orderId, readText(query, 'customer_ref')),
+    ({ db, params, query }) => readForShopper(db, params.orderId, readText(query, 'customer_ref')),
   )
 
   app.get(
@@ -236,7 +236,7 @@ export const storefrontRoutes: Routes = async (app) => {
         response: { 200: PageOf('orders', ref(StorefrontOrder)) },
       },
     },
-    ({ db, params, query }) => desk.listOfCustomer(db, params.customer_ref, readPage(query)),
+    ({ db, params, query }) => listOfCustomer(db, params.customer_ref, readPage(query)),
   )
 }
 
@@ -255,29 +255,7 @@ export const operatorRoutes: Routes = async (app) => {
       },
     },
     async ({ db, actor, params, body }) => ({
-      order: await desk.setTestFlag(db, actor, params.id, body.is_test),
-    }),
-  )
-  app.post(
-    '/v1/stores/:tenant/orders/:id/dispute',
-    {
-      config: {
-        failures: [
-          ...(['unknown_tenant', 'order_not_found', 'order_busy', 'invalid_transition'] as const),
-          'amount_exceeds_refundable',
-        ],
-      },
-      schema: {
-        operationId: 'setOrderDispute',
-        tags: ['operator'],
-        summary: "Say that an order's payment is disputed, or how that has ended.",
-        params: Params('tenant', 'id'),
-        body: DisputeChange,
-        response: { 200: OneOrder },
-      },
-    },
-    async ({ db, actor, params, body }) => ({
-      order: await setDispute(db, actor, params.id, body),
+      order: await setTestFlag(db, actor, params.id, body.is_test),
     }),
   )
 }

@@ -161,7 +161,7 @@ export const OrderRow = Type.Object({
   processing_at: Nullable(Timestamp),
   disputed: Type.Boolean(),
   /** An edit, a cancellation or a release is under way. */
-  busy: Nullable(Type.Boolean()),
+  busy: Type.Boolean(),
   /** What that operation means to do, for whoever has to end it. */
   operation: Nullable(OpenObject),
   q_ordered: Type.Integer(),
@@ -273,3 +273,42 @@ export const ShopperDetail = Type.Object({
   refunds: Type.Array(ref(OrderRefund)),
   fulfillments: Type.Array(OpenObject),
 })
+
+export const NewNote = Type.Object({ note: Type.String({ minLength: 1, maxLength: 5_000 }) })
+
+export const NewHold = Type.Object({
+  reason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 }))),
+})
+
+/** Facts of an order to change. A fact that is left out stays. */
+export interface FactChange {
+  payment?: string
+  payment_failure?: string | null
+  captured_cents?: number
+  refunded_cents?: number
+  placed_at?: string | null
+  processing_at?: string | null
+  cancelled_at?: string | null
+  cancel_reason?: string | null
+  disputed_at?: string | null
+  hold?: { reason: string; by: string; at: string } | null
+}
+
+export interface NewCharge {
+  charge_id: string
+  tender: Tender
+  amount_cents: number
+  currency: string
+  gateway?: ChargeRow['gateway']
+  card_brand?: string | null
+  card_last4?: string | null
+  card_fingerprint?: string | null
+  gift_card_id?: string | null
+  gift_card_last4?: string | null
+}
+
+export interface NewEntry {
+  type: string
+  actor: string
+  data?: Record<string, unknown>
+}

@@ -1,19 +1,20 @@
 import { allOf } from '../../db/all-of.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { SYSTEM } from '../../platform/audit.ts'
-import { isShopper, requireFree, underWayOf } from './operations.ts'
+import { insertNote } from './note-queries.ts'
 import * as queries from './queries.ts'
-import {
-  type ChargeRow,
-  MERCHANT_HOLD,
-  MerchantOrder,
-  type OrderCharge,
-  type OrderRefund,
-  type OrderRow,
-  type RefundRow,
-  StorefrontOrder,
+import * as refundQueries from './refund-queries.ts'
+import type {
+  ChargeRow,
+  FactChange,
+  NewCharge,
+  NewEntry,
+  Note,
+  OrderItem,
+  OrderRow,
+  RefundRow,
 } from './schema.ts'
 import {
   type Action,
@@ -21,12 +22,11 @@ import {
   allowedActions,
   deriveStatus,
   type OrderFacts,
+  type Wait,
+  waitOf,
 } from './status.ts'
 
-export { listCharges, listItems, orderColumns } from './queries.ts'
-export { listRefunds } from './refund-queries.ts'
-
-/** What the status is derived from. Fulfilments have rows of their own once they exist. */
+/** The facts that the status is derived from. */
 export const factsOf = (order: OrderRow): OrderFacts => ({
   total_cents: order.total_cents,
   captured_cents: order.captured_cents,
@@ -41,7 +41,6 @@ export const factsOf = (order: OrderRow): OrderFacts => ({
   q_cancelled: order.q_cancelled,
   q_shipped: order.q_shipped,
   q_delivered: order.q_delivered,
-  open_fulfillments: 0,
 })
 
 export async function get(db: Db, id: string): Promise<OrderRow> {
@@ -55,19 +54,88 @@ export const countPlaced = async (db: Db, customerRef: string): Promise<number> 
   (await queries.countPlaced(db, customerRef)).total
 
 /**
- * The order, under its lock: nobody else changes it before this transaction ends. Read by a statement
- * of its own, since one that has waited for the lock shows the lines as they were before.
+ * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for the
+ * lock would show the lines as they were before the wait.
  */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
   const [, order] = await allOf([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
   return order
 }
 
-/** What may be done with the order now, beside all that is under way. */
+export const listCharges = (db: Db, orderId: string): Promise<ChargeRow[]> =>
+  queries.listCharges(db, orderId)
+
+export const listItems = (db: Db, orderId: string): Promise<OrderItem[]> =>
+  queries.listItems(db, orderId)
+
+/** Of one order, the oldest first. */
+export const listRefunds = (db: Db, orderId: string): Promise<RefundRow[]> =>
+  refundQueries.listRefunds(db, orderId)
+
+export async function getRefund(db: Db, refundId: string): Promise<RefundRow> {
+  const refund = await refundQueries.findRefund(db, refundId)
+  if (refund === null) throw new Error('the refund is gone')
+  return refund
+}
+
+/** What is left of a charge: neither refunded nor reserved for a refund. */
+export const leftOn = ({ captured_cents, refunded_cents }: ChargeRow): number =>
+  captured_cents - refunded_cents
+
+export const refundableOf = (charges: readonly ChargeRow[]): number => sum(charges.map(leftOn))
+
+/** Adds an entry to what happened to an order. It cannot be erased: no words of a person belong here. */
+export const addToTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
+  queries.insertTimeline(tx, orderId, entry)
+
+/** Writes charges of an order that are not captured yet. */
+export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewCharge[]) =>
+  queries.insertCharges(tx, orderId, charges)
+
+/** Marks a charge as captured. */
+export const captureCharge = (
+  tx: Tx,
+  chargeId: string,
+  captured: Parameters<typeof queries.captureCharge>[2],
+) => queries.captureCharge(tx, chargeId, captured)
+
+/** Ends the charges of an order that were never captured. */
+export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
+  queries.endCharges(tx, orderId, status)
+
+/** Whether this payment was disputed before, or an operator has said so of the order. */
+export const wasDisputed = async (tx: Tx, orderId: string, attemptId: string): Promise<boolean> =>
+  (await queries.findDisputed(tx, orderId, attemptId)) !== null
+
+/** Adds a note, which only the merchant sees and which an erasure removes. */
+export const addNote = (
+  tx: Tx,
+  orderId: string,
+  note: Pick<Note, 'note' | 'actor'>,
+): Promise<Note> => insertNote(tx, orderId, note)
+
+/** What is under way at an order, which an action may have to wait for. */
+export function underWayOf(order: OrderRow, pendingRefunds = 0): Wait[] {
+  const isPaying = order.captured_cents === 0 && ['pending', 'unknown'].includes(order.payment)
+  const waits: Wait[] = []
+  if (isPaying && order.status === 'pending_payment') waits.push('payment')
+  if (order.busy) waits.push('operation')
+  if (pendingRefunds > 0) waits.push('refund')
+  return waits
+}
+
+export const busy = () => new ApiError('order_busy', { headers: { 'retry-after': '2' } })
+
+/** Refuses an action that has to wait for what is under way. */
+export function requireFree(order: OrderRow, action: Action, pendingRefunds = 0): void {
+  if (waitOf(action, underWayOf(order, pendingRefunds)) !== undefined) throw busy()
+}
+
+/** Which actions are possible now. */
 export const allowedOf = (order: OrderRow, pendingRefunds = 0): Allowed =>
   allowedActions(factsOf(order), underWayOf(order, pendingRefunds))
 
-/** Refuses what has to wait, and what the order's facts do not allow; says what they do. */
+/** Refuses an action that has to wait or that the order's facts do not allow, and names what they do. */
 export function requireAllowed(order: OrderRow, action: Action, pendingRefunds = 0): void {
   requireFree(order, action, pendingRefunds)
   const { allowed, refused } = allowedOf(order, pendingRefunds)
@@ -79,7 +147,7 @@ export function requireAllowed(order: OrderRow, action: Action, pendingRefunds =
 }
 
 /** The order as it is once these facts hold, with the status that follows from them. */
-export function withFacts(order: OrderRow, facts: queries.FactChange, at: string): OrderRow {
+export function withFacts(order: OrderRow, facts: FactChange, at: string): OrderRow {
   const { hold, disputed_at, ...plain } = facts
   const changed: OrderRow = {
     ...order,
@@ -95,77 +163,27 @@ export function withFacts(order: OrderRow, facts: queries.FactChange, at: string
 }
 
 /** Writes facts down, with an order that `withFacts` has made of them. */
-export const writeFacts = (tx: Tx, after: OrderRow, facts: queries.FactChange) =>
+export const writeFacts = (tx: Tx, after: OrderRow, facts: FactChange) =>
   queries.writeFacts(tx, after.id, writtenFacts(after, facts))
 
 /** The same, for a statement that writes more than that. */
-export const writtenFacts = (after: OrderRow, facts: queries.FactChange) => ({
+export const writtenFacts = (after: OrderRow, facts: FactChange) => ({
   facts,
   derived: deriveStatus(factsOf(after)),
   at: after.updated_at,
 })
 
 /**
- * Writes down what has become of an order, and the status that follows from it. Called under the
- * order's lock, with the order as it was read there; answers it as it is now.
+ * Writes changed facts and the status that follows from them. Called under the order's lock, with the
+ * order as it was read there; returns the order as it is now.
  */
 export async function change(
   tx: Tx,
   order: OrderRow,
-  facts: queries.FactChange,
+  facts: FactChange,
   at: string = new Date().toISOString(),
 ): Promise<OrderRow> {
   const after = withFacts(order, facts, at)
   await writeFacts(tx, after, facts)
   return after
 }
-
-const SHOPPERS = Object.keys(StorefrontOrder.properties) as (keyof StorefrontOrder)[]
-const MERCHANTS = Object.keys(MerchantOrder.properties) as (keyof MerchantOrder)[]
-
-const pick = <T extends object, K extends keyof T>(from: T, names: readonly K[]) =>
-  Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
-
-/** An order as its shopper sees it. What a merchant holds it for, and who does, is not for them. */
-export const forShopper = (order: OrderRow | MerchantOrder): StorefrontOrder => {
-  const { hold } = order
-  const isMerchants = hold !== null && hold.by !== SYSTEM.name
-  const shown = isMerchants ? { ...hold, reason: MERCHANT_HOLD, by: 'merchant' } : hold
-  return pick({ ...order, hold: shown }, SHOPPERS)
-}
-
-/** An order as its merchant sees it. */
-export const forMerchant = (order: OrderRow): MerchantOrder => pick(order, MERCHANTS)
-
-/** A charge without what only the gateway and we need to know. */
-export const shownCharge = (charge: ChargeRow): OrderCharge => ({
-  charge_id: charge.charge_id,
-  tender: charge.tender,
-  amount_cents: charge.amount_cents,
-  captured_cents: charge.captured_cents,
-  refunded_cents: charge.refunded_cents,
-  currency: charge.currency,
-  status: charge.status,
-  card: charge.card,
-  gift_card_last4: charge.gift_card_last4,
-})
-
-/** A refund without what only the gateway and we need to know. */
-export function shownRefund({ actor: _, tenders, items, ...refund }: RefundRow): OrderRefund {
-  const given =
-    refund.status === 'succeeded' ? tenders.filter(({ status }) => status === 'succeeded') : tenders
-  return {
-    ...refund,
-    tenders: given.map(({ charge_id, tender, amount_cents }) => ({
-      charge_id,
-      tender,
-      amount_cents,
-    })),
-    // Of what was given back only in part no units count.
-    items: given.length < tenders.length ? [] : items,
-  }
-}
-
-/** A refund as the shopper sees it: a merchant's words for it are the merchant's own. */
-export const refundForShopper = (refund: RefundRow): OrderRefund =>
-  isShopper(refund.actor) ? shownRefund(refund) : { ...shownRefund(refund), reason: null }

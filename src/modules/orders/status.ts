@@ -1,6 +1,8 @@
+import { OPERATIONS } from '../operations/table.ts'
+
 /**
- * An order's status is derived from what is known of its money, its goods and its holds, and never
- * set by hand. Pure: whoever locks the order gathers the facts.
+ * The status of an order. It is derived from the facts about its money, its units and its holds, and
+ * never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
 
 export const ORDER_STATUSES = [
@@ -41,46 +43,48 @@ export const FULFILLMENT_STATUSES = [
 ] as const
 export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number]
 
-/** No action and no news leads out of these. What is refunded can still be cancelled. */
+/** No action and no event leads out of these. A refunded order can still be cancelled. */
 export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
 
 export interface OrderFacts {
   total_cents: number
-  /** Over all tenders, less what an edit or a cancelled quantity gave back (an adjustment). */
+  /** Over all tenders, less the adjustments of edits and cancelled quantities. */
   captured_cents: number
-  /** Refunds that have succeeded. Adjustments are not among them. */
+  /** Refunds that have succeeded, without adjustments. */
   refunded_cents: number
   placed_at: string | null
   cancelled_at: string | null
-  /** Set by hand, by `/process` or an export; fulfilments count by themselves. */
+  /** Set by `/process`; an open fulfilment means the same. */
   processing_at: string | null
-  /** A merchant, a dispute or the risk check holds the order back. */
+  /** A merchant, a dispute or the fraud check holds the order. */
   live_hold: boolean
-  /** A chargeback is open. */
+  /** A dispute is open. */
   disputed: boolean
-  /** How the last attempt to pay stands. `failed` is final: declined, refused or expired. */
+  /** The state of the last payment. `failed` is final: declined, refused or expired. */
   payment: 'none' | 'pending' | 'unknown' | 'authorized' | 'captured' | 'failed'
   q_ordered: number
   q_cancelled: number
   q_shipped: number
   q_delivered: number
-  /** Fulfilments that are made and not yet shipped. */
-  open_fulfillments: number
+  /** Fulfilments that are not yet shipped. Absent while orders have none. */
+  open_fulfillments?: number
 }
 
-/** An order that a coupon or a gift made free has nothing to capture. */
+/** An order with a total of zero has nothing to capture. */
 const isPaid = (facts: OrderFacts): boolean =>
   facts.captured_cents > 0 || (facts.total_cents === 0 && facts.placed_at !== null)
 
-/** The units that are still wanted. */
+/** Units that are ordered and not cancelled. */
 const openQuantity = (facts: OrderFacts): number => facts.q_ordered - facts.q_cancelled
 
+const openFulfillments = ({ open_fulfillments = 0 }: OrderFacts): number => open_fulfillments
+
 const isInHand = (facts: OrderFacts): boolean =>
-  facts.open_fulfillments > 0 || facts.processing_at !== null
+  openFulfillments(facts) > 0 || facts.processing_at !== null
 
 type Rule = readonly [status: OrderStatus, holds: (facts: OrderFacts) => boolean]
 
-/** The first that holds decides, and where none does, the order is placed. */
+/** The first rule that holds decides. Where none holds, the order is placed. */
 const RULES: readonly Rule[] = [
   ['cancelled', (f) => f.cancelled_at !== null],
   ['payment_failed', (f) => !isPaid(f) && f.payment === 'failed'],
@@ -97,7 +101,7 @@ const RULES: readonly Rule[] = [
 
 export interface Derived {
   status: OrderStatus
-  /** Which rule decided, from 1 to 12, for whoever asks why. */
+  /** The rule that decided, from 1 to 12, for `explain`. */
   rule: number
   payment_status: PaymentStatus
   fulfillment_status: FulfillmentStatus
@@ -153,6 +157,19 @@ export const ACTIONS = [
 ] as const
 export type Action = (typeof ACTIONS)[number]
 
+/**
+ * Actions that have a route: those of the operations, and two that move no money. The others wait for
+ * fulfilment and returns; no answer offers them until then.
+ */
+export const OFFERED: readonly Action[] = ACTIONS.filter(
+  (action) =>
+    action === 'hold' ||
+    action === 'process' ||
+    Object.values(OPERATIONS).some(({ actions }) =>
+      (actions as readonly string[]).includes(action),
+    ),
+)
+
 type Guard = readonly [reason: string, holds: (facts: OrderFacts) => boolean]
 
 const nothingShipped: Guard = ['already_shipped', (f) => f.q_shipped === 0]
@@ -160,7 +177,7 @@ const someShipped: Guard = ['nothing_shipped', (f) => f.q_shipped > 0]
 const someUnshipped: Guard = ['nothing_unshipped', (f) => f.q_shipped < openQuantity(f)]
 const captured: Guard = ['not_captured', (f) => f.captured_cents > 0]
 
-/** What may be under way at an order: the last refund is one that leaves nothing to be given back. */
+/** What may be under way at an order. The last refund is one that leaves nothing to refund. */
 export type Wait = 'payment' | 'operation' | 'refund' | 'last_refund'
 
 const UNDER_WAY: Record<Wait, string> = {
@@ -171,7 +188,7 @@ const UNDER_WAY: Record<Wait, string> = {
 }
 
 interface Condition {
-  /** What must have ended before. */
+  /** What must have ended before the action. */
   after: readonly Wait[]
   from: readonly OrderStatus[]
   guards: readonly Guard[]
@@ -188,7 +205,7 @@ const OPEN: readonly OrderStatus[] = [
   'partially_refunded',
 ]
 
-/** From which status each action may be taken, after what, and what else must hold. */
+/** From which status each action is possible, after what, and which guards must hold. */
 const CONDITIONS: Record<Action, Condition> = {
   hold: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   release: {
@@ -206,7 +223,7 @@ const CONDITIONS: Record<Action, Condition> = {
   },
   fulfill: { after: ALONE, from: OPEN, guards: [someUnshipped] },
   ship: { after: ALONE, from: OPEN, guards: [someUnshipped] },
-  // What a carrier has brought is brought, whatever became of the money or of the rest.
+  // A delivered parcel is delivered, whatever happened to the money or to the other units.
   deliver: {
     after: [],
     from: ['shipped', 'partially_shipped', 'partially_refunded', 'refunded', 'on_hold'],
@@ -215,14 +232,14 @@ const CONDITIONS: Record<Action, Condition> = {
   cancel_fulfillment: {
     after: ALONE,
     from: ['processing', 'partially_shipped', 'partially_refunded', 'on_hold'],
-    guards: [['no_open_fulfillment', (f) => f.open_fulfillments > 0]],
+    guards: [['no_open_fulfillment', (f) => openFulfillments(f) > 0]],
   },
   recall: {
     after: [],
     from: ['shipped', 'partially_shipped', 'partially_refunded'],
     guards: [['nothing_to_recall', (f) => f.q_delivered < f.q_shipped]],
   },
-  // Also once all was given back: until then its stock is owed, and its coupon used.
+  // Also a refunded order: until it is cancelled its stock stays reserved and its coupon used.
   cancel: {
     after: ALL_SETTLED,
     from: ['pending_payment', 'placed', 'processing', 'on_hold', 'partially_refunded', 'refunded'],
@@ -233,7 +250,7 @@ const CONDITIONS: Record<Action, Condition> = {
     from: ['partially_shipped', 'partially_refunded'],
     guards: [someShipped, someUnshipped],
   },
-  // What is only authorised can be taken or let go of, and not changed.
+  // An authorised payment can be captured or voided, but not changed.
   edit: {
     after: ALL_SETTLED,
     from: ['placed', 'processing', 'on_hold'],
@@ -243,7 +260,7 @@ const CONDITIONS: Record<Action, Condition> = {
       ['not_captured', (f) => f.placed_at !== null],
     ],
   },
-  // Before anything was captured there is nothing to wait for, but nothing to give back.
+  // Before a capture there is nothing to wait for, and nothing to refund.
   refund: {
     after: [...ALONE, 'last_refund'],
     from: [...OPEN, 'on_hold', 'shipped', 'delivered'],
@@ -258,19 +275,23 @@ const CONDITIONS: Record<Action, Condition> = {
 
 export interface Allowed {
   allowed: Action[]
-  /** The others, each with the first thing that stands in its way. */
+  /** The others, each with the first reason against it. */
   refused: { action: Action; reason: string }[]
 }
 
-/** What of all that is under way keeps an action waiting; undefined where nothing does. */
+/** What an action has to wait for; undefined where nothing. */
 export const waitOf = (action: Action, underWay: readonly Wait[]): Wait | undefined =>
   CONDITIONS[action].after.find((wait) => underWay.includes(wait))
 
-/** What may be done with the order now, and why not what may not. */
-export function allowedActions(facts: OrderFacts, underWay: readonly Wait[] = []): Allowed {
+/** Which of the offered actions are possible now, and why the others are not. */
+export function allowedActions(
+  facts: OrderFacts,
+  underWay: readonly Wait[] = [],
+  offered: readonly Action[] = OFFERED,
+): Allowed {
   const { status } = deriveStatus(facts)
   const answer: Allowed = { allowed: [], refused: [] }
-  for (const action of ACTIONS) {
+  for (const action of offered) {
     const { from, guards } = CONDITIONS[action]
     const wait = waitOf(action, underWay)
     const failed = guards.find(([, holds]) => !holds(facts))

@@ -1,7 +1,7 @@
 import type { Action, OrderStatus } from './status.ts'
 
-/** What happens to an order without anybody acting on it. */
-export type News =
+/** What happens to an order without an action: replies of gateways, disputes, time. */
+export type OrderEvent =
   | 'checkout'
   | 'approve'
   | 'decline'
@@ -15,12 +15,12 @@ export type News =
   | 'win_dispute'
   | 'lose_dispute'
 
-export type Trigger = Action | News
+export type Trigger = Action | OrderEvent
 
 export interface Transition {
-  /** Rows of one number belong together. */
+  /** Rows with the same number belong together. */
   row: number
-  /** None: the order does not exist yet. */
+  /** Empty: the order does not exist yet. */
   from: readonly OrderStatus[]
   trigger: Trigger
   to: readonly OrderStatus[] | 'same'
@@ -35,7 +35,7 @@ const HELD_FROM: readonly OrderStatus[] = [
 const CAPTURED: readonly OrderStatus[] = [...HELD_FROM, 'on_hold', 'shipped', 'delivered']
 const REFUNDS: readonly OrderStatus[] = ['partially_refunded', 'refunded']
 
-/** Every way from one status to another. The status is derived; this is what it is held against. */
+/** Every change of status that is allowed. The status is derived; tests compare it with this table. */
 export const TRANSITIONS: readonly Transition[] = [
   { row: 1, from: [], trigger: 'checkout', to: ['pending_payment'] },
   { row: 2, from: ['pending_payment'], trigger: 'approve', to: ['placed'] },
@@ -45,7 +45,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 6, from: ['pending_payment'], trigger: 'find_approved', to: ['placed'] },
   { row: 7, from: ['pending_payment'], trigger: 'find_nothing', to: ['payment_failed'] },
   { row: 8, from: ['payment_failed'], trigger: 'find_late', to: 'same' },
-  // An order goes back to where it was held.
+  // A released order returns to the status it was held in.
   { row: 9, from: ['on_hold'], trigger: 'release', to: HELD_FROM },
   { row: 10, from: ['on_hold'], trigger: 'reject', to: ['cancelled'] },
   { row: 10, from: ['on_hold'], trigger: 'expire_authorization', to: ['cancelled'] },
@@ -61,14 +61,14 @@ export const TRANSITIONS: readonly Transition[] = [
     to: ['shipped'],
   },
   { row: 16, from: ['shipped', 'partially_shipped'], trigger: 'deliver', to: ['delivered'] },
-  // What was sent may have arrived already.
+  // The parcels that were sent may have arrived already.
   {
     row: 17,
     from: ['partially_shipped'],
     trigger: 'cancel_remaining',
     to: ['shipped', 'delivered'],
   },
-  // The rest was all that had not been given back.
+  // The cancelled rest was all that had not been refunded.
   { row: 17, from: ['partially_refunded'], trigger: 'cancel_remaining', to: ['refunded'] },
   {
     row: 18,
@@ -78,7 +78,7 @@ export const TRANSITIONS: readonly Transition[] = [
   },
   { row: 19, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: ['cancelled'] },
   { row: 20, from: ['placed', 'processing', 'on_hold'], trigger: 'edit', to: 'same' },
-  // What is held stays held while some of its money goes back.
+  // A held order stays held while it is refunded in part.
   { row: 21, from: CAPTURED, trigger: 'refund', to: ['partially_refunded'] },
   { row: 22, from: CAPTURED, trigger: 'refund', to: ['refunded'] },
   {
@@ -91,8 +91,8 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 24, from: ['shipped', 'delivered'], trigger: 'dispute', to: 'same' },
   { row: 25, from: ['on_hold'], trigger: 'win_dispute', to: HELD_FROM },
   { row: 25, from: CAPTURED, trigger: 'lose_dispute', to: REFUNDS },
-  // Beyond the 25: a parcel that was lost or called back is unshipped again, and a hold that its
-  // shipping had outrun holds again.
+  // Beyond the 25: a parcel that was lost or recalled is unshipped again, and a hold that came after
+  // shipping takes effect again.
   {
     row: 26,
     from: ['shipped', 'partially_shipped'],
@@ -102,7 +102,7 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 26, from: ['partially_refunded'], trigger: 'recall', to: ['on_hold'] },
 ]
 
-/** Whether the table knows the way. To stay where one is needs none. */
+/** Whether the table allows the change. To keep the status is always allowed. */
 export function permits(from: OrderStatus, trigger: Trigger, to: OrderStatus): boolean {
   if (from === to) return true
   return TRANSITIONS.some(

@@ -60,7 +60,7 @@ export interface DayRecord {
 /**
  * A payment gateway. Every call resolves within its deadline and none rejects: what cannot be known
  * is `unknown` (or `unreachable`), and then only a lookup may tell. No call is repeated by itself.
- * Only one that is `guarded` rejects, and then nothing was sent.
+ * Only a fenced one rejects, and then nothing was sent.
  */
 export interface Gateway {
   readonly name: GatewayName
@@ -201,16 +201,16 @@ export function isPart(lookup: Lookup, amount_cents: number): boolean {
   return cents > 0 && cents < amount_cents
 }
 
-/** Gives such a part back. Then the card had not enough; and until then nobody can say how it ends. */
-export async function returnPart(
+/** Reverses a partial payment. Reversed, it counts as declined for lack of funds; else it is unknown. */
+export async function reversePart(
   gateway: Gateway,
   lookup: Lookup,
   { ref, currency }: { ref: string; currency: string },
 ): Promise<GatewayResult> {
   const { txn_id, card } = lookup
   const what = { ref, txn_id: txn_id ?? '', amount_cents: standing(lookup), currency }
-  const back = await giveBack(gateway, what)
-  return back.outcome === 'approved' ? resultOf('202', { txn_id, card }) : unknownResult()
+  const reversed = await reversePayment(gateway, what)
+  return reversed.outcome === 'approved' ? resultOf('202', { txn_id, card }) : unknownResult()
 }
 
 /** A failed charge is never read as an approval, whatever code the record has. */
@@ -218,14 +218,14 @@ const failureCode = (code: string | null): string =>
   code === null || meaningOf(code).outcome === 'approved' ? '200' : code
 
 /**
- * The same gateway for whoever may be overtaken at the work: nothing that moves money is sent unless
- * `still` says, by not throwing, that the work is still theirs. What it remembers anybody may ask.
+ * The same gateway, which calls `assertHeld` before every request that moves money. It throws where
+ * another process has taken the operation over; then nothing is sent. Lookups need no check.
  */
-export function guarded(gateway: Gateway, still: () => Promise<void>): Gateway {
+export function fencedGateway(gateway: Gateway, assertHeld: () => Promise<void>): Gateway {
   const guard =
     <What>(send: (what: What) => Promise<GatewayResult>) =>
     async (what: What): Promise<GatewayResult> => {
-      await still()
+      await assertHeld()
       return send(what)
     }
   return {
@@ -239,8 +239,8 @@ export function guarded(gateway: Gateway, still: () => Promise<void>): Gateway {
   }
 }
 
-/** Takes a whole payment back: voids it, or refunds it where it is settled already. */
-export async function giveBack(gateway: Gateway, what: Part): Promise<GatewayResult> {
+/** Reverses a whole payment: voids it, or refunds it where it is settled already. */
+export async function reversePayment(gateway: Gateway, what: Part): Promise<GatewayResult> {
   const voided = await gateway.void(what)
   return voided.reason === 'already_settled' ? gateway.refund(what) : voided
 }

@@ -1,18 +1,10 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
-import {
-  AccountRow,
-  Attempt,
-  Discrepancy,
-  type GatewayName,
-  type GatewayResult,
-  type NewAttempt,
-  type NewDiscrepancy,
-} from './schema.ts'
+import { AccountRow, Discrepancy, type GatewayName, type NewDiscrepancy } from './schema.ts'
 
 const Total = Type.Object({ total: Type.Integer() })
 
@@ -71,119 +63,6 @@ export const useAccount = (
            credentials_at = coalesce(excluded.credentials_at, kept.credentials_at),
            hint = case when excluded.credentials is null then kept.hint else excluded.hint end
     returning gateway, in_use, credentials, hint, updated_at`,
-  )
-
-const attemptFacts = sql`
-  order_id, kind, gateway, amount_cents, currency, charge_id, parent_txn_id, state, txn_id,
-  auth_code, avs, cvv, code, reason, fraud_signal, vault_id, card, checks, created_at, closed_at`
-
-export const insertAttempt = (tx: Tx, a: NewAttempt) =>
-  tx.run(sql`
-    insert into payment_attempts
-           (tenant_ref, id, order_id, kind, gateway, amount_cents, currency, charge_id,
-            parent_txn_id)
-    values (${tx.tenant}, ${a.id}, ${a.order_id}, ${a.kind}, ${a.gateway}, ${a.amount_cents},
-            ${a.currency}, ${a.charge_id ?? null}, ${a.parent_txn_id ?? null})`)
-
-export const findAttempt = (db: Db, id: string) =>
-  db.maybe(
-    Attempt,
-    sql`
-    select id, ${attemptFacts}
-      from payment_attempts
-     where tenant_ref = ${db.tenant} and id = ${id}`,
-  )
-
-export const listAttempts = (db: Db, order_id: string) =>
-  db.many(
-    Attempt,
-    sql`
-    select id, ${attemptFacts}
-      from payment_attempts
-     where tenant_ref = ${db.tenant} and order_id = ${order_id}
-     order by created_at, id`,
-  )
-
-export const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
-  db.run(sql`
-    update payment_attempts set ${assignments}
-     where tenant_ref = ${db.tenant} and id = ${id} and state in (${from})`)
-
-export const open = sql`'begun', 'unknown'`
-
-/** A refund has no use for a kept card, and may end when its customer has long been erased. */
-export const facts = (r: GatewayResult) => sql`
-  txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
-  cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
-  vault_id = case when kind <> 'refund' then ${r.vault_id}::text end, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
-
-export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
-  updateAttempt(
-    tx,
-    id,
-    open,
-    sql`state = ${result.outcome}, closed_at = now(), next_check_at = null, ${facts(result)}`,
-  )
-
-export const markNotFound = (tx: Tx, id: string) =>
-  updateAttempt(
-    tx,
-    id,
-    open,
-    sql`state = 'not_found', closed_at = now(), next_check_at = now() + interval '50 seconds'`,
-  )
-
-export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
-  updateAttempt(
-    tx,
-    id,
-    sql`'approved', 'not_found', ${open}`,
-    sql`state = 'voided', closed_at = coalesce(closed_at, now()), next_check_at = null,
-        txn_id = coalesce(${result?.txn_id ?? null}, txn_id)`,
-  )
-
-/** What nobody has heard the end of. */
-export const attemptQueue = defineQueue({
-  table: sql`payment_attempts`,
-  due: sql`next_check_at`,
-  columns: attemptFacts,
-  shape: Attempt,
-})
-
-/** Those of them that were given up, and may have been approved all the same. */
-export const lateQueue = defineQueue({
-  table: sql`payment_attempts`,
-  due: sql`next_check_at`,
-  only: sql`state = 'not_found'`,
-  columns: attemptFacts,
-  shape: Attempt,
-})
-
-export const endCheck = (db: Db, lease: Lease) =>
-  attemptQueue.settle(db, lease, sql`checks = checks + 1`)
-
-/** The gateway could not be asked: 1, 5 and 30 minutes after it began, then every half hour. */
-export const deferCheck = (db: Db, lease: Lease) =>
-  attemptQueue.settle(
-    db,
-    lease,
-    sql`checks = checks + 1,
-        next_check_at = greatest(
-          now() + interval '10 seconds',
-          case checks when 0 then created_at + interval '1 minute'
-                      when 1 then created_at + interval '5 minutes'
-                      when 2 then created_at + interval '30 minutes'
-                      else now() + interval '30 minutes' end)`,
-  )
-
-/** Still nothing: asked once more five minutes after it began, and then no more. */
-export const watchOn = (db: Db, lease: Lease) =>
-  attemptQueue.settle(
-    db,
-    lease,
-    sql`checks = checks + 1,
-        next_check_at = case when now() < closed_at + interval '290 seconds'
-                             then closed_at + interval '290 seconds' end`,
   )
 
 /**
@@ -289,3 +168,9 @@ export const countDiscrepancies = (db: Db, onlyOpen: boolean) =>
       from payment_discrepancies
      where tenant_ref = ${db.tenant} ${unresolved(onlyOpen)}`,
   )
+
+export const resolveUnknown = (tx: Tx, attempt_id: string) =>
+  tx.run(sql`
+    update payment_discrepancies set resolved_at = now()
+     where tenant_ref = ${tx.tenant} and problem = 'outcome_unknown' and ref = ${attempt_id}
+       and resolved_at is null`)

@@ -3,6 +3,7 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { listUnsettled } from './by-hand.ts'
 import { Discrepancy, PaymentSettings, SettingsChange, SimCharge, Unsettled } from './schema.ts'
 import * as payments from './service.ts'
 
@@ -79,7 +80,7 @@ export const operatorRoutes =
           response: { 200: PageOf('payments', ref(Unsettled)) },
         },
       },
-      ({ db, query }) => payments.listUnsettled(db, readPage(query)),
+      ({ db, query }) => listUnsettled(db, readPage(query)),
     )
 
     app.get(

@@ -1,46 +1,13 @@
-import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
+import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
-import type { Lease } from '../../platform/leases.ts'
-import { type Gateway, guarded, unreachable } from './gateway.ts'
-import * as hasten from './hasten-queries.ts'
-import * as lateQueries from './late-queries.ts'
+import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
 import * as queries from './queries.ts'
-import type {
-  AccountRow,
-  GatewayName,
-  GatewayResult,
-  NewAttempt,
-  PaymentSettings,
-  Reason,
-  SettingsChange,
-  Silence,
-} from './schema.ts'
+import type { AccountRow, GatewayName, PaymentSettings, SettingsChange, Silence } from './schema.ts'
 import * as simQueries from './sim-queries.ts'
 import { openSimulated } from './simulated.ts'
-
-export { closeByHand, isTxnTaken, listUnsettled } from './by-hand.ts'
-export { type Card, readCard, readSource } from './card.ts'
-export { shownReason } from './codes.ts'
-export {
-  type Charge,
-  closedResult,
-  type Gateway,
-  giveBack,
-  guarded,
-  isPart,
-  resultOfLookup,
-  returnPart,
-  type ShipTo,
-  type Source,
-  stands,
-  wasNotSent,
-} from './gateway.ts'
-export { hastenChecks } from './hasten-queries.ts'
-export { endWatch } from './late-queries.ts'
-export { attemptQueue, findAttempt, lateQueue, listAttempts } from './queries.ts'
 
 export interface PaymentDeps {
   /** Where the simulated gateway keeps its books, on a handle of its own. */
@@ -118,10 +85,10 @@ const knowing = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway =
   },
 })
 
-/** For work under a lease: every gateway of it asks `still` before it sends anything. */
-export const whileHeld = (payments: Payments, still: () => Promise<void>): Payments => ({
+/** The same payments, whose gateways call `assertHeld` before every request that moves money. */
+export const fencedPayments = (payments: Payments, assertHeld: () => Promise<void>): Payments => ({
   ...payments,
-  forStore: async (...of) => guarded(await payments.forStore(...of), still),
+  forStore: async (...of) => fencedGateway(await payments.forStore(...of), assertHeld),
 })
 
 const sealContext = (db: Db, gateway: GatewayName) => `payment account ${db.tenant}/${gateway}`
@@ -205,62 +172,6 @@ const essence = ({ gateway, account, credential_hint }: PaymentSettings) => ({
   account,
   credential_hint,
 })
-
-/**
- * Writes down that a gateway is about to be asked, before it is. Whatever becomes of this process,
- * the attempt is due ten seconds later, and somebody asks the gateway what became of it.
- */
-export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
-  queries.insertAttempt(tx, attempt)
-
-/**
- * Writes down how it ended, and answers whether that was news: false where the attempt was closed
- * already, by the reconciler or by the call itself. An approval that is no news must be given back
- * unless the attempt stands as approved. An unknown result leaves it open.
- */
-export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
-  if (result.outcome === 'unknown') return (await hasten.markUnknown(tx, id)) === 1
-  return (await queries.closeAttempt(tx, id, result)) === 1
-}
-
-/** The gateway did not say. It is asked in ten seconds. */
-export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
-  (await hasten.markUnknown(db, id)) === 1
-
-/**
- * Writes down that it is about to be voided and why, before the gateway is asked to. From then on the
- * void may be on its way, whatever becomes of this process: whoever takes it up goes on with that.
- */
-export const markUndone = async (db: Db, id: string, reason: Reason): Promise<boolean> =>
-  (await hasten.markUndone(db, id, reason)) === 1
-
-/** The gateway has never heard of it: failed, and watched for 5 minutes for a late approval. */
-export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
-  (await queries.markNotFound(tx, id)) === 1
-
-/** It was given up, and has happened all the same. */
-export const closeLate = async (tx: Tx, id: string, result: GatewayResult): Promise<boolean> =>
-  (await lateQueries.closeLate(tx, id, result)) === 1
-
-/** Whether somebody is to be told of it now: when it begins, and then once a day. */
-export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
-  (await lateQueries.noteAlert(db, id)) === 1
-
-/** What it moved was taken back by a void. */
-export const markVoided = async (
-  tx: Tx,
-  id: string,
-  result: GatewayResult | null = null,
-): Promise<boolean> => (await queries.markVoided(tx, id, result)) === 1
-
-/** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
-export const endCheck = (tx: Tx, lease: Lease) => queries.endCheck(tx, lease)
-
-/** The gateway could not be asked: later again. */
-export const deferCheck = (db: Db, lease: Lease) => queries.deferCheck(db, lease)
-
-/** A failed attempt of which there is still no trace: asked about once more, then no longer. */
-export const watchOn = (db: Db, lease: Lease) => queries.watchOn(db, lease)
 
 /** Where the gateway's record and ours differ, newest first. */
 export async function listDiscrepancies(db: Db, onlyOpen: boolean, page: Page) {

@@ -102,7 +102,7 @@ export async function erase(
   db: TenantDb,
   { actor, claim }: { actor: audit.Actor; claim: idempotency.WonClaim },
   wanted: { customer_ref: string; confirm: string },
-): Promise<idempotency.Answer> {
+): Promise<idempotency.StoredAnswer> {
   if (claim.recoveryPoint !== idempotency.STARTED) return resume(deps, db, claim)
   const { customer_ref } = wanted
   const subject = { tenant: db.tenant, customer_ref }
@@ -143,7 +143,7 @@ export async function resume(
   { customersKey }: Pick<Erasing, 'customersKey'>,
   db: TenantDb,
   started: idempotency.WonClaim,
-): Promise<idempotency.Answer> {
+): Promise<idempotency.StoredAnswer> {
   let claim = started
   if (claim.resourceId === null) throw new Error('an erasure that was begun has a row')
   const erasure = await queries.findErasure(db, claim.resourceId)
@@ -207,7 +207,7 @@ async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,
   { erasure, subject, gone }: { erasure: ErasureRow; subject: Subject; gone: Gone },
-): Promise<idempotency.Answer> {
+): Promise<idempotency.StoredAnswer> {
   const { customer_ref, emails } = subject
   const { pseudonym, id } = erasure
   for (const subscription of await subscriptions.eraseCustomer(tx, customer_ref, pseudonym)) {

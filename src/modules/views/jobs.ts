@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { eachOf, eachStore } from '../../platform/each-store.ts'
-import { giveBack } from '../../platform/idempotency.ts'
-import { listStale, takeStale } from '../../platform/idempotency-upkeep.ts'
+import { freeKey } from '../../platform/idempotency.ts'
+import { listDueStores, takeDue } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { ERASE, resume } from './erase.ts'
 import { ExportTooLargeError, makeCopy } from './export.ts'
@@ -65,13 +65,13 @@ export async function resumeErasures(
   { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const tenants = await listStale(database.global, [ERASE])
+  const tenants = await listDueStores(database.global, [ERASE])
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
-    const taken = await takeStale(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
+    const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
     return eachOf(taken, async (claim) => {
       // One that never began has done nothing, and is its caller's to repeat.
-      if (!(await giveBack(db, claim))) await resume({ customersKey }, db, claim)
+      if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)
       return 1
     })
   }

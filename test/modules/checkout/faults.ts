@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc, { type GeneratorValue } from 'fast-check'
-import { cancel } from '../../../src/modules/orders/cancel-money.ts'
-import { edit } from '../../../src/modules/orders/edit-money.ts'
-import { refund } from '../../../src/modules/orders/refund-money.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import {
   notSent,
   refused,
@@ -11,9 +10,9 @@ import {
   unreachable,
 } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import type { WonClaim } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
+import { cancel, edit, refund } from '../../harness/operations.ts'
 import { APPROVED, type CheckoutApp, cart, type OddGateway, type Shop } from './setup.ts'
 
 /**

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import * as orders from '../../../src/modules/orders/refund-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
+import * as operations from '../../harness/operations.ts'
 import { cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })
@@ -35,7 +35,7 @@ test('a refund that was given up and has gone through all the same', async (t) =
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const wish = { by: 'merchant', body: { amount_cents } } as const
     const begun = run(db, claim, (held) =>
-      orders.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
+      operations.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
     )
     await assert.rejects(begun, { code: 'payment_unconfirmed' })
     await app.abandon()
@@ -134,17 +134,17 @@ test('a refund that was given up and has gone through all the same', async (t) =
     const id = await place()
     const { ref, txn_id } = await giveUp(id, 300)
     await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
-    const busy = (until: string) =>
+    const setBusy = (isBusy: boolean) =>
       app.superuser.query(
-        `update orders set operation_lease_token = ${until === 'null' ? 'null' : 'gen_random_uuid()'},
-                operation_lease_until = ${until}, operation = ${until === 'null' ? 'null' : `'{}'`}
+        `update orders set operation_id = ${isBusy ? 'gen_random_uuid()' : 'null'},
+                operation = ${isBusy ? `'{}'` : 'null'}
           where id = $1`,
         [id],
       )
-    await busy(`now() + interval '1 minute'`)
+    await setBusy(true)
     await app.watchLate()
     assert.equal((await read(id)).order.refunded_cents, 0)
-    await busy('null')
+    await setBusy(false)
     await app.watchLate()
     assert.equal((await read(id)).order.refunded_cents, 300)
     await app.assertAddsUp()
@@ -170,12 +170,12 @@ test('a refund that was given up and has gone through all the same', async (t) =
         assert.deepEqual(app.alerts, [])
       }
       const at = async (point: string) => {
-        if (point === 'refund-promised') await late()
+        if (point === 'refund-begun') await late()
       }
       const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
       const wish = { by: 'merchant', body: { amount_cents: 1_900 } } as const
       const other = await run(db, claim, (held) =>
-        orders.refund(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+        operations.refund(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
       )
       assert.match(other.body, /refund_failed/)
       await app.watchLate()

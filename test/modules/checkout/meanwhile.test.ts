@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { eraseOrders } from '../../../src/modules/orders/customer-service.ts'
-import { edit } from '../../../src/modules/orders/edit-money.ts'
-import { refund } from '../../../src/modules/orders/refund-money.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
-import { readCard } from '../../../src/modules/payments/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { until } from '../../harness/eventually.ts'
+import { edit, refund } from '../../harness/operations.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
 
@@ -103,7 +102,7 @@ test('of two who change one order at once, whoever looked before the other was d
       app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome })
     assert.equal((await say('opened')).status, 200)
     const at = async (point: string) => {
-      if (point !== 'refund-promised') return
+      if (point !== 'refund-begun') return
       const lost = await say('lost')
       assert.deepEqual([lost.status, lost.body.error?.code], [409, 'order_busy'], lost.text)
     }
@@ -171,7 +170,7 @@ test('of two who change one order at once, whoever looked before the other was d
       const { id } = bought.order
       const unit = { items: [{ order_item_id: bought.items[0].id, quantity: 1 }] }
       const at = async (point: string) => {
-        if (point !== 'refund-promised') return
+        if (point !== 'refund-begun') return
         const last = await ask(id, 'refunds', unit)
         assert.equal(last.body.refund?.amount_cents, 1_083, last.text)
       }

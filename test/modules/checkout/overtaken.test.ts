@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { release } from '../../../src/modules/checkout/release-money.ts'
 import type { CheckoutDeps } from '../../../src/modules/checkout/service.ts'
-import { cancel } from '../../../src/modules/orders/cancel-money.ts'
-import { edit } from '../../../src/modules/orders/edit-money.ts'
-import type { Asked } from '../../../src/modules/orders/operations.ts'
-import { refund } from '../../../src/modules/orders/refund-money.ts'
+import type { Caller } from '../../../src/modules/operations/schema.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
-import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
+import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
+import { cancel, edit, refund, release } from '../../harness/operations.ts'
 import {
   APPROVED,
   addVariant,
@@ -41,7 +39,7 @@ interface Act {
   after: string
   /** The calls that move money. */
   calls: readonly ('refund' | 'void' | 'sale' | 'capture')[]
-  begin(deps: CheckoutDeps, asked: Asked, bought: Bought): Promise<KeptAnswer>
+  begin(deps: CheckoutDeps, asked: Caller, bought: Bought): Promise<StoredAnswer>
   /** The same wish by somebody else, under a key of its own. */
   verb: string
   body(bought: Bought): object | undefined
@@ -136,7 +134,7 @@ test('a caller that was overtaken', async (t) => {
     verb: 'refunds',
     body: () => ({ amount_cents }),
   })
-  const GIVES_BACK = { before: ['refund-promised', 'refund-sent'], after: 'refund-answered' }
+  const GIVES_BACK = { before: ['refund-begun', 'refund-sent'], after: 'refund-answered' }
   const ACTS: Record<string, Act> = {
     'a refund of a part': { ...refundOf(300), ...GIVES_BACK, calls: ['refund'], net: 1_700 },
     'a refund of everything': { ...refundOf(2_000), ...GIVES_BACK, calls: ['void'], net: 0 },

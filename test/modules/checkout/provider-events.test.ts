@@ -66,7 +66,7 @@ test("a provider's event", async (t) => {
       [order, seconds],
     )
     await superuser.query(
-      `update idempotency_keys set lease_until = now() + make_interval(secs => $2)
+      `update idempotency_keys set next_attempt_at = now() + make_interval(secs => $2)
         where resource_id = $1`,
       [order, claimSeconds],
     )
@@ -77,7 +77,7 @@ test("a provider's event", async (t) => {
       order,
     )
     const { claim } = await one(
-      'select lease_until <= now() as claim from idempotency_keys where resource_id = $1',
+      'select next_attempt_at <= now() as claim from idempotency_keys where resource_id = $1',
       order,
     )
     return { attempt, claim }
@@ -131,7 +131,7 @@ test("a provider's event", async (t) => {
       const refund = await one('select refund_id from refunds where order_id = $1', order)
       const due = async () =>
         one(
-          `select k.lease_until <= now() as claim, r.status, o.refunded_cents
+          `select k.next_attempt_at <= now() as claim, r.status, o.refunded_cents
            from refunds as r
            join idempotency_keys as k on k.resource_id = r.refund_id
            join orders as o on o.id = r.order_id
@@ -139,7 +139,7 @@ test("a provider's event", async (t) => {
           refund.refund_id,
         )
       await superuser.query(
-        `update idempotency_keys set lease_until = now() + interval '5 minutes'
+        `update idempotency_keys set next_attempt_at = now() + interval '5 minutes'
         where resource_id = $1`,
         [refund.refund_id],
       )

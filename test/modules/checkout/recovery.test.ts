@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { readCard } from '../../../src/modules/payments/card.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
-import { readCard } from '../../../src/modules/payments/service.ts'
+import { DUE_NOW } from '../../harness/operations.ts'
 import {
   APPROVED,
   addVariant,
@@ -320,7 +321,7 @@ test('a checkout that was left undone', async (t) => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
     await app.superuser.query(
-      `update idempotency_keys set resource_id = gen_random_uuid(), lease_until = now() where key = $1`,
+      `update idempotency_keys set resource_id = gen_random_uuid(), ${DUE_NOW} where key = $1`,
       [key],
     )
     const before = app.alerts.length
@@ -340,7 +341,7 @@ test('a checkout that was left undone', async (t) => {
     }
     assert.equal(app.alerts.length, before + 2, 'and once a day')
     await app.superuser.query(
-      `update idempotency_keys k set resource_id = o.id, lease_until = now() from orders o where k.key = $1 and o.idempotency_key = k.key`,
+      `update idempotency_keys k set resource_id = o.id, ${DUE_NOW} from orders o where k.key = $1 and o.idempotency_key = k.key`,
       [key],
     )
     await app.reconcile()

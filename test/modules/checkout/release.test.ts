@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
-import { expireHeld } from '../../../src/modules/checkout/resume-money.ts'
+import { expireHold } from '../../../src/modules/checkout/operations.ts'
 import { neverSeen, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { essence } from '../../harness/refusals.ts'
@@ -256,7 +256,7 @@ test('an order that is held', async (t) => {
     const id = await held({ card: cardOf('5431111111111111') })
     assert.equal((await release(id)).status, 200)
     const db = app.runtime.workerDatabase.tenant('acme')
-    assert.equal(await expireHeld(openCheckout(app.runtime), db, id), null)
+    assert.equal(await expireHold(openCheckout(app.runtime), db, id), null)
     const { order } = await read(id)
     assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
   })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { resolve } from '../../../src/modules/checkout/resolve-money.ts'
+import { resolvePayment } from '../../../src/modules/checkout/resolve.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
 import { refused, unreachable } from '../../../src/modules/payments/gateway.ts'
-import { readCard } from '../../../src/modules/payments/service.ts'
 import { mute, openMuteApp, SEEN, txnOf } from './mute.ts'
 import {
   APPROVED,
@@ -339,7 +339,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     })
     const actor = { name: 'operator', correlationId: null }
     const said = { ...(await paid(attempt)), outcome: 'approved' as const }
-    await assert.rejects(resolve(deps, db, actor, attempt, said), killed)
+    await assert.rejects(resolvePayment(deps, db, actor, attempt, said), killed)
     assert.equal((await read(id)).order.status, 'pending_payment')
     await app.abandon()
     assert.equal(await app.reconcile(), 1)

@@ -4,21 +4,16 @@ import type { TestContext } from 'node:test'
 import type pg from 'pg'
 import type { TenantDb } from '../../../src/db/database.ts'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
-import { place, resume } from '../../../src/modules/checkout/money.ts'
-import { release } from '../../../src/modules/checkout/release-money.ts'
 import type { CheckoutRequest } from '../../../src/modules/checkout/schema.ts'
-import { type Gateway, readSource } from '../../../src/modules/payments/service.ts'
+import { readSource } from '../../../src/modules/payments/card.ts'
+import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
-import {
-  type ClaimRequest,
-  type Answer as KeptAnswer,
-  STARTED,
-  type WonClaim,
-} from '../../../src/platform/idempotency.ts'
+import type { ClaimRequest, StoredAnswer, WonClaim } from '../../../src/platform/idempotency.ts'
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
 import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
+import { abandonAll, place, release } from '../../harness/operations.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -217,7 +212,7 @@ export async function openCheckoutApp(
     point: string,
     { tenant }: Shop,
     claim: ClaimRequest,
-    work: (at: (reached: string) => void, db: TenantDb, held: WonClaim) => Promise<KeptAnswer>,
+    work: (at: (reached: string) => void, db: TenantDb, held: WonClaim) => Promise<StoredAnswer>,
   ) => {
     const db = app.runtime.database.tenant(tenant)
     const at = (reached: string) => {
@@ -245,9 +240,7 @@ export async function openCheckoutApp(
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
       return crashAt(point, shop, claim, (at, db, held) =>
-        held.recoveryPoint === STARTED
-          ? place({ ...oddly(odd), at }, db, held, placing)
-          : resume({ ...oddly(odd), at }, db, held),
+        place({ ...oddly(odd), at }, db, held, placing),
       )
     },
     place({ tenant }, body, key, odd) {
@@ -255,11 +248,7 @@ export async function openCheckoutApp(
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
-      return run(db, claim, (held) =>
-        held.recoveryPoint === STARTED
-          ? place(oddly(odd), db, held, placing)
-          : resume(oddly(odd), db, held),
-      )
+      return run(db, claim, (held) => place(oddly(odd), db, held, placing))
     },
     release({ tenant }, orderId, key, odd) {
       const db = app.runtime.database.tenant(tenant)
@@ -275,9 +264,7 @@ export async function openCheckoutApp(
       )
     },
     async abandon() {
-      await superuser.query(
-        `update idempotency_keys set lease_until = now() where state = 'running'`,
-      )
+      await abandonAll(superuser)
     },
     oddly,
     reconcile: (odd) => jobs.reconcile(oddly(odd)),

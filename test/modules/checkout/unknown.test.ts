@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { notSent, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import type { Gateway } from '../../../src/modules/payments/service.ts'
 import {
   addVariant,
   cart,

@@ -32,6 +32,8 @@ export interface Choice {
   cents: number
 }
 
+const fulfillments = ({ open_fulfillments = 0 }: OrderFacts): number => open_fulfillments
+
 const open = (f: OrderFacts) => f.q_ordered - f.q_cancelled
 const upTo = (wanted: number, most: number) => Math.max(1, Math.min(wanted, most))
 
@@ -82,11 +84,11 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
   expire_authorization: cancelled,
   hold: (f) => ({ ...f, live_hold: true }),
   process: (f) => ({ ...f, processing_at: NOW }),
-  fulfill: (f) => ({ ...f, open_fulfillments: f.open_fulfillments + 1 }),
-  cancel_fulfillment: (f) => ({ ...f, open_fulfillments: f.open_fulfillments - 1 }),
+  fulfill: (f) => ({ ...f, open_fulfillments: fulfillments(f) + 1 }),
+  cancel_fulfillment: (f) => ({ ...f, open_fulfillments: fulfillments(f) - 1 }),
   ship: (f, { units }) => ({
     ...f,
-    open_fulfillments: Math.max(0, f.open_fulfillments - 1),
+    open_fulfillments: Math.max(0, fulfillments(f) - 1),
     q_shipped: f.q_shipped + upTo(units, open(f) - f.q_shipped),
   }),
   deliver: (f, { units }) => ({

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { cancel, cancelHeld, resumeCancel } from '../../../src/modules/orders/cancel-money.ts'
-import { edit, resumeEdit } from '../../../src/modules/orders/edit-money.ts'
-import type { Asked } from '../../../src/modules/orders/operations.ts'
+import { expireHold } from '../../../src/modules/checkout/operations.ts'
+import type { Caller } from '../../../src/modules/operations/schema.ts'
+import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
+import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'
+import { editOperation } from '../../../src/modules/order-changes/edit-money.ts'
+import { refundOperation } from '../../../src/modules/order-changes/refund-money.ts'
 import { listCharges } from '../../../src/modules/orders/queries.ts'
-import { refund, resumeRefund } from '../../../src/modules/orders/refund-money.ts'
-import type { OrderDeps } from '../../../src/modules/orders/words.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { neverSeen, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { type Gateway, readCard } from '../../../src/modules/payments/service.ts'
 import { endOfOrder } from '../../../src/modules/subscriptions/service.ts'
-import type { Answer as KeptAnswer } from '../../../src/platform/idempotency.ts'
+import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
+import { takeDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
-import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
 import type { Answer } from '../../harness/app.ts'
+import { abandonAll, cancel, DUE_NOW, edit, refund } from '../../harness/operations.ts'
 import {
   APPROVED,
   addVariant,
@@ -58,7 +61,7 @@ describe('an outcome that nobody knows', () => {
   const alerts: Record<string, unknown>[] = []
 
   /** The app's own gateway, which keeps silent about refunds and voids that it has made, or has not. */
-  const depsOf = (silence?: Silence, laterMs = 0): OrderDeps => {
+  const depsOf = (silence?: Silence, laterMs = 0): OrderChangeDeps => {
     const { payments, key } = desk.app.runtime
     const mute = (gateway: Gateway): Gateway => {
       const say = async (work: () => Promise<GatewayResult>) => {
@@ -87,7 +90,7 @@ describe('an outcome that nobody knows', () => {
     }
   }
 
-  const begin = (deps: OrderDeps, orderId: string, amount_cents: number) =>
+  const begin = (deps: OrderChangeDeps, orderId: string, amount_cents: number) =>
     run(db(), { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }, (claim) =>
       refund(deps, db(), { actor: ACTOR, claim }, orderId, {
         by: 'merchant',
@@ -95,7 +98,7 @@ describe('an outcome that nobody knows', () => {
       }),
     )
 
-  const beginCancel = (deps: OrderDeps, orderId: string) => {
+  const beginCancel = (deps: OrderChangeDeps, orderId: string) => {
     const wish = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
     const claim = { operation: 'cancel', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     return run(db(), claim, (held) =>
@@ -103,11 +106,19 @@ describe('an outcome that nobody knows', () => {
     )
   }
 
+  /** Cancels a held order as if its authorisation had lapsed; null where that cannot end yet. */
+  const expire = async (deps: OrderChangeDeps, orderId: string) => {
+    const lapse = `update charges set authorized_until = now() where order_id = $1
+                      and status = 'authorized'`
+    await desk.superuser.query(lapse, [orderId])
+    await abandonAll(desk.superuser)
+    const isEnded = await expireHold(deps, db(), orderId)
+    return isEnded ? (await desk.read(orderId)).order : null
+  }
+
   const takeAll = async (operation: string) => {
-    await desk.superuser.query(
-      `update idempotency_keys set lease_until = now() where state = 'running'`,
-    )
-    return takeStale(db(), { operations: [operation], limit: 10 })
+    await desk.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
+    return takeDue(db(), { operations: [operation], limit: 10 })
   }
 
   /** The one claim that somebody left. */
@@ -124,7 +135,7 @@ describe('an outcome that nobody knows', () => {
     assert.equal((await desk.read(order.id)).refunds[0].status, 'pending')
     const busy = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(busy.body.error.code, 'order_busy')
-    const answer = await resumeRefund(depsOf(), db(), await takeUp('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await takeUp('refund'))
     assert.equal(answer.status, 201, answer.body)
     assert.equal(await desk.net(order.id), 1_700)
     assert.equal((await desk.read(order.id)).order.refunded_cents, 300)
@@ -168,9 +179,7 @@ describe('an outcome that nobody knows', () => {
     const inMs = Date.parse(next_check_at) - Date.now()
     assert.ok(inMs > 0 && inMs <= 10_000, next_check_at)
 
-    await desk.superuser.query(`update idempotency_keys set lease_until = now() where key = $1`, [
-      key,
-    ])
+    await desk.superuser.query(`update idempotency_keys set ${DUE_NOW} where key = $1`, [key])
     const again = await checkout(desk.app, desk.shop, body, key)
     assert.equal(again.body.error.code, 'idempotency_in_progress', again.text)
     assert.equal((await explain(id)).facts.waiting_for.checks, 1)
@@ -195,7 +204,7 @@ describe('an outcome that nobody knows', () => {
     const more = await desk.merchant(order.id, 'refunds')
     assert.equal(more.body.error.code, 'not_refundable', more.text)
     assert.deepEqual(more.body.allowed, all.allowed)
-    for (const claim of await takeAll('refund')) await resumeRefund(depsOf(), db(), claim)
+    for (const claim of await takeAll('refund')) await refundOperation.resume(depsOf(), db(), claim)
     const after = await explain(order.id)
     assert.deepEqual(
       [after.busy, after.facts.waiting_for, after.allowed],
@@ -207,8 +216,14 @@ describe('an outcome that nobody knows', () => {
     const { order } = await desk.place()
     await assert.rejects(begin(depsOf('before'), order.id, 300), { code: 'payment_unconfirmed' })
     const early = await takeUp('refund')
-    await assert.rejects(resumeRefund(depsOf(), db(), early), { code: 'idempotency_in_progress' })
-    const answer = await resumeRefund(depsOf(undefined, LATER_MS), db(), await takeUp('refund'))
+    await assert.rejects(refundOperation.resume(depsOf(), db(), early), {
+      code: 'idempotency_in_progress',
+    })
+    const answer = await refundOperation.resume(
+      depsOf(undefined, LATER_MS),
+      db(),
+      await takeUp('refund'),
+    )
     assert.equal(answer.status, 409)
     assert.match(answer.body, /refund_failed/)
     const detail = await desk.read(order.id)
@@ -262,9 +277,9 @@ describe('an outcome that nobody knows', () => {
   test('of a crash before the gateway was asked gives nothing back, and nothing twice', async () => {
     const { order } = await desk.place()
     const crash = () => Promise.reject(new Error('killed'))
-    const at = (point: string) => (point === 'refund-promised' ? crash() : undefined)
+    const at = (point: string) => (point === 'refund-begun' ? crash() : undefined)
     await assert.rejects(begin({ ...depsOf(), at }, order.id, 300), /killed/)
-    await resumeRefund(depsOf(undefined, LATER_MS), db(), await takeUp('refund'))
+    await refundOperation.resume(depsOf(undefined, LATER_MS), db(), await takeUp('refund'))
     assert.equal(await desk.net(order.id), 2_000)
   })
 
@@ -273,7 +288,7 @@ describe('an outcome that nobody knows', () => {
     const at = (point: string) =>
       point === 'refund-answered' ? Promise.reject(new Error('killed')) : undefined
     await assert.rejects(begin({ ...depsOf(), at }, order.id, 2_000), /killed/)
-    const answer = await resumeRefund(depsOf(), db(), await takeUp('refund'))
+    const answer = await refundOperation.resume(depsOf(), db(), await takeUp('refund'))
     assert.equal(answer.status, 201, answer.body)
     assert.equal((await desk.read(order.id)).order.status, 'refunded')
     assert.equal(await desk.net(order.id), 0)
@@ -294,7 +309,7 @@ describe('an outcome that nobody knows', () => {
     assert.deepEqual([explained.busy, explained.allowed], [true, []])
     assert.equal(refusalOf(explained, 'ship'), 'order_busy')
     assert.equal(explained.facts.waiting_for.kind, 'refund')
-    const answer = await resumeCancel(depsOf(), db(), await takeUp('cancel'))
+    const answer = await cancelOperation.resume(depsOf(), db(), await takeUp('cancel'))
     assert.equal(answer.status, 200, answer.body)
     assert.equal((await desk.read(order.id)).order.status, 'cancelled')
     assert.equal(await desk.net(order.id), 0)
@@ -311,9 +326,8 @@ describe('an outcome that nobody knows', () => {
       void: async () => ({ ...refused, reason: 'already_settled' }),
       refund: async () => ({ ...refused, reason: 'invalid_state' }),
     })
-    const wanted = { order_id: order.id, reason: 'fraud', actor: 'system' } as const
     const keeping = { ...deps, payments: { ...deps.payments, forStore: keeps } }
-    const ended = await cancelHeld(keeping, db(), wanted)
+    const ended = await expire(keeping, order.id)
     assert.equal(ended?.status, 'cancelled')
     const [told, ...others] = alerts.splice(0)
     assert.deepEqual(others, [])
@@ -332,14 +346,13 @@ describe('an outcome that nobody knows', () => {
     const ban = { kind: 'email', value: 'away@bad.example', action: 'review', reason: 'a test' }
     await desk.shop.merchant.post('/v1/merchant/fraud/bans', ban)
     const { order } = await desk.place({ email: ban.value })
-    const wanted = { order_id: order.id, reason: 'expired', actor: 'system' } as const
     const cancelBy = (odd: Partial<Gateway>) => {
       const deps = depsOf()
       const forStore: typeof deps.payments.forStore = async (...of) => ({
         ...(await deps.payments.forStore(...of)),
         ...odd,
       })
-      return cancelHeld({ ...deps, payments: { ...deps.payments, forStore } }, db(), wanted)
+      return expire({ ...deps, payments: { ...deps.payments, forStore } }, order.id)
     }
     const away = async () => notSent()
     assert.equal(await cancelBy({ void: away }), null)
@@ -361,8 +374,7 @@ describe('an outcome that nobody knows', () => {
         ...(await deps.payments.forStore(...of)),
         ...odd,
       })
-      const wanted = { order_id, reason: 'expired', actor: 'system' } as const
-      return cancelHeld({ ...deps, payments: { ...deps.payments, forStore } }, db(), wanted)
+      return expire({ ...deps, payments: { ...deps.payments, forStore } }, order_id)
     }
     const { order } = await desk.place({ email: ban.value })
     assert.equal(await cancelBy(order.id, { void: ill }), null)
@@ -396,7 +408,11 @@ describe('an outcome that nobody knows', () => {
   test('of a cancellation that failed leaves the order as it was', async () => {
     const { order } = await desk.place()
     await assert.rejects(beginCancel(depsOf('before'), order.id), { code: 'payment_unconfirmed' })
-    const answer = await resumeCancel(depsOf(undefined, LATER_MS), db(), await takeUp('cancel'))
+    const answer = await cancelOperation.resume(
+      depsOf(undefined, LATER_MS),
+      db(),
+      await takeUp('cancel'),
+    )
     assert.equal(answer.status, 409, answer.body)
     assert.equal(JSON.parse(answer.body).error.code, 'refund_failed')
     assert.equal((await desk.read(order.id)).order.status, 'placed')
@@ -416,7 +432,7 @@ describe('an outcome that nobody knows', () => {
     assert.equal((await desk.read(order.id)).order.total_cents, 2_000)
     const busy = await desk.shopper(order.id, 'edit', { edits, card: APPROVED })
     assert.equal(busy.body.error.code, 'order_busy')
-    await resumeEdit(depsOf(), db(), await takeUp('edit'))
+    await editOperation.resume(depsOf(), db(), await takeUp('edit'))
     const replayed = await desk.shopper(order.id, 'edit', body, key)
     assert.equal(replayed.status, 200, replayed.text)
     assert.equal(replayed.body.order.total_cents, 3_000)
@@ -431,7 +447,7 @@ describe('an outcome that nobody knows', () => {
     const edits = [{ order_item_id: items[0].id, quantity: 3 }]
     const unknown = await desk.shopper(order.id, 'edit', { edits, card: LOST_AFTER_CHARGE })
     assert.equal(unknown.status, 503, unknown.text)
-    await resumeEdit(depsOf(), db(), await takeUp('edit'))
+    await editOperation.resume(depsOf(), db(), await takeUp('edit'))
     const { order: held } = await desk.read(order.id)
     assert.deepEqual([held.status, held.hold.reason], ['on_hold', 'fraud_review'])
     assert.equal(await desk.net(order.id), 3_000)
@@ -442,7 +458,7 @@ describe('an outcome that nobody knows', () => {
     const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: LOST_BEFORE_CHARGE }
     const key = randomUUID()
     assert.equal((await desk.shopper(order.id, 'edit', body, key)).status, 503)
-    await resumeEdit(depsOf(undefined, LATER_MS), db(), await takeUp('edit'))
+    await editOperation.resume(depsOf(undefined, LATER_MS), db(), await takeUp('edit'))
     const replayed = await desk.shopper(order.id, 'edit', body, key)
     assert.equal(replayed.status, 402, replayed.text)
     assert.equal((await desk.read(order.id)).order.total_cents, 2_000)
@@ -454,7 +470,7 @@ describe('an outcome that nobody knows', () => {
     /** The points at which nothing has reached a gateway, and the one at which all has. */
     before: string[]
     after: string
-    begin(deps: OrderDeps, held: Asked, order: Bought): Promise<KeptAnswer>
+    begin(deps: OrderChangeDeps, held: Caller, order: Bought): Promise<StoredAnswer>
     /** What has become of the order then. */
     done: { status: string; total_cents: number; refunded_cents: number }
   }
@@ -464,7 +480,11 @@ describe('an outcome that nobody knows', () => {
     item: string
   }
 
-  const resumes = { refund: resumeRefund, cancel: resumeCancel, edit: resumeEdit }
+  const resumes = {
+    refund: refundOperation.resume,
+    cancel: cancelOperation.resume,
+    edit: editOperation.resume,
+  }
 
   const editTo =
     (quantity: number): Act['begin'] =>
@@ -478,7 +498,7 @@ describe('an outcome that nobody knows', () => {
   const ACTS: Record<string, Act> = {
     'a refund': {
       operation: 'refund',
-      before: ['refund-promised', 'refund-sent'],
+      before: ['refund-begun', 'refund-sent'],
       after: 'refund-answered',
       begin: (deps, held, { id }) =>
         refund(deps, db(), held, id, { by: 'merchant', body: { amount_cents: 2_000 } }),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { cancel, resumeCancel } from '../../../src/modules/orders/cancel-money.ts'
+import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
+import { takeDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
-import { takeStale } from '../../../src/platform/idempotency-upkeep.ts'
+import { cancel, DUE_NOW } from '../../harness/operations.ts'
 import { addVariant, enable } from '../checkout/setup.ts'
 import { type Desk, shareDesk } from './setup.ts'
 
@@ -122,12 +123,10 @@ describe('a subscription that an order has begun', () => {
       { code: 'payment_unconfirmed' },
     )
     assert.equal((await explained(id))[0].status, 'active')
-    await desk.superuser.query(
-      `update idempotency_keys set lease_until = now() where state = 'running'`,
-    )
-    const [taken] = await takeStale(db, { operations: ['cancel'], limit: 1 })
+    await desk.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
+    const [taken] = await takeDue(db, { operations: ['cancel'], limit: 1 })
     assert.ok(taken)
-    await resumeCancel(deps, db, taken)
+    await cancelOperation.resume(deps, db, taken)
     assert.equal((await explained(id))[0].status, 'cancelled')
     assert.equal((await eventsOf(subscription)).length, 1)
   })

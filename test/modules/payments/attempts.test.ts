@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { TenantDb, Tx } from '../../../src/db/database.ts'
-import * as payments from '../../../src/modules/payments/service.ts'
+import { attemptQueue } from '../../../src/modules/payments/attempt-queries.ts'
+import * as attempts from '../../../src/modules/payments/attempts.ts'
+import { resultOfLookup } from '../../../src/modules/payments/gateway.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
 import { begin, CARDS, chargeOf, openPaymentsApp } from './setup.ts'
-
-const { attemptQueue } = payments
 
 test('an attempt', async (t) => {
   const app = await openPaymentsApp(t)
@@ -14,10 +14,10 @@ test('an attempt', async (t) => {
   const worker = app.runtime.workerDatabase
   const { db, gateway } = await app.shop('acme')
   const within = <T>(of: TenantDb, work: (tx: Tx) => Promise<T>) => of.transaction('test', work)
-  const close = (id: string, result: Parameters<typeof payments.closeAttempt>[2]) =>
-    within(db, (tx) => payments.closeAttempt(tx, id, result))
+  const close = (id: string, result: Parameters<typeof attempts.closeAttempt>[2]) =>
+    within(db, (tx) => attempts.closeAttempt(tx, id, result))
   const get = async (id: string) => {
-    const attempt = await payments.findAttempt(db, id)
+    const attempt = await attempts.findAttempt(db, id)
     assert.ok(attempt)
     return attempt
   }
@@ -60,7 +60,7 @@ test('an attempt', async (t) => {
     await isAskedIn(id, 10)
     assert.equal((await get(id)).state, 'begun')
     assert.equal((await attemptQueue.takeFair(worker, { slots: 50 })).length, 0)
-    const [first] = await payments.listAttempts(db, order_id)
+    const [first] = await attempts.listAttempts(db, order_id)
     assert.equal(first?.id, id)
   })
 
@@ -77,8 +77,8 @@ test('an attempt', async (t) => {
     )
     assert.ok(closed.closed_at)
     await isAskedIn(id, null)
-    assert.equal(await payments.markUnknown(db, id), false)
-    assert.equal(await within(db, (tx) => payments.markNotFound(tx, id)), false)
+    assert.equal(await attempts.markUnknown(db, id), false)
+    assert.equal(await within(db, (tx) => attempts.markNotFound(tx, id)), false)
     assert.equal((await get(id)).state, 'approved')
   })
 
@@ -102,10 +102,10 @@ test('an attempt', async (t) => {
       await isAskedIn(id, 10)
       await age(id, 20)
       const due = await take(id)
-      const found = payments.resultOfLookup(await gateway.lookup({ ref: due.id }))
+      const found = resultOfLookup(await gateway.lookup({ ref: due.id }))
       await within(db, async (tx) => {
-        await payments.endCheck(tx, due)
-        assert.equal(await payments.closeAttempt(tx, due.id, found), true)
+        await attempts.endCheck(tx, due)
+        assert.equal(await attempts.closeAttempt(tx, due.id, found), true)
       })
       assert.equal((await get(id)).state, 'approved')
     },
@@ -124,12 +124,12 @@ test('an attempt', async (t) => {
         [999_999, 1_800],
       ] as const) {
         await age(id, old)
-        await payments.deferCheck(db, await take(id))
+        await attempts.deferCheck(db, await take(id))
         await isAskedIn(id, next, `when ${old} s old`)
         assert.equal((await get(id)).state, 'begun')
       }
       assert.equal((await get(id)).checks, 6)
-      await within(db, (tx) => payments.markNotFound(tx, id))
+      await within(db, (tx) => attempts.markNotFound(tx, id))
     },
   )
 
@@ -143,31 +143,31 @@ test('an attempt', async (t) => {
       const due = await take(id)
       assert.equal((await gateway.lookup({ ref: id })).found, 'no')
       await within(db, async (tx) => {
-        await payments.endCheck(tx, due)
-        assert.equal(await payments.markNotFound(tx, id), true)
+        await attempts.endCheck(tx, due)
+        assert.equal(await attempts.markNotFound(tx, id), true)
       })
       assert.equal((await get(id)).state, 'not_found')
       await isAskedIn(id, 50)
       const late = await gateway.sale(chargeOf(CARDS.approves))
       assert.equal(await close(id, late), false, 'an approval that comes late brings nothing back')
       await age(id, 60)
-      await payments.watchOn(db, await take(id))
+      await attempts.watchOn(db, await take(id))
       await isAskedIn(id, 240)
       await age(id, 300)
-      await payments.watchOn(db, await take(id))
+      await attempts.watchOn(db, await take(id))
       await isAskedIn(id, null)
     },
   )
 
   await t.test('whose late approval was voided is voided', async () => {
     const id = await begin(db)
-    await within(db, (tx) => payments.markNotFound(tx, id))
+    await within(db, (tx) => attempts.markNotFound(tx, id))
     await age(id, 60)
     const due = await take(id)
     const late = await gateway.authorize(chargeOf(CARDS.approves))
     await within(db, async (tx) => {
-      await payments.endCheck(tx, due)
-      assert.equal(await payments.markVoided(tx, id, late), true)
+      await attempts.endCheck(tx, due)
+      assert.equal(await attempts.markVoided(tx, id, late), true)
     })
     const { state, txn_id } = await get(id)
     assert.deepEqual([state, txn_id], ['voided', late.txn_id])
@@ -180,8 +180,8 @@ test('an attempt', async (t) => {
     const lost = await take(id)
     await superuser.query('update payment_attempts set lease_until = now() where id = $1', [id])
     const taken = await take(id)
-    await assert.rejects(payments.deferCheck(db, lost), LeaseLostError)
-    await payments.deferCheck(db, taken)
+    await assert.rejects(attempts.deferCheck(db, lost), LeaseLostError)
+    await attempts.deferCheck(db, taken)
   })
 
   await t.test('with an id that was used already is refused', async () => {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import * as attempts from '../../../src/modules/payments/attempts.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
+import { reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { createComparison } from '../../../src/modules/payments/jobs.ts'
-import * as payments from '../../../src/modules/payments/service.ts'
 import { startNmi } from '../../harness/nmi.ts'
 import { begin, CARDS, chargeOf, openPaymentsApp, type Shop } from './setup.ts'
 
@@ -67,7 +68,7 @@ test('the record of a day', async (t) => {
     await begin(db, { id, order_id, amount_cents, gateway: gateway.name })
     const result = await gateway.sale(charge)
     assert.equal(result.outcome, 'approved')
-    await db.transaction('test', (tx) => payments.closeAttempt(tx, id, result))
+    await db.transaction('test', (tx) => attempts.closeAttempt(tx, id, result))
     return { charge, txn_id: result.txn_id ?? '' }
   }
 
@@ -79,7 +80,7 @@ test('the record of a day', async (t) => {
     const declined = chargeOf(CARDS.poor)
     await begin(db, { id: declined.ref })
     const result = await gateway.sale(declined)
-    await db.transaction('test', (tx) => payments.closeAttempt(tx, declined.ref, result))
+    await db.transaction('test', (tx) => attempts.closeAttempt(tx, declined.ref, result))
     const refund = await begin(db, { kind: 'refund', amount_cents: 234, parent_txn_id: txn_id })
     const refunded = await gateway.refund({
       ref: refund,
@@ -87,7 +88,7 @@ test('the record of a day', async (t) => {
       amount_cents: 234,
       currency: 'USD',
     })
-    await db.transaction('test', (tx) => payments.closeAttempt(tx, refund, refunded))
+    await db.transaction('test', (tx) => attempts.closeAttempt(tx, refund, refunded))
     const open5126 = chargeOf(CARDS.silentAfter)
     await begin(db, { id: open5126.ref })
     await gateway.sale(open5126)
@@ -102,7 +103,7 @@ test('the record of a day', async (t) => {
     const failed = chargeOf(CARDS.approves, { amount_cents: 500 })
     await begin(shop.db, { id: failed.ref, order_id: failed.order_id, amount_cents: 500 })
     await shop.gateway.sale(failed)
-    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, failed.ref))
+    await shop.db.transaction('test', (tx) => attempts.markNotFound(tx, failed.ref))
     const differing = await pay(shop)
     await superuser.query('update payment_attempts set amount_cents = 1000 where id = $1', [
       differing.charge.ref,
@@ -110,7 +111,7 @@ test('the record of a day', async (t) => {
     const ghost = await begin(shop.db)
     const result = await shop.gateway.sale(chargeOf(CARDS.declines))
     await shop.db.transaction('test', (tx) =>
-      payments.closeAttempt(tx, ghost, { ...result, outcome: 'approved', txn_id: randomUUID() }),
+      attempts.closeAttempt(tx, ghost, { ...result, outcome: 'approved', txn_id: randomUUID() }),
     )
     const undone = await pay(shop)
     await shop.gateway.void({ txn_id: undone.txn_id })
@@ -155,13 +156,13 @@ test('the record of a day', async (t) => {
       currency: 'USD',
     })
     await db.transaction('test', async (tx) => {
-      await payments.closeAttempt(tx, id, captured)
-      await payments.closeAttempt(tx, held.ref, auth)
-      await payments.closeAttempt(tx, release, captured)
+      await attempts.closeAttempt(tx, id, captured)
+      await attempts.closeAttempt(tx, held.ref, auth)
+      await attempts.closeAttempt(tx, release, captured)
     })
     const late = await pay(shop)
     await gateway.void({ txn_id: late.txn_id })
-    await db.transaction('test', (tx) => payments.markVoided(tx, late.charge.ref))
+    await db.transaction('test', (tx) => attempts.markVoided(tx, late.charge.ref))
     assert.equal(await compare(shop), 0)
   })
 
@@ -173,7 +174,7 @@ test('the record of a day', async (t) => {
       [txn_id],
     )
     const { ref, amount_cents, currency } = charge
-    const back = await payments.giveBack(shop.gateway, { ref, txn_id, amount_cents, currency })
+    const back = await reversePayment(shop.gateway, { ref, txn_id, amount_cents, currency })
     assert.equal(back.outcome, 'approved')
     for (const state of ['voided', 'error', 'declined']) {
       const set = 'update payment_attempts set state = $2 where id = $1'
@@ -191,7 +192,7 @@ test('the record of a day', async (t) => {
     const part = { amount_cents: 234, currency: 'USD' }
     const ref = await begin(shop.db, { kind: 'refund', parent_txn_id: txn_id, amount_cents: 234 })
     const refunded = await shop.gateway.refund({ ref, txn_id, ...part })
-    await shop.db.transaction('test', (tx) => payments.closeAttempt(tx, ref, refunded))
+    await shop.db.transaction('test', (tx) => attempts.closeAttempt(tx, ref, refunded))
     assert.equal(await compare(shop), 0)
     await superuser.query('update sim_charges set voided_at = now() where txn_id = $1', [txn_id])
     assert.equal(await compare(shop), 1)
@@ -214,7 +215,7 @@ test('the record of a day', async (t) => {
     const seen = (await list(shop)).map((row) => [row.problem, row.ref, row.our_cents])
     assert.deepEqual(seen, [['outcome_unknown', ref, 1_234]])
     assert.equal(await look(), 1)
-    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, ref))
+    await shop.db.transaction('test', (tx) => attempts.markNotFound(tx, ref))
     assert.equal(await look(), 0)
     assert.deepEqual(await list(shop), [])
   })
@@ -339,7 +340,7 @@ test('the record of a day', async (t) => {
       (await list(shop)).map((row) => row.ref),
       [ref],
     )
-    await shop.db.transaction('test', (tx) => payments.markNotFound(tx, ref))
+    await shop.db.transaction('test', (tx) => attempts.markNotFound(tx, ref))
     assert.deepEqual(await look(), [null, null, null])
     assert.deepEqual(await list(shop), [], 'it is known by now')
   })

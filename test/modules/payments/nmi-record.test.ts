@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { giveBack } from '../../../src/modules/payments/service.ts'
+import { reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { charge, KEY, openNmi } from './nmi-setup.ts'
 
 describe('what was charged', () => {
@@ -95,14 +95,14 @@ describe('what was charged', () => {
       amount_cents: 1_234,
       currency: 'USD',
     }
-    assert.equal((await giveBack(gateway, what)).outcome, 'approved')
+    assert.equal((await reversePayment(gateway, what)).outcome, 'approved')
     assert.equal((await gateway.lookup({ txn_id: what.txn_id })).state, 'voided')
-    assert.equal((await giveBack(gateway, what)).outcome, 'approved', 'voided is voided')
+    assert.equal((await reversePayment(gateway, what)).outcome, 'approved', 'voided is voided')
     const settled = await gateway.sale(charge())
     nmi.settle()
     const late = { ...what, txn_id: settled.txn_id ?? '' }
     assert.equal((await gateway.void(late)).reason, 'already_settled')
-    assert.equal((await giveBack(gateway, late)).outcome, 'approved')
+    assert.equal((await reversePayment(gateway, late)).outcome, 'approved')
     assert.equal((await gateway.lookup({ txn_id: late.txn_id })).state, 'refunded')
     assert.equal((await gateway.void({ txn_id: 'nothing' })).reason, 'invalid_state')
   })

@@ -3,13 +3,10 @@ import type { TestContext } from 'node:test'
 import type pg from 'pg'
 import type { TenantDb } from '../../../src/db/database.ts'
 import type { Clock } from '../../../src/kernel/clock.ts'
+import { beginAttempt } from '../../../src/modules/payments/attempts.ts'
+import { readCard } from '../../../src/modules/payments/card.ts'
+import type { Charge, Gateway } from '../../../src/modules/payments/gateway.ts'
 import type { NewAttempt } from '../../../src/modules/payments/schema.ts'
-import {
-  beginAttempt,
-  type Charge,
-  type Gateway,
-  readCard,
-} from '../../../src/modules/payments/service.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 

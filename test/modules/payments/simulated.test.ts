@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { giveBack, resultOfLookup } from '../../../src/modules/payments/service.ts'
+import { resultOfLookup, reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { CARDS, cardOf, chargeOf, openPaymentsApp } from './setup.ts'
 
 test('the simulated gateway', async (t) => {
@@ -158,8 +158,12 @@ test('the simulated gateway', async (t) => {
     assert.equal((await gateway.lookup(what)).found, 'no', 'a reference of its own')
     assert.equal((await gateway.lookup({ txn_id: what.txn_id })).state, 'settled')
     assert.equal((await gateway.void(what)).reason, 'already_settled')
-    assert.equal((await giveBack(gateway, what)).outcome, 'approved')
-    assert.equal((await giveBack(gateway, what)).outcome, 'approved', 'the same again is the same')
+    assert.equal((await reversePayment(gateway, what)).outcome, 'approved')
+    assert.equal(
+      (await reversePayment(gateway, what)).outcome,
+      'approved',
+      'the same again is the same',
+    )
     const after = await gateway.lookup({ txn_id: what.txn_id })
     assert.deepEqual([after.state, after.refunded_cents], ['refunded', 1_234])
   })

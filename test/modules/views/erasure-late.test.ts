@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import * as orders from '../../../src/modules/orders/refund-money.ts'
 import { unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
+import { refund } from '../../harness/operations.ts'
 import { addVariant, cart, checkout, enable, openCheckoutApp, openShop } from '../checkout/setup.ts'
 import { freshKey } from './setup.ts'
 
@@ -36,7 +36,7 @@ test('an erasure', async (t) => {
     }
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const begun = run(db, claim, (held) =>
-      orders.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, {
+      refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, {
         by: 'merchant',
         body: {},
       }),

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import * as privacy from '../../../src/modules/views/jobs.ts'
 import * as webhooks from '../../../src/modules/webhooks/jobs.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
+import { DUE_NOW } from '../../harness/operations.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout, DECLINED, openShop, type Shop } from '../checkout/setup.ts'
@@ -316,9 +317,7 @@ describe('privacy', () => {
     }
     assert.deepEqual(await left(), ['acme/bad', 'zenith/bad'])
     await superuser.query('drop function fail cascade')
-    await superuser.query('update idempotency_keys set lease_until = now() where state = $1', [
-      'running',
-    ])
+    await superuser.query(`update idempotency_keys set ${DUE_NOW} where state = $1`, ['running'])
     assert.equal(await privacy.resumeErasures(workerDatabase, jobKeys(app)), 2)
     assert.deepEqual(await left(), [])
   })

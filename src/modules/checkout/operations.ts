@@ -1,0 +1,91 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError, type ErrorCode } from '../../errors.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import { SYSTEM } from '../../platform/audit.ts'
+import type { StoredAnswer, WonClaim } from '../../platform/idempotency.ts'
+import { run } from '../../platform/idempotency-run.ts'
+import type { Operation } from '../operations/service.ts'
+import { type OperationName, operationAt } from '../operations/table.ts'
+import { cancelOperation } from '../order-changes/cancel-money.ts'
+import type { OrderChangeDeps } from '../order-changes/deps.ts'
+import { editOperation } from '../order-changes/edit-money.ts'
+import { refundOperation } from '../order-changes/refund-money.ts'
+import type { OrderRow } from '../orders/schema.ts'
+import { allowedOf } from '../orders/service.ts'
+import { checkoutOperation } from './place-money.ts'
+import { postponeExpiry } from './queries.ts'
+import { releaseOperation } from './release-money.ts'
+import type { CheckoutDeps } from './service.ts'
+
+/** The code of every operation in the table of operations. */
+const IMPLEMENTATIONS: Record<OperationName, Pick<Operation<CheckoutDeps, never>, 'resume'>> = {
+  checkout: checkoutOperation,
+  release: releaseOperation,
+  refund: refundOperation,
+  cancel: cancelOperation,
+  edit: editOperation,
+}
+
+/** Resumes an operation from its recovery point, as the same key would. */
+export const resumeOperation = (
+  deps: CheckoutDeps,
+  db: TenantDb,
+  claim: WonClaim,
+): Promise<StoredAnswer> =>
+  IMPLEMENTATIONS[operationAt(claim.recoveryPoint)].resume(deps, db, claim)
+
+/** Outcomes after which the order is due again later, or is no longer held. They free the key. */
+const PASSING: readonly ErrorCode[] = ['order_busy', 'invalid_transition']
+const NOT_ENDED: readonly ErrorCode[] = [
+  ...PASSING,
+  'idempotency_in_progress',
+  'payment_unconfirmed',
+]
+
+/**
+ * Cancels a held order whose authorisation has lapsed. The cancellation has a key of its own, which no
+ * caller can send because of its spaces: so it runs once, and the reconciler resumes it. False: not now.
+ */
+export async function expireHold(
+  deps: OrderChangeDeps,
+  db: TenantDb,
+  order_id: string,
+): Promise<boolean> {
+  if ((await postponeExpiry(db, order_id)) === 0) return false
+  const key = `expired hold ${order_id}`
+  const request = {
+    operation: 'cancel',
+    key,
+    fingerprint: sha256(key),
+    passing: PASSING,
+    waitMs: 0,
+  }
+  try {
+    await run(db, request, (claim) =>
+      cancelOperation.run(
+        deps,
+        db,
+        { actor: SYSTEM, claim },
+        {
+          orderId: order_id,
+          reason: 'expired',
+          note: null,
+          restock: true,
+          as: 'cancel',
+          also: async (_, order) => requireHeld(order),
+        },
+      ),
+    )
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && NOT_ENDED.includes(error.code)) return false
+    throw error
+  }
+}
+
+/** An order that was released in the meantime is paid, and only its merchant may cancel it. */
+function requireHeld(order: OrderRow): void {
+  if (order.placed_at === null) return
+  const { allowed } = allowedOf(order)
+  throw new ApiError('invalid_transition', { body: { current_status: order.status, allowed } })
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import type { Score } from '../fraud/service.ts'
+import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
+import { forMerchant } from '../orders/show.ts'
+import type { GatewayResult } from '../payments/schema.ts'
+import type { NewSubscription, StartedSubscription } from '../subscriptions/schema.ts'
+import type { NewEvent } from '../webhooks/service.ts'
+import type { PlacedData } from './placed-schema.ts'
+import type { PricedBy } from './schema.ts'
+
+/** With more lines the event would exceed the size that endpoints are asked to accept. */
+const ITEMS_MAX = 100
+
+/** The event of a placed order. It has no card data, and all that an integrator needs to act. */
+export function placedEvent(
+  { order, items, charges }: WholeOrder,
+  started: readonly StartedSubscription[],
+): NewEvent {
+  const data: PlacedData = {
+    order: forMerchant(order),
+    items: items.slice(0, ITEMS_MAX),
+    ...(items.length > ITEMS_MAX ? { items_truncated: true } : {}),
+    tenders: charges.map(({ tender, captured_cents }) => ({
+      tender,
+      amount_cents: captured_cents,
+    })),
+    shipping: { method: order.pricing.expedited === true ? 'expedited' : 'standard' },
+    subscriptions: started.map(({ id, variant_id }) => ({ id, variant_id })),
+    affiliate: order.referral_code === null ? null : { referral_code: order.referral_code },
+  }
+  const { id: order_id, customer_ref } = order
+  return { type: 'commerce.order.placed.v1', order_id, customer_ref, data: { ...data } }
+}
+
+/** The subscriptions that an order starts, at the intervals it was sold by. */
+export function startedOf(order: OrderRow, items: readonly OrderItem[]): NewSubscription[] {
+  const { subscriptions = [] } = order.pricing as Partial<PricedBy>
+  const terms = new Map(subscriptions.map((each) => [each.variant_id, each]))
+  return items.flatMap(({ product_id, variant_id, quantity, unit_price_cents, ...item }) => {
+    const term = item.is_subscription ? terms.get(variant_id) : undefined
+    if (term === undefined) return []
+    const { interval, interval_count } = term
+    const bought = { product_id, variant_id, quantity, unit_price_cents }
+    return [{ id: randomUUID(), ...bought, interval, interval_count }]
+  })
+}
+
+/** Refuses an order that no longer waits for its payment: an order is placed once. */
+export function requireWaiting(order: OrderRow): void {
+  if (
+    order.status === 'pending_payment' ||
+    (order.status === 'on_hold' && order.placed_at === null)
+  )
+    return
+  throw new Error(`the order is ${order.status} and not waiting to be paid`)
+}
+
+/** The fraud check's decision about an order, for its log. */
+export const decisionOf = (order: OrderRow, { score, signals, decision }: Score) => ({
+  order_id: order.id,
+  decision,
+  score,
+  signals,
+  ban_ids: (order.risk.ban_ids as string[] | undefined) ?? [],
+})
+
+/** A card charge after the gateway's reply. */
+export const cardOf = (status: 'captured' | 'authorized', result: GatewayResult | null) => ({
+  status,
+  txn_id: result?.txn_id ?? null,
+  vault_id: result?.vault_id ?? null,
+  card: result?.card ?? null,
+})

@@ -1,0 +1,98 @@
+import type { Db } from '../../db/database.ts'
+import { getAttempt } from '../payments/attempts.ts'
+import {
+  closedResult,
+  type Gateway,
+  isPart,
+  resultOfLookup,
+  reversePart,
+} from '../payments/gateway.ts'
+import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
+import type { GatewayReply } from './schema.ts'
+import type { OperationDeps } from './service.ts'
+
+/** Replies of gateways to attempts: as a call returned them, or as a lookup finds them later. */
+
+export function replyOf(attempt_id: string, result: GatewayResult): GatewayReply {
+  if (result.outcome === 'unknown') return { kind: 'unknown', attempt_id }
+  return { kind: result.outcome === 'approved' ? 'approved' : 'refused', attempt_id, result }
+}
+
+/** The reply that our own row of a closed attempt records; null while the attempt is open. */
+export function closedReply(attempt: Attempt): GatewayReply | null {
+  if (attempt.state === 'not_found') return { kind: 'not_found', attempt_id: attempt.id }
+  const result = closedResult(attempt)
+  return result && replyOf(attempt.id, result)
+}
+
+export const unknownOf = (replies: Iterable<GatewayReply>): string[] =>
+  [...replies].filter(({ kind }) => kind === 'unknown').map(({ attempt_id }) => attempt_id)
+
+/** A request may still be on its way to the gateway for so long. Before that, no record proves nothing. */
+const IN_TRANSIT_MS = 10_000
+
+/** Whether a gateway that has no record of the attempt can no longer receive it. */
+export const isOutOfTransit = (
+  { clock }: Pick<OperationDeps, 'clock'>,
+  { created_at }: Pick<Attempt, 'created_at'>,
+): boolean => clock.now() - Date.parse(created_at) >= IN_TRANSIT_MS
+
+interface Recall {
+  /** Finds the outcome in another way, tried before the lookup by our reference. */
+  before?: (gateway: Gateway, attempt: Attempt) => Promise<GatewayReply | null>
+  /** Turns the gateway's record into a reply. */
+  read?: (gateway: Gateway, attempt: Attempt, found: Lookup) => Promise<GatewayReply>
+}
+
+/** Finds out how an attempt ended: by our own row if it is closed, else by the gateway's record. */
+export async function recallAttempt(
+  deps: OperationDeps,
+  db: Db,
+  attempt_id: string,
+  { before = async () => null, read = readRecord }: Recall = {},
+): Promise<GatewayReply> {
+  const attempt = await getAttempt(db, attempt_id)
+  const closed = closedReply(attempt)
+  if (closed !== null) return closed
+  const gateway = await deps.payments.forStore(db, attempt.gateway)
+  const known = await before(gateway, attempt)
+  if (known !== null) return known
+  const lookup = await gateway.lookup({ ref: attempt_id })
+  if (lookup.found === 'yes') return read(gateway, attempt, lookup)
+  const isNotFound = lookup.found === 'no' && isOutOfTransit(deps, attempt)
+  return { kind: isNotFound ? 'not_found' : 'unknown', attempt_id }
+}
+
+const readRecord: NonNullable<Recall['read']> = async (_, { id }, found) =>
+  replyOf(id, resultOfLookup(found))
+
+/** Recalls a charge. A refunded charge counts as unpaid; a partial capture is reversed at once. */
+export const recallCharge = (
+  deps: OperationDeps,
+  db: Db,
+  attempt_id: string,
+): Promise<GatewayReply> =>
+  recallAttempt(deps, db, attempt_id, {
+    async read(gateway, { amount_cents, currency }, found) {
+      if (isPart(found, amount_cents)) {
+        const reversed = await reversePart(gateway, found, { ref: attempt_id, currency })
+        return replyOf(attempt_id, reversed)
+      }
+      const state = found.state === 'refunded' ? 'voided' : found.state
+      return replyOf(attempt_id, resultOfLookup({ ...found, state }))
+    },
+  })
+
+/** Recalls a void. It has no reference of its own: it shows in the record of the charge it voided. */
+export async function recallVoid(
+  gateway: Gateway,
+  { id: attempt_id, parent_txn_id }: Attempt,
+): Promise<GatewayReply | null> {
+  if (parent_txn_id === null) return null
+  const lookup = await gateway.lookup({ txn_id: parent_txn_id })
+  if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
+  if (lookup.found !== 'yes' || lookup.state !== 'voided') return null
+  const { state: _, ...record } = lookup
+  const result = resultOfLookup({ ...record, state: 'refunded' })
+  return { kind: 'approved', attempt_id, result }
+}

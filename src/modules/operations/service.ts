@@ -1,0 +1,226 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import { inProgress } from '../../platform/idempotency-run.ts'
+import * as attempts from '../payments/attempts.ts'
+import type { Source } from '../payments/gateway.ts'
+import { fencedPayments, type Payments } from '../payments/service.ts'
+import type { Caller } from './schema.ts'
+import { OPERATIONS, type OperationName } from './table.ts'
+
+/**
+ * The engine of every operation that moves money. An operation is data:
+ *
+ *   begin   (transactions)  writes the plan and the attempts, and reaches the recovery point
+ *   ask     (network)       sends the attempts to the gateway
+ *   recall  (network)       looks up attempts that an earlier process may have sent
+ *   end     (transaction)   writes the outcome and stores the answer of the key
+ *
+ * No transaction is open during a network call. A process that stops leaves the operation at its
+ * recovery point. The same key or the reconciler resumes it: `recall` in place of `ask`, then `end`.
+ * An outcome that is still unknown postpones the key, and the next attempt recalls again.
+ */
+
+/** What every operation needs. */
+export interface OperationDeps {
+  payments: Payments
+  clock: Clock
+  /** Reports what an operator must look at. */
+  onAlert: (alert: Record<string, unknown>, message: string) => void
+  /** Called at each named step. Tests stop an operation there. */
+  at?: (point: string) => void | Promise<void>
+}
+
+/** Deps whose gateways refuse to send once the claim is lost. */
+export type Fenced<Deps> = Deps & {
+  /** Throws where another process has taken the claim over. */
+  assertClaimHeld: () => Promise<void>
+}
+
+/** Reaches the operation's recovery point, in the transaction that writes its plan. */
+export type Reach = (tx: Tx, resourceId: string) => Promise<idempotency.WonClaim>
+
+export interface Begun<Work> {
+  state: 'begun'
+  claim: idempotency.WonClaim
+  /** What `load` would read, where `begin` knows it already. */
+  work?: Work
+  /** What is charged. It is never stored, so only `ask` has it. */
+  source?: Source | null
+}
+
+/** What `ask` and `recall` bring back. */
+export interface Replies {
+  /** Attempts whose outcome is unknown. Unless it is empty, the operation cannot end yet. */
+  unknown: readonly string[]
+}
+
+interface OrderBrief {
+  id: string
+  order_number: number
+  status: string
+}
+
+export interface OperationSpec<Deps extends OperationDeps, Request, Work, R extends Replies> {
+  name: OperationName
+  /**
+   * How long after its start the claim counts as held without asking the database. More than 0 only
+   * where a round trip to the database before each call is too expensive.
+   */
+  trustClaimMs?: number
+  begin(
+    deps: Deps,
+    db: TenantDb,
+    caller: Caller & { reach: Reach },
+    request: Request,
+  ): Promise<Begun<Work> | idempotency.StoredAnswer>
+  /** Reads the plan of an operation that has begun. */
+  load(db: TenantDb, resourceId: string): Promise<Work>
+  ask(deps: Fenced<Deps>, db: TenantDb, work: Work, source: Source | null): Promise<R>
+  recall(deps: Fenced<Deps>, db: TenantDb, work: Work): Promise<R>
+  /** Also called a second time, with `work` read anew, where it throws `StaleWorkError`. */
+  end(tx: Tx, deps: Deps, ending: Ending<Work, R>): Promise<idempotency.StoredAnswer>
+  /** What else is written, in the same transaction, while the outcome is unknown. */
+  markUnknown?(tx: Tx, work: Work): Promise<unknown>
+  /** Follows a committed end. Best effort: a process that stops before it loses it. */
+  after?(deps: Deps, db: TenantDb, work: Work, replies: R): Promise<void>
+  /** The order as refusals show it. */
+  orderOf(work: Work): OrderBrief
+}
+
+export interface Ending<Work, R> {
+  claim: idempotency.WonClaim
+  work: Work
+  replies: R
+}
+
+/** What `begin` knew of the order is no longer true: the order has changed in between. */
+export class StaleWorkError extends Error {
+  constructor() {
+    super('the order has changed since the operation began')
+  }
+}
+
+export interface Operation<Deps, Request> {
+  /** Runs the operation, or resumes it where the claim shows that it has begun. */
+  run(deps: Deps, db: TenantDb, caller: Caller, request: Request): Promise<idempotency.StoredAnswer>
+  /** Continues from the recovery point, by the gateways' own records. */
+  resume(deps: Deps, db: TenantDb, claim: idempotency.WonClaim): Promise<idempotency.StoredAnswer>
+}
+
+export function defineOperation<Deps extends OperationDeps, Request, Work, R extends Replies>(
+  spec: OperationSpec<Deps, Request, Work, R>,
+): Operation<Deps, Request> {
+  const { name } = spec
+  const { recoveryPoint } = OPERATIONS[name]
+  return {
+    async run(deps, db, caller, request) {
+      if (caller.claim.recoveryPoint === recoveryPoint) return this.resume(deps, db, caller.claim)
+      const trustedUntil = deps.clock.now() + (spec.trustClaimMs ?? 0)
+      const reach: Reach = (tx, id) => idempotency.advance(tx, caller.claim, recoveryPoint, id)
+      const begun = await spec.begin(deps, db, { ...caller, reach }, request)
+      if (begun.state === 'answered') return begun
+      await deps.at?.(`${name}-begun`)
+      const { claim, source = null } = begun
+      const work = begun.work ?? (await load(spec, db, claim))
+      const fenced = fence(deps, db, claim, trustedUntil)
+      const replies = await spec.ask(fenced, db, work, source)
+      if (replies.unknown.length > 0) {
+        await leaveUnknown(spec, deps, db, { claim, work, replies })
+        throw unconfirmed(spec.orderOf(work))
+      }
+      return finish(spec, deps, db, { claim, work, replies })
+    },
+    async resume(deps, db, claim) {
+      const work = await load(spec, db, claim)
+      const replies = await spec.recall(fence(deps, db, claim, 0), db, work)
+      if (replies.unknown.length > 0) {
+        await leaveUnknown(spec, deps, db, { claim, work, replies })
+        throw inProgress()
+      }
+      return finish(spec, deps, db, { claim, work, replies })
+    },
+  }
+}
+
+type AnySpec<Deps extends OperationDeps, Work, R extends Replies> = Omit<
+  OperationSpec<Deps, never, Work, R>,
+  'begin'
+>
+
+const load = <Deps extends OperationDeps, Work, R extends Replies>(
+  spec: AnySpec<Deps, Work, R>,
+  db: TenantDb,
+  { resourceId }: idempotency.WonClaim,
+): Promise<Work> => spec.load(db, resourceId ?? '')
+
+/**
+ * Wraps the gateways so that every call that moves money first checks that we still hold the claim. A
+ * process that was paused for longer than its lease has lost it: another process may have ended the
+ * operation, and the same attempt may have been asked for anew.
+ */
+function fence<Deps extends OperationDeps>(
+  deps: Deps,
+  db: TenantDb,
+  claim: idempotency.WonClaim,
+  trustedUntil: number,
+): Fenced<Deps> {
+  const assertClaimHeld = async () => {
+    if (deps.clock.now() >= trustedUntil) await idempotency.renew(db, claim)
+  }
+  return { ...deps, assertClaimHeld, payments: fencedPayments(deps.payments, assertClaimHeld) }
+}
+
+async function finish<Deps extends OperationDeps, Work, R extends Replies>(
+  spec: AnySpec<Deps, Work, R>,
+  deps: Deps,
+  db: TenantDb,
+  ending: Ending<Work, R>,
+): Promise<idempotency.StoredAnswer> {
+  await deps.at?.(`${spec.name}-answered`)
+  const end = (work: Work) =>
+    db.transaction(`${spec.name}: end`, (tx) => spec.end(tx, deps, { ...ending, work }))
+  const answer = await end(ending.work).catch(async (error: unknown) => {
+    if (!(error instanceof StaleWorkError)) throw error
+    return end(await load(spec, db, ending.claim))
+  })
+  await spec.after?.(deps, db, ending.work, ending.replies)
+  await deps.at?.(`${spec.name}-ended`)
+  return answer
+}
+
+/** Writes down which attempts are unknown, and leaves the key for the reconciler or the same caller. */
+async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>(
+  spec: AnySpec<Deps, Work, R>,
+  { clock }: Deps,
+  db: TenantDb,
+  { claim, work, replies }: Ending<Work, R>,
+): Promise<void> {
+  await db.transaction(`${spec.name}: outcome unknown`, async (tx) => {
+    await spec.markUnknown?.(tx, work)
+    const begun: number[] = []
+    for (const id of replies.unknown) {
+      await attempts.markUnknown(tx, id)
+      const attempt = await attempts.findAttempt(tx, id)
+      if (attempt !== null) begun.push(Date.parse(attempt.created_at))
+    }
+    const age = begun.length === 0 ? 0 : clock.now() - Math.min(...begun)
+    await idempotency.postpone(tx, claim, nextAttemptSeconds(age))
+  })
+}
+
+/**
+ * How long to wait before attempts of this age are looked up again: often at first, since most outcomes
+ * are known within a minute, and patiently while a gateway is unreachable.
+ */
+function nextAttemptSeconds(ageMs: number): number {
+  if (ageMs < 60_000) return 10
+  return ageMs < 600_000 ? 60 : 300
+}
+
+const unconfirmed = ({ id, order_number, status }: OrderBrief) =>
+  new ApiError('payment_unconfirmed', {
+    body: { order: { id, order_number, status } },
+    kind: 'upstream',
+  })

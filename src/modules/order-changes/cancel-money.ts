@@ -1,0 +1,371 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, Tx } from '../../db/database.ts'
+import { sum } from '../../kernel/money.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as inventory from '../inventory/money.ts'
+import * as coupons from '../marketing/money.ts'
+import { closedReply, recallVoid, replyOf, unknownOf } from '../operations/replies.ts'
+import type { GatewayReply } from '../operations/schema.ts'
+import { defineOperation, type Replies } from '../operations/service.ts'
+import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { ChargeRow, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { briefOf, forActor, refundForShopper, shownRefund } from '../orders/show.ts'
+import * as attempts from '../payments/attempts.ts'
+import { type Gateway, resultOfLookup, wasNotSent } from '../payments/gateway.ts'
+import type { GatewayResult, Reason } from '../payments/schema.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import type { OrderChangeDeps } from './deps.ts'
+import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
+import { auditRefund, refundFailed } from './refund-money.ts'
+import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
+import { sumReserved } from './refund-queries.ts'
+import { askRefund, NO_REPLIES, type RefundReplies, recallRefund } from './refund-replies.ts'
+import type { CancelReason } from './schema.ts'
+import {
+  chargeOf,
+  gatewayOf,
+  reserveRefund,
+  type SettledRefund,
+  settleRefund,
+} from './settle-refund-money.ts'
+
+/**
+ * Cancels an order in one operation: voids authorised charges, refunds captured ones over every tender,
+ * releases stock, holds and coupon. If a gateway refuses the refund, the order stays as it was.
+ */
+
+interface Terms {
+  reason: CancelReason
+  /** Free text for the merchant. */
+  note: string | null
+  /** False: the units are written off instead of returned to stock. */
+  restock: boolean
+  /** An edit that leaves no units is answered as an edit; only a held order can be rejected. */
+  as: 'cancel' | 'edit' | 'reject'
+}
+
+export interface CancelRequest extends Terms {
+  orderId: string
+  /** A charge that the order must have. */
+  charge_id?: string | null | undefined
+  /** Runs under the order's lock once the order may be cancelled. If it throws, nothing changes. */
+  also?: (tx: Tx, order: OrderRow) => Promise<void>
+}
+
+interface CancelPlan extends Plan, Terms {
+  kind: 'cancel'
+  refund_id: string | null
+  voids: { charge_id: string; attempt_id: string }[]
+}
+
+interface Work {
+  order: OrderRow
+  plan: CancelPlan
+  charges: ChargeRow[]
+  refund: RefundRow | null
+}
+
+/** The reply to a void, and what a gateway keeps of a payment that it would neither void nor refund. */
+type VoidReply = GatewayReply & { kept_cents?: number }
+
+interface CancelOutcome extends Replies {
+  refunds: RefundReplies
+  voids: VoidReply[]
+}
+
+export const cancelOperation = defineOperation<OrderChangeDeps, CancelRequest, Work, CancelOutcome>(
+  {
+    name: 'cancel',
+    begin: (_, db, { actor, claim, reach }, { orderId, charge_id, also, ...terms }) =>
+      db.transaction('cancel: begin', async (tx) => {
+        const order = await orders.lock(tx, orderId)
+        if (charge_id) requireCharge(await orders.listCharges(tx, order.id), charge_id)
+        const by = actorOf(actor)
+        if (order.cancelled_at !== null)
+          return answerRepeat(tx, claim, order, { ...terms, actor: by })
+        await begin(tx, order, terms, by)
+        await also?.(tx, order)
+        return { state: 'begun', claim: await reach(tx, order.id) }
+      }),
+    async load(db, orderId) {
+      const order = await orders.get(db, orderId)
+      const plan = getPlan<CancelPlan>(order, 'cancel')
+      const [charges, refund] = await Promise.all([
+        orders.listCharges(db, order.id),
+        plan.refund_id === null ? null : orders.getRefund(db, plan.refund_id),
+      ])
+      return { order, plan, charges, refund }
+    },
+    ask: (deps, db, work) => askGateways(deps, db, work, askRefund),
+    recall: (deps, db, work) => askGateways(deps, db, work, recallRefund),
+    async end(tx, deps, { claim, work, replies }) {
+      const { actor, reason, restock } = work.plan
+      const ended = await end(tx, deps, work, replies)
+      if (ended.state === 'failed') {
+        const { refunded_cents } = ended
+        if (work.refund) await auditRefund(tx, { actor, claim }, work.refund, refunded_cents)
+        return idempotency.refuse(tx, claim, refundFailed(ended))
+      }
+      const refunded_cents = sum(ended.refunds.map(({ amount_cents }) => amount_cents))
+      await auditOrder(tx, { actor, claim }, work.order.id, {
+        action: 'order.cancelled',
+        before: { status: work.order.status },
+        after: { reason, restock, refunded_cents },
+      })
+      return answer(tx, claim, work.plan, ended)
+    },
+    orderOf: ({ order }) => briefOf(order),
+  },
+)
+
+/** Reserves the refund of everything captured, writes down the voids, and takes the order. */
+async function begin(tx: Tx, order: OrderRow, terms: Terms, actor: string): Promise<void> {
+  const [charges, reserved] = await Promise.all([
+    orders.listCharges(tx, order.id),
+    sumReserved(tx, order.id),
+  ])
+  // An unpaid order cannot be edited, but an edit that leaves no units cancels it.
+  const action = terms.as === 'edit' && order.placed_at === null ? 'cancel' : terms.as
+  orders.requireAllowed(order, action, reserved.pending)
+  const amount = orders.refundableOf(charges)
+  const refund_id =
+    amount === 0
+      ? null
+      : await reserveRefund(tx, order, charges, {
+          kind: 'refund',
+          method: 'original',
+          parts: splitAmount(amount, subtractParts(partsOf(order), reserved)),
+          tenders: splitOverTenders(charges, amount, 'original'),
+          // The text is in the note alone, which only the merchant sees.
+          reason: null,
+          actor,
+        })
+  const voids = charges
+    .filter(({ tender, status }) => tender === 'card' && status === 'authorized')
+    .map(({ charge_id }) => ({ charge_id, attempt_id: randomUUID() }))
+  for (const each of voids) await beginVoid(tx, order, chargeOf(charges, each.charge_id), each)
+  const plan: CancelPlan = { id: randomUUID(), kind: 'cancel', actor, refund_id, voids, ...terms }
+  await beginPlan(tx, order, plan)
+}
+
+const beginVoid = (
+  tx: Tx,
+  { id: order_id, currency }: OrderRow,
+  charge: ChargeRow,
+  { attempt_id, charge_id }: CancelPlan['voids'][number],
+) =>
+  attempts.beginAttempt(tx, {
+    id: attempt_id,
+    order_id,
+    kind: 'void',
+    gateway: gatewayOf(charge),
+    amount_cents: charge.amount_cents,
+    currency,
+    charge_id,
+    parent_txn_id: charge.txn_id,
+  })
+
+/** A void can be sent again without harm, so that only the refund differs between ask and recall. */
+async function askGateways(
+  deps: OrderChangeDeps,
+  db: Db,
+  { plan, refund, charges }: Work,
+  refundBy: typeof askRefund,
+): Promise<CancelOutcome> {
+  const refunds = refund === null ? NO_REPLIES : await refundBy(deps, db, refund, charges)
+  const voids = await Promise.all(
+    plan.voids.map(({ attempt_id, charge_id }) =>
+      voidCharge(deps, db, chargeOf(charges, charge_id), attempt_id),
+    ),
+  )
+  return { refunds, voids, unknown: unknownOf([...refunds.values(), ...voids]) }
+}
+
+/** Refusals that pass by themselves: a fault at the gateway, or a capture that it has not settled yet. */
+const PASSING: readonly (Reason | null)[] = ['processing_error', 'not_settled']
+
+/** How long to wait for a passing refusal to pass. After that it counts as a refusal. */
+const PASSING_MS = 3_600_000
+
+/**
+ * Voids an authorised charge. A charge that turns out to be captured and settled, by an abandoned
+ * release or in the gateway's own back office, is refunded. A gateway that refuses to void holds
+ * nothing any more, or its authorisation lapses within days: the order is cancelled all the same. A
+ * gateway that refuses the refund as well keeps money of a cancelled order: that is an alert. A gateway
+ * that was not reached, or has a passing fault, has not answered.
+ */
+async function voidCharge(
+  deps: OrderChangeDeps,
+  db: Db,
+  charge: ChargeRow,
+  attempt_id: string,
+): Promise<VoidReply> {
+  const attempt = await attempts.getAttempt(db, attempt_id)
+  const closed = closedReply(attempt)
+  if (closed !== null) return closed
+  const isYoung = deps.clock.now() - Date.parse(attempt.created_at) < PASSING_MS
+  const isNoAnswer = (result: GatewayResult) =>
+    wasNotSent(result) || (isYoung && PASSING.includes(result.reason))
+  const gateway = await deps.payments.forStore(db, gatewayOf(charge))
+  const result = await gateway.void({ txn_id: charge.txn_id ?? '' })
+  if (result.reason === 'already_settled') {
+    const refunded = await refundOnce(gateway, charge, attempt_id)
+    if (isNoAnswer(refunded)) return { kind: 'unknown', attempt_id }
+    const reply = replyOf(attempt_id, refunded)
+    return reply.kind === 'refused' ? alertKept(deps, db, charge, reply) : reply
+  }
+  if (result.outcome === 'unknown')
+    return (await recallVoid(gateway, attempt)) ?? { kind: 'unknown', attempt_id }
+  return isNoAnswer(result) ? { kind: 'unknown', attempt_id } : replyOf(attempt_id, result)
+}
+
+function alertKept(
+  { onAlert }: OrderChangeDeps,
+  { tenant }: Db,
+  { order_id, charge_id, amount_cents }: ChargeRow,
+  reply: GatewayReply,
+): VoidReply {
+  const alert = { tenant, order_id, charge_id, amount_cents }
+  onAlert(alert, 'the payment of a cancelled order could be neither voided nor refunded')
+  return { ...reply, kept_cents: amount_cents }
+}
+
+/** A refund sent twice would refund twice: a resume first looks up whether it was carried out. */
+async function refundOnce(
+  gateway: Gateway,
+  { txn_id, amount_cents, currency }: ChargeRow,
+  ref: string,
+): Promise<GatewayResult> {
+  const found = await gateway.lookup({ ref })
+  const isDone = found.found !== 'no' && found.state !== 'failed'
+  if (isDone) return resultOfLookup(found)
+  return gateway.refund({ ref, txn_id: txn_id ?? '', amount_cents, currency })
+}
+
+type Ended =
+  | { state: 'cancelled'; order: OrderRow; refunds: OrderRefund[] }
+  | Extract<SettledRefund, { state: 'failed' }>
+
+async function end(
+  tx: Tx,
+  deps: OrderChangeDeps,
+  { order: { id: order_id }, refund, charges }: Work,
+  { refunds: replies, voids }: CancelOutcome,
+): Promise<Ended> {
+  const order = await orders.lock(tx, order_id)
+  const plan = getPlan<CancelPlan>(order, 'cancel')
+  const isRefused = [...replies.values()].some(({ kind }) => kind !== 'approved')
+  // Stock is locked before balances, here as everywhere.
+  if (!isRefused) {
+    const isRestocked = plan.restock || order.placed_at === null
+    await (isRestocked ? inventory.release : inventory.writeOff)(tx, order.id)
+  }
+  const facts = {
+    cancelled_at: new Date(deps.clock.now()).toISOString(),
+    cancel_reason: plan.reason,
+    hold: null,
+  }
+  const settled = refund && (await settleRefund(tx, order, refund, charges, replies, facts))
+  await endPlan(tx, order, plan)
+  if (settled?.state === 'failed') return settled
+  for (const reply of voids) await closeVoid(tx, order.id, reply)
+  await releaseTenders(tx, order)
+  const cancelled = settled?.order ?? (await orders.change(tx, order, facts))
+  const refunds = settled === null ? [] : [settled.refund]
+  await record(tx, cancelled, plan, refunds)
+  await endSubscriptions(tx, deps, order, plan)
+  return { state: 'cancelled', order: cancelled, refunds }
+}
+
+async function closeVoid(tx: Tx, order_id: string, reply: VoidReply): Promise<void> {
+  const { attempt_id, kept_cents: amount_cents } = reply
+  if (reply.kind !== 'approved' && reply.kind !== 'refused') return
+  await attempts.closeAttempt(tx, attempt_id, reply.result)
+  if (amount_cents === undefined) return
+  const data = { attempt_id, amount_cents }
+  await orders.addToTimeline(tx, order_id, { type: 'payment_not_returned', actor: 'system', data })
+}
+
+/** Releases the holds on balances, the uncaptured charges and the coupon. */
+async function releaseTenders(tx: Tx, { id: order_id }: OrderRow): Promise<void> {
+  await storeCredit.voidHold(tx, { order_id })
+  await giftCards.voidHold(tx, { order_id })
+  await orders.endCharges(tx, order_id, 'voided')
+  await coupons.release(tx, { order_id })
+}
+
+/** Records a cancellation. Free text goes into a note, which can be erased; the timeline cannot. */
+async function record(
+  tx: Tx,
+  order: OrderRow,
+  { actor, reason, restock, note }: CancelPlan,
+  refunds: readonly OrderRefund[],
+): Promise<void> {
+  const amounts = refunds.map(({ refund_id, amount_cents }) => ({ refund_id, amount_cents }))
+  await Promise.all([
+    note !== null && orders.addNote(tx, order.id, { note, actor }),
+    orders.addToTimeline(tx, order.id, {
+      type: 'cancelled',
+      actor,
+      data: { reason, restock, refunds: amounts },
+    }),
+    emitOrderEvent(tx, 'commerce.order.cancelled.v1', order, { reason, refunds: amounts }),
+  ])
+}
+
+async function endSubscriptions(
+  tx: Tx,
+  deps: OrderChangeDeps,
+  { id: order_id }: OrderRow,
+  { actor }: CancelPlan,
+): Promise<void> {
+  for (const { id: subscription_id } of await deps.endSubscriptions(tx, order_id)) {
+    const data = { subscription_id }
+    await orders.addToTimeline(tx, order_id, { type: 'subscription_cancelled', actor, data })
+  }
+}
+
+type As = Pick<CancelPlan, 'actor' | 'as'>
+
+/** Answers a second cancellation: it changes nothing. */
+async function answerRepeat(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order: OrderRow,
+  { actor, as }: As,
+): Promise<idempotency.StoredAnswer> {
+  if (as === 'edit') return answerEdit(tx, claim, order, { actor, refunds: [] })
+  const refunds = (await orders.listRefunds(tx, order.id))
+    .filter(({ status }) => status === 'succeeded')
+    .map(isShopper(actor) ? refundForShopper : shownRefund)
+  const body = { order: forActor(order, actor), refunds, already_cancelled: true }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}
+
+function answer(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { actor, as }: As,
+  { order, refunds }: Extract<Ended, { state: 'cancelled' }>,
+): Promise<idempotency.StoredAnswer> {
+  if (as === 'edit') return answerEdit(tx, claim, order, { actor, refunds })
+  const body = { order: forActor(order, actor), refunds, already_cancelled: false }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}
+
+/** Answers an edit that left no units, in the form of an edit. */
+async function answerEdit(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order: OrderRow,
+  { actor, refunds }: { actor: string; refunds: readonly OrderRefund[] },
+): Promise<idempotency.StoredAnswer> {
+  const items = await orders.listItems(tx, order.id)
+  const delta_cents = -sum(refunds.map(({ amount_cents }) => amount_cents))
+  const refund = refunds[0] ?? null
+  const body = { order: forActor(order, actor), items, charge: null, refund, delta_cents }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}

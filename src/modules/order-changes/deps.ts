@@ -1,0 +1,18 @@
+import type { Tx } from '../../db/database.ts'
+import type { Limits } from '../../platform/limits.ts'
+import type { OperationDeps } from '../operations/service.ts'
+import type { TaxProvider } from '../pricing/service.ts'
+
+/** What refunds, cancellations and edits need. */
+export interface OrderChangeDeps extends OperationDeps {
+  tax: TaxProvider | null
+  limits: Pick<Limits, 'spend'>
+  /** Attempts per minute of one shopper. */
+  velocityLimit: number
+  keys: {
+    /** Makes one card recognisable without being readable. */
+    fingerprint: Buffer
+  }
+  /** Cancels the subscriptions that an order started, and returns them. */
+  endSubscriptions: (tx: Tx, order_id: string) => Promise<readonly { id: string }[]>
+}

@@ -1,0 +1,463 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, TenantDb, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as inventory from '../inventory/money.ts'
+import * as ledger from '../ledger/money.ts'
+import type { NewJournal } from '../ledger/schema.ts'
+import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
+import type { Caller, GatewayReply } from '../operations/schema.ts'
+import { type Begun, defineOperation, type Reach, type Replies } from '../operations/service.ts'
+import { OPERATIONS } from '../operations/table.ts'
+import { actorOf, auditOrder, isShopper } from '../orders/actor.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { briefOf, forActor, shownCharge } from '../orders/show.ts'
+import * as attempts from '../payments/attempts.ts'
+import { shownReason } from '../payments/codes.ts'
+import type { Source } from '../payments/gateway.ts'
+import type { GatewayName } from '../payments/schema.ts'
+import { cancelOperation } from './cancel-money.ts'
+import type { OrderChangeDeps } from './deps.ts'
+import { type Edited, isSame, priceEdit, withQuantities } from './edit-pricing.ts'
+import { emitHeld, recordReview, reviewOf } from './edit-review.ts'
+import { countDecline, requireAdmitted } from './fraud-check.ts'
+import { beginPlan, endPlan, getPlan, type Plan, requireCharge } from './plan.ts'
+import { writeLines, writeTotals } from './queries.ts'
+import { auditRefund, refundFailed } from './refund-money.ts'
+import { partsOf, splitOverTenders, subtractParts } from './refund-parts.ts'
+import { sumReserved } from './refund-queries.ts'
+import { askRefund, NO_REPLIES, type RefundReplies, recallRefund } from './refund-replies.ts'
+import type { MerchantEdit, ShopperEdit } from './schema.ts'
+import {
+  closeAttempt,
+  gatewayOf,
+  reserveRefund,
+  type SettledRefund,
+  settleRefund,
+} from './settle-refund-money.ts'
+
+/**
+ * Edits an order in one operation: prices the new quantities, charges or refunds the difference and moves
+ * stock. Missing stock is reserved first. The order changes only once the money has moved; if it has
+ * not, everything is as before.
+ */
+
+/** What pays if the order becomes more expensive: a card in hand, or the one that was kept. */
+export type Funds = { by: 'card'; source: Source | null } | { by: 'vault'; allowed: boolean }
+
+export interface EditRequest {
+  orderId: string
+  body: ShopperEdit | MerchantEdit
+  funds: Funds
+  note: string | null
+}
+
+/** The card that the difference is charged to. */
+interface NewCard {
+  attempt_id: string
+  gateway: GatewayName
+  amount_cents: number
+  card_brand: string | null
+  card_last4: string | null
+  card_fingerprint: string | null
+}
+
+interface EditPlan extends Plan, Edited {
+  kind: 'edit'
+  note: string | null
+  refund_id: string | null
+  charge: NewCard | null
+  /** Bans that hold the order for review once it is edited. */
+  ban_ids: string[]
+}
+
+interface Work {
+  order: OrderRow
+  plan: EditPlan
+  charges: ChargeRow[]
+  refund: RefundRow | null
+}
+
+interface EditOutcome extends Replies {
+  refunds: RefundReplies
+  /** To the charge of the difference. */
+  charge: GatewayReply | null
+}
+
+const outcomeOf = (refunds: RefundReplies, charge: GatewayReply | null): EditOutcome => ({
+  refunds,
+  charge,
+  unknown: unknownOf(charge === null ? refunds.values() : [...refunds.values(), charge]),
+})
+
+export const editOperation = defineOperation<OrderChangeDeps, EditRequest, Work, EditOutcome>({
+  name: 'edit',
+  begin,
+  async load(db, orderId) {
+    const order = await orders.get(db, orderId)
+    const plan = getPlan<EditPlan>(order, 'edit')
+    const [charges, refund] = await Promise.all([
+      orders.listCharges(db, order.id),
+      plan.refund_id === null ? null : orders.getRefund(db, plan.refund_id),
+    ])
+    return { order, plan, charges, refund }
+  },
+  async ask(deps, db, { order, plan, charges, refund }, source) {
+    const refunds = refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)
+    if (plan.charge === null || source === null) return outcomeOf(refunds, null)
+    return outcomeOf(refunds, await chargeCard(deps, db, order, plan.charge, source))
+  },
+  async recall(deps, db, { plan, charges, refund }) {
+    const refunds = refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)
+    const charge = plan.charge && (await recallCharge(deps, db, plan.charge.attempt_id))
+    return outcomeOf(refunds, charge)
+  },
+  end: (tx, _, { claim, work, replies }) => end(tx, claim, work, replies),
+  async after(deps, db, { order, plan }, { charge }) {
+    if (plan.charge !== null && charge?.kind === 'refused') {
+      await countDecline(deps, db, order, plan.charge)
+    }
+  },
+  orderOf: ({ order }) => briefOf(order),
+})
+
+/** Edits an order, or resumes the edit. An edit that leaves no units is resumed as a cancellation. */
+export function editOrder(
+  deps: OrderChangeDeps,
+  db: TenantDb,
+  caller: Caller,
+  request: EditRequest,
+): Promise<idempotency.StoredAnswer> {
+  const { claim } = caller
+  const isCancel = claim.recoveryPoint === OPERATIONS.cancel.recoveryPoint
+  return isCancel
+    ? cancelOperation.resume(deps, db, claim)
+    : editOperation.run(deps, db, caller, request)
+}
+
+/** Prices the edit outside of a transaction, since a tax provider may be asked, and then reserves it. */
+async function begin(
+  deps: OrderChangeDeps,
+  db: TenantDb,
+  caller: Caller & { reach: Reach },
+  request: EditRequest,
+): Promise<Begun<Work> | idempotency.StoredAnswer> {
+  const { body, funds, note, orderId } = request
+  const order = await orders.get(db, orderId)
+  const before = await orders.listItems(db, order.id)
+  const after = withQuantities(before, body)
+  const requireSame = async (tx: Tx, locked: OrderRow) => {
+    if (!(await isSame(tx, order, locked, before))) throw orders.busy()
+  }
+  const actor = actorOf(caller.actor)
+  if (after === null) {
+    const reason = isShopper(actor) ? 'customer' : 'staff'
+    const { charge_id } = body
+    const rest = { note, charge_id, restock: true, as: 'edit', also: requireSame } as const
+    return cancelOperation.run(deps, db, caller, { orderId, reason, ...rest })
+  }
+  orders.requireAllowed(order, 'edit')
+  const edited = await priceEdit(db, deps.tax, order, { before, after, request: body })
+  const isCharged = edited.delta_cents > 0 && funds.by === 'card'
+  const ban_ids =
+    isCharged && funds.source !== null ? await requireAdmitted(deps, db, order, funds.source) : []
+  return db.transaction('edit: begin', async (tx) => {
+    const locked = await orders.lock(tx, order.id)
+    await requireSame(tx, locked)
+    const source = await reserve(tx, deps, locked, { edited, request, actor, ban_ids })
+    return { state: 'begun', claim: await caller.reach(tx, order.id), source }
+  })
+}
+
+interface Reserving {
+  edited: Edited
+  request: EditRequest
+  actor: string
+  ban_ids: string[]
+}
+
+/** Takes the order and the stock, and reserves the refund or writes the charge down. */
+async function reserve(
+  tx: Tx,
+  deps: OrderChangeDeps,
+  order: OrderRow,
+  { edited, request, actor, ban_ids }: Reserving,
+): Promise<Source | null> {
+  const [charges, reserved] = await Promise.all([
+    orders.listCharges(tx, order.id),
+    sumReserved(tx, order.id),
+  ])
+  orders.requireAllowed(order, 'edit', reserved.pending)
+  requireCharge(charges, request.body.charge_id)
+  const { delta_cents, take } = edited
+  const plan: EditPlan = {
+    ...edited,
+    id: randomUUID(),
+    kind: 'edit',
+    actor,
+    note: request.note,
+    refund_id: null,
+    charge: null,
+    ban_ids,
+  }
+  if (take.length > 0) await inventory.reserveMore(tx, order.id, take, plan.id)
+  if (delta_cents < 0) {
+    plan.refund_id = await reserveRefund(tx, order, charges, {
+      kind: 'adjustment',
+      method: 'original',
+      parts: subtractParts(partsOf(order), partsOf({ ...order, ...edited.totals })),
+      tenders: splitOverTenders(charges, -delta_cents, 'original'),
+      reason: null,
+      actor,
+    })
+  }
+  const charged = delta_cents > 0 ? sourceOf(charges, request, delta_cents) : null
+  if (charged !== null) plan.charge = await beginCharge(tx, deps, order, charged, delta_cents)
+  await beginPlan(tx, order, plan)
+  return charged?.source ?? null
+}
+
+interface Charged {
+  source: Source
+  /** Where the card was kept: no other gateway knows it. A new card goes to the store's own gateway. */
+  gateway?: GatewayName
+}
+
+const SAY_SO = 'The order would cost more. Send charge_card: true to charge the stored card.'
+const NONE_KEPT = 'The order would cost more, and no card is stored. The shopper has to edit it.'
+
+/** A shopper sends a card. A merchant may charge the stored one, and must say so. */
+function sourceOf(
+  charges: readonly ChargeRow[],
+  { funds, body }: EditRequest,
+  amount_due_cents: number,
+): Charged {
+  if (funds.by === 'card' && funds.source !== null) return { source: funds.source }
+  const named = body.charge_id?.toLowerCase()
+  const kept = charges.find(
+    ({ charge_id, vault_id }) => vault_id !== null && (!named || named === charge_id),
+  )
+  if (funds.by === 'vault' && funds.allowed && kept?.vault_id) {
+    const source = { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
+    return { source, gateway: gatewayOf(kept) }
+  }
+  const message = funds.by === 'vault' ? (kept ? SAY_SO : NONE_KEPT) : undefined
+  throw new ApiError('card_required', { ...(message && { message }), body: { amount_due_cents } })
+}
+
+async function beginCharge(
+  tx: Tx,
+  deps: OrderChangeDeps,
+  order: OrderRow,
+  { source, gateway: keptBy }: Charged,
+  amount_cents: number,
+): Promise<NewCard> {
+  const gateway = keptBy ?? (await deps.payments.forStore(tx)).name
+  const attempt_id = randomUUID()
+  const card = 'card' in source ? source.card : null
+  await attempts.beginAttempt(tx, {
+    id: attempt_id,
+    order_id: order.id,
+    kind: 'edit',
+    gateway,
+    amount_cents,
+    currency: order.currency,
+    charge_id: attempt_id,
+  })
+  return {
+    attempt_id,
+    gateway,
+    amount_cents,
+    card_brand: card?.brand ?? null,
+    card_last4: card?.last4 ?? null,
+    card_fingerprint: card?.fingerprint(deps.keys.fingerprint) ?? null,
+  }
+}
+
+async function chargeCard(
+  deps: OrderChangeDeps,
+  db: Db,
+  order: OrderRow,
+  { attempt_id, gateway: name, amount_cents }: NewCard,
+  source: Source,
+): Promise<GatewayReply> {
+  const gateway = await deps.payments.forStore(db, name)
+  const { id: order_id, order_number, currency, email, ip, ship_to } = order
+  const known = { order_id, order_number, currency, email, ip, ship_to }
+  const charge = { ref: attempt_id, amount_cents, ...known }
+  await deps.at?.('edit-sent')
+  const result =
+    'vault_id' in source
+      ? await gateway.vaultCharge({ ...charge, ...source })
+      : await gateway.sale({ ...charge, source })
+  return replyOf(attempt_id, result)
+}
+
+/** Applies the edit, or leaves the order as it was where a gateway has refused. */
+async function end(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { order: { id: order_id }, charges }: Work,
+  { refunds, charge }: EditOutcome,
+): Promise<idempotency.StoredAnswer> {
+  const order = await orders.lock(tx, order_id)
+  const plan = getPlan<EditPlan>(order, 'edit')
+  await endPlan(tx, order, plan)
+  const replies = charge === null ? [...refunds.values()] : [...refunds.values(), charge]
+  await moveStock(
+    tx,
+    order,
+    plan,
+    replies.every(({ kind }) => kind === 'approved'),
+  )
+  const refund = plan.refund_id === null ? null : await orders.getRefund(tx, plan.refund_id)
+  const settled = refund && (await settleRefund(tx, order, refund, charges, refunds))
+  if (refund !== null && settled?.state === 'failed') {
+    await auditRefund(tx, { actor: plan.actor, claim }, refund, settled.refunded_cents)
+    return idempotency.refuse(tx, claim, refundFailed(settled))
+  }
+  if (charge !== null) await closeAttempt(tx, charge)
+  if (charge !== null && charge.kind !== 'approved') {
+    return refuseCharge(tx, claim, order, plan, charge)
+  }
+  const refunded = settled?.state === 'succeeded' ? settled : null
+  return apply(tx, claim, order, { plan, refunded, charge })
+}
+
+/** Sells or releases the units reserved for the edit, and releases the units it takes away. */
+async function moveStock(tx: Tx, { id }: OrderRow, { take, keep }: EditPlan, isApproved: boolean) {
+  if (take.length > 0) await (isApproved ? inventory.sell : inventory.letGo)(tx, id)
+  if (keep.length > 0 && isApproved) await inventory.keep(tx, id, keep)
+}
+
+async function refuseCharge(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  order: OrderRow,
+  { actor, delta_cents }: EditPlan,
+  reply: GatewayReply,
+): Promise<idempotency.StoredAnswer> {
+  const result = reply.kind === 'refused' ? reply.result : null
+  const reason = shownReason(result?.reason ?? null)
+  const data = { amount_cents: delta_cents, reason }
+  await orders.addToTimeline(tx, order.id, { type: 'edit_declined', actor, data })
+  const decline = { reason, retryable: result?.retryable ?? true }
+  const body = { decline, order: briefOf(order) }
+  return idempotency.refuse(tx, claim, new ApiError('payment_declined', { body }))
+}
+
+interface Applied {
+  plan: EditPlan
+  refunded: Extract<SettledRefund, { state: 'succeeded' }> | null
+  charge: GatewayReply | null
+}
+
+async function apply(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  before: OrderRow,
+  { plan, refunded, charge }: Applied,
+): Promise<idempotency.StoredAnswer> {
+  const { actor, delta_cents } = plan
+  await Promise.all([
+    writeLines(tx, plan.lines),
+    writeTotals(tx, before.id, plan.totals),
+    plan.charge !== null && writeCharge(tx, before, plan.charge, charge),
+  ])
+  const hold = reviewOf(before, plan)
+  const order = await orders.change(tx, await orders.lock(tx, before.id), {
+    captured_cents: before.captured_cents + delta_cents,
+    ...(hold !== null && { hold }),
+  })
+  const [items, charges] = await Promise.all([
+    orders.listItems(tx, order.id),
+    orders.listCharges(tx, order.id),
+    ledger.post(tx, journalOf(before, plan, refunded?.entries ?? [])),
+    record(tx, claim, { before, order, plan }),
+    plan.ban_ids.length > 0 && recordReview(tx, order, plan),
+    hold !== null && emitHeld(tx, order, hold),
+  ])
+  const added = charges.find(({ charge_id }) => charge_id === plan.charge?.attempt_id)
+  const body = {
+    order: forActor(order, actor),
+    items,
+    charge: added === undefined ? null : shownCharge(added),
+    refund: refunded?.refund ?? null,
+    delta_cents,
+  }
+  return idempotency.finish(tx, claim, 200, JSON.stringify(body))
+}
+
+/** Adds the captured charge of the difference. */
+async function writeCharge(
+  tx: Tx,
+  { id: order_id, currency }: OrderRow,
+  { attempt_id, gateway, amount_cents, ...card }: NewCard,
+  reply: GatewayReply | null,
+): Promise<void> {
+  const result = reply?.kind === 'approved' ? reply.result : null
+  const charge = {
+    charge_id: attempt_id,
+    tender: 'card' as const,
+    amount_cents,
+    currency,
+    gateway,
+    card_brand: card.card_brand ?? result?.card?.brand ?? null,
+    card_last4: card.card_last4 ?? result?.card?.last4 ?? null,
+    card_fingerprint: card.card_fingerprint,
+  }
+  await orders.insertCharges(tx, order_id, [charge])
+  const { txn_id = null, vault_id = null } = result ?? {}
+  await orders.captureCharge(tx, attempt_id, { captured_cents: amount_cents, txn_id, vault_id })
+}
+
+/** Records an edit: note, timeline, event, audit log. */
+async function record(
+  tx: Tx,
+  claim: idempotency.WonClaim,
+  { before, order, plan }: { before: OrderRow; order: OrderRow; plan: EditPlan },
+): Promise<void> {
+  const { actor, note, delta_cents, lines } = plan
+  const changes = {
+    delta_cents,
+    total_before_cents: before.total_cents,
+    total_cents: order.total_cents,
+    lines: lines.map(({ id, quantity }) => ({ order_item_id: id, quantity })),
+  }
+  await Promise.all([
+    note !== null && orders.addNote(tx, order.id, { note, actor }),
+    orders.addToTimeline(tx, order.id, { type: 'edited', actor, data: changes }),
+    emitOrderEvent(tx, 'commerce.order.edited.v1', order, changes),
+    auditOrder(tx, { actor, claim }, order.id, {
+      action: 'order.edited',
+      before: { total_cents: before.total_cents },
+      after: { total_cents: order.total_cents, delta_cents },
+    }),
+  ])
+}
+
+/** The journal of an edit: the difference between two sales, and the money that made up for it. */
+function journalOf(
+  before: OrderRow,
+  { totals, charge, id }: EditPlan,
+  refunded: NewJournal['entries'],
+): NewJournal {
+  const more = (name: 'subtotal_cents' | 'discount_cents' | 'shipping_cents' | 'tax_cents') =>
+    totals[name] - before[name]
+  return {
+    kind: 'order.edited',
+    currency: before.currency,
+    order_id: before.id,
+    ref: id,
+    entries: [
+      { account: 'card_clearing', amount_cents: charge?.amount_cents ?? 0 },
+      ...refunded,
+      { account: 'sales', amount_cents: -more('subtotal_cents') },
+      { account: 'discount', amount_cents: more('discount_cents') },
+      { account: 'shipping_income', amount_cents: -more('shipping_cents') },
+      { account: 'tax_payable', amount_cents: -more('tax_cents') },
+    ],
+  }
+}

@@ -1,0 +1,191 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
+import * as catalog from '../catalog/service.ts'
+import type { StockLine } from '../inventory/schema.ts'
+import * as marketing from '../marketing/service.ts'
+import type { OrderItem, OrderRow } from '../orders/schema.ts'
+import { listItems } from '../orders/service.ts'
+import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+import * as pricing from '../pricing/service.ts'
+import type { EditedLine, NewTotals } from './queries.ts'
+import type { MerchantEdit, ShopperEdit } from './schema.ts'
+
+/** The price of an edit: the order priced again by its own terms, with other quantities. */
+
+export interface Edited {
+  lines: EditedLine[]
+  totals: NewTotals
+  /** Charged, or refunded where it is negative. */
+  delta_cents: number
+  /** Additional units of each variant that has more. */
+  take: StockLine[]
+  /** Remaining units of each variant that has fewer. */
+  keep: StockLine[]
+}
+
+type EditTerms = Pick<ShopperEdit & MerchantEdit, 'edits' | 'shipping' | 'tax' | 'expedited'>
+
+/** The terms by which a checkout priced the order. */
+interface PricedBy {
+  shipping?: ShippingPolicy | null
+  tax?: TaxPolicy | null
+  expedited?: boolean
+  coupon?: pricing.DiscountTerms | null
+}
+
+/** The coupon as it was when the order was placed. */
+const couponOf = async (db: Db, order_id: string, { coupon }: PricedBy) =>
+  coupon ?? (await marketing.findOfOrder(db, order_id))
+
+/** The lines with their new quantities; null where no unit is left. */
+export function withQuantities(
+  items: readonly OrderItem[],
+  { edits }: EditTerms,
+): OrderItem[] | null {
+  const wanted = new Map(edits.map((edit) => [edit.order_item_id.toLowerCase(), edit.quantity]))
+  if (wanted.size < edits.length) throw twice()
+  for (const id of wanted.keys()) {
+    if (!items.some((item) => item.id === id)) throw new ApiError('order_item_not_found')
+  }
+  const edited = items.map((item) => ({ ...item, quantity: wanted.get(item.id) ?? item.quantity }))
+  return edited.some(({ quantity }) => quantity > 0) ? edited : null
+}
+
+const twice = () => invalid('must name each item once')
+
+const invalid = (message: string) =>
+  new ApiError('invalid_body', { body: { issues: [{ path: 'edits', message }] } })
+
+/**
+ * Prices an edit. Unit prices stay; the coupon applies to the lines that are left. A tax provider is
+ * asked over the network, so no transaction may be open here.
+ */
+export async function priceEdit(
+  db: Db,
+  provider: pricing.TaxProvider | null,
+  order: OrderRow,
+  {
+    before,
+    after,
+    request,
+  }: { before: readonly OrderItem[]; after: OrderItem[]; request: EditTerms },
+): Promise<Edited> {
+  const kept = order.pricing as PricedBy
+  const shipping = request.shipping ?? kept.shipping ?? null
+  const policy = request.tax ?? kept.tax ?? null
+  const expedited = request.expedited ?? kept.expedited ?? false
+  const coupon = order.coupon_code === null ? null : await couponOf(db, order.id, kept)
+  const isByCollection = (coupon?.applies_to?.collection_slugs.length ?? 0) > 0
+  const slugs = isByCollection ? await collectionsOf(db, after) : new Map<string, string[]>()
+  const lines = after.map((item) => ({
+    ...item,
+    list_price_cents: item.unit_price_cents,
+    collection_slugs: slugs.get(item.variant_id) ?? [],
+  }))
+  const input = { lines, currency: order.currency, coupon, shipping, expedited }
+  const untaxed = reprice({ ...input, tax: null })
+  const tax = await pricing.resolveTax(provider, policy, questionOf(order, untaxed))
+  const priced = reprice({ ...input, ...tax })
+  const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = priced
+  return {
+    lines: priced.lines.map(lineOf),
+    totals: {
+      ...{ subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents },
+      pricing: { ...order.pricing, shipping, tax: policy, expedited },
+    },
+    delta_cents: total_cents - order.total_cents,
+    ...stockOf(before, after),
+  }
+}
+
+/**
+ * The collections of the lines, for orders that did not store the terms of their coupon. Variants that
+ * are no longer for sale have none, so that a coupon for a collection does not apply to them.
+ */
+async function collectionsOf(db: Db, items: readonly OrderItem[]) {
+  const found = await catalog.variantsForSale(
+    db,
+    items.map(({ variant_id }) => variant_id),
+  )
+  return new Map(found.map((each) => [each.variant_id, each.collection_slugs]))
+}
+
+const questionOf = (
+  { currency, ship_to }: OrderRow,
+  { lines, shipping_cents }: ReturnType<typeof reprice>,
+): pricing.TaxQuestion => ({
+  currency,
+  shipping_cents,
+  ship_to,
+  lines: lines.map(({ variant_id, quantity, line_total_cents, discount_cents }) => ({
+    variant_id,
+    quantity,
+    amount_cents: line_total_cents - discount_cents,
+  })),
+})
+
+/** Reprices; a total above the limit of an order is a mistake of the caller. */
+function reprice(input: Parameters<typeof pricing.reprice<OrderItem & RepricedLine>>[0]) {
+  try {
+    return pricing.reprice(input)
+  } catch (error) {
+    if (!(error instanceof pricing.PriceLimitError)) throw error
+    throw invalid(
+      error.limit === 'line_quantity'
+        ? 'have too many units of one variant'
+        : 'come to more than an order may',
+    )
+  }
+}
+
+interface RepricedLine {
+  list_price_cents: number
+  collection_slugs: readonly string[]
+}
+
+const lineOf = (line: EditedLine): EditedLine => ({
+  id: line.id,
+  quantity: line.quantity,
+  line_total_cents: line.line_total_cents,
+  discount_cents: line.discount_cents,
+  tax_cents: line.tax_cents,
+  shipping_cents: line.shipping_cents,
+})
+
+/** By variant and not by line, so that units that move between lines move no stock. */
+function stockOf(before: readonly OrderItem[], after: readonly OrderItem[]) {
+  const had = unitsOf(before)
+  const take: StockLine[] = []
+  const keep: StockLine[] = []
+  for (const [variant_id, quantity] of unitsOf(after)) {
+    const more = quantity - (had.get(variant_id) ?? 0)
+    if (more > 0) take.push({ variant_id, quantity: more })
+    if (more < 0) keep.push({ variant_id, quantity })
+  }
+  return { take, keep }
+}
+
+function unitsOf(items: readonly OrderItem[]): Map<string, number> {
+  const lines = Map.groupBy(items, ({ variant_id }) => variant_id)
+  return new Map([...lines].map(([id, all]) => [id, sum(all.map(({ quantity }) => quantity))]))
+}
+
+/** Whether the order is unchanged since it was read for pricing. */
+export async function isSame(
+  db: Db,
+  { total_cents, refunded_cents, captured_cents, pricing }: OrderRow,
+  now: OrderRow,
+  before: readonly OrderItem[],
+): Promise<boolean> {
+  const items = await listItems(db, now.id)
+  return (
+    now.total_cents === total_cents &&
+    now.refunded_cents === refunded_cents &&
+    now.captured_cents === captured_cents &&
+    // Another edit may have kept the total and changed the shipping.
+    isDeepStrictEqual(now.pricing, pricing) &&
+    items.every((item, at) => item.quantity === before[at]?.quantity)
+  )
+}

@@ -1,0 +1,35 @@
+import type { Tx } from '../../db/database.ts'
+import * as fraud from '../fraud/service.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { OrderRow } from '../orders/schema.ts'
+import { addToTimeline } from '../orders/service.ts'
+import { isHeldByDispute } from './dispute-money.ts'
+
+/**
+ * A ban with the decision `review` holds an edited order, too: the charge stands, and the order must not
+ * ship until a person releases it or cancels it.
+ */
+
+interface Reviewed {
+  ban_ids: readonly string[]
+}
+
+const REASON = 'fraud_review'
+
+/** The hold that an edit needs; null where no ban asks for it, or a hold of its own is in place. */
+export function reviewOf(order: OrderRow, { ban_ids }: Reviewed) {
+  const isHeld = order.hold !== null && !isHeldByDispute(order)
+  if (ban_ids.length === 0 || isHeld) return null
+  return { reason: REASON, by: 'system', at: new Date().toISOString() }
+}
+
+export function recordReview(tx: Tx, { id: order_id }: OrderRow, { ban_ids }: Reviewed) {
+  const { decision, score, signals } = fraud.score({ ban: 'review' })
+  return fraud.record(tx, { order_id, decision, score, signals, ban_ids })
+}
+
+export const emitHeld = (tx: Tx, order: OrderRow, { reason }: { reason: string }) =>
+  Promise.all([
+    addToTimeline(tx, order.id, { type: 'held', actor: 'system', data: { reason } }),
+    emitOrderEvent(tx, 'commerce.order.held.v1', order),
+  ])

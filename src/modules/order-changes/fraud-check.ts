@@ -1,0 +1,53 @@
+import type { TenantDb } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import * as fraud from '../fraud/service.ts'
+import type { ChargeRow, OrderRow } from '../orders/schema.ts'
+import type { Source } from '../payments/gateway.ts'
+import type { OrderChangeDeps } from './deps.ts'
+
+/**
+ * Checks the charge of an edit like a checkout, so that a ban or a velocity limit cannot be avoided by
+ * editing an order. Returns the bans with the decision `review`.
+ */
+export async function requireAdmitted(
+  { limits, velocityLimit, keys }: OrderChangeDeps,
+  db: TenantDb,
+  order: OrderRow,
+  source: Source,
+): Promise<string[]> {
+  const card = 'card' in source ? source.card : null
+  const { customer_ref, email, ip, ship_to } = order
+  const facts = {
+    customer_ref,
+    email,
+    ip,
+    address: ship_to,
+    card_bin: card?.bin ?? null,
+    card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
+  }
+  if (!(await fraud.passVelocity(limits, db.tenant, facts, velocityLimit))) {
+    throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
+  }
+  const { decision, ban_ids } = await fraud.checkBans(db, facts)
+  if (decision !== 'block') return ban_ids
+  const { score, signals } = fraud.score({ ban: 'block' })
+  await Promise.all([
+    db.transaction('orders: block an edit', (tx) =>
+      fraud.record(tx, { order_id: order.id, decision: 'rejected', score, signals, ban_ids }),
+    ),
+    fraud.noteFailure(limits, db.tenant, facts),
+  ])
+  throw new ApiError('fraud_rejected')
+}
+
+/** Counts a declined charge against the shopper's next attempts, in any checkout or edit. */
+export const countDecline = (
+  { limits }: Pick<OrderChangeDeps, 'limits'>,
+  db: TenantDb,
+  { customer_ref, email, ip }: OrderRow,
+  { card_fingerprint }: Pick<ChargeRow, 'card_fingerprint'>,
+): Promise<void> =>
+  fraud
+    .noteFailure(limits, db.tenant, { customer_ref, email, ip, card_fingerprint })
+    // A limiter that cannot be reached loses the count, and nothing else.
+    .catch(() => {})

@@ -1,0 +1,44 @@
+import type { Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { ChargeRow, OrderRow } from '../orders/schema.ts'
+import { busy } from '../orders/service.ts'
+import * as queries from './queries.ts'
+
+/**
+ * What a running operation is going to do, stored with its order until it ends. An order has one plan at
+ * a time, so that edits, cancellations and releases exclude each other.
+ */
+export interface Plan {
+  id: string
+  kind: string
+  /** Who began the operation. */
+  actor: string
+}
+
+export async function beginPlan(tx: Tx, order: OrderRow, plan: Plan): Promise<void> {
+  if ((await queries.beginOperation(tx, order.id, plan.id, { ...plan })) === 0) throw busy()
+}
+
+export const endPlan = (tx: Tx, order: OrderRow, { id }: Plan): Promise<number> =>
+  queries.endOperation(tx, order.id, id)
+
+/** The running operation's plan; null where no operation of that kind runs. */
+export function findPlan<P extends Plan>(order: OrderRow, kind: P['kind']): P | null {
+  const plan = order.operation as P | null
+  return plan?.kind === kind ? plan : null
+}
+
+export function getPlan<P extends Plan>(order: OrderRow, kind: P['kind']): P {
+  const plan = findPlan<P>(order, kind)
+  if (plan === null) throw new Error(`the order has no ${kind} in progress`)
+  return plan
+}
+
+/** Refuses a charge of another order. A request that names no charge may mean any. */
+export function requireCharge(
+  charges: readonly ChargeRow[],
+  charge_id: string | null | undefined,
+): void {
+  if (!charge_id || charges.some((each) => each.charge_id === charge_id.toLowerCase())) return
+  throw new ApiError('charge_not_found')
+}

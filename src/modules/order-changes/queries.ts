@@ -1,0 +1,58 @@
+import type { Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import type { OrderItem } from '../orders/schema.ts'
+
+/**
+ * Gives the order to one operation, with its plan. No time limit stands here: the claim that reaches its
+ * recovery point in the same transaction is resumed until the operation has ended. No row: another
+ * operation has the order.
+ */
+export const beginOperation = (
+  tx: Tx,
+  orderId: string,
+  operationId: string,
+  plan: Record<string, unknown>,
+) =>
+  tx.run(sql`
+    update orders
+       set operation_id = ${operationId}, operation = ${JSON.stringify(plan)}
+     where tenant_ref = ${tx.tenant} and id = ${orderId} and operation_id is null`)
+
+export const endOperation = (tx: Tx, orderId: string, operationId: string) =>
+  tx.run(sql`
+    update orders
+       set operation_id = null, operation = null
+     where tenant_ref = ${tx.tenant} and id = ${orderId} and operation_id = ${operationId}`)
+
+export interface NewTotals {
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  pricing: Record<string, unknown>
+}
+
+export const writeTotals = (tx: Tx, orderId: string, totals: NewTotals) =>
+  tx.run(sql`
+    update orders
+       set subtotal_cents = ${totals.subtotal_cents}, discount_cents = ${totals.discount_cents},
+           shipping_cents = ${totals.shipping_cents}, tax_cents = ${totals.tax_cents},
+           total_cents = ${totals.total_cents}, pricing = ${JSON.stringify(totals.pricing)}
+     where tenant_ref = ${tx.tenant} and id = ${orderId}`)
+
+export type EditedLine = Pick<
+  OrderItem,
+  'id' | 'quantity' | 'line_total_cents' | 'discount_cents' | 'tax_cents' | 'shipping_cents'
+>
+
+export const writeLines = (tx: Tx, lines: readonly EditedLine[]) =>
+  tx.run(sql`
+    update order_items o
+       set quantity = l.quantity, line_total_cents = l.line_total_cents,
+           discount_cents = l.discount_cents, tax_cents = l.tax_cents,
+           shipping_cents = l.shipping_cents
+      from jsonb_to_recordset(${JSON.stringify(lines)})
+           as l (id uuid, quantity int, line_total_cents bigint, discount_cents bigint,
+                 tax_cents bigint, shipping_cents bigint)
+     where o.tenant_ref = ${tx.tenant} and o.id = l.id`)

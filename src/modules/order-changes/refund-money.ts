@@ -1,0 +1,288 @@
+import type { Db, Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
+import * as idempotency from '../../platform/idempotency.ts'
+import * as giftCards from '../gift-cards/service.ts'
+import { unknownOf } from '../operations/replies.ts'
+import { defineOperation, type Replies } from '../operations/service.ts'
+import { type Acting, actorOf, auditOrder, isShopper } from '../orders/actor.ts'
+import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema.ts'
+import * as orders from '../orders/service.ts'
+import { briefOf, forActor } from '../orders/show.ts'
+import { allowedActions } from '../orders/status.ts'
+import * as pricing from '../pricing/service.ts'
+import type { OrderChangeDeps } from './deps.ts'
+import {
+  fitParts,
+  type Parts,
+  partsOf,
+  splitAmount,
+  splitOverTenders,
+  subtractParts,
+  type TenderShare,
+  totalOf,
+} from './refund-parts.ts'
+import * as queries from './refund-queries.ts'
+import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
+import type { MerchantRefund, RefundPreview, ShopperRefund } from './schema.ts'
+import {
+  chargeOf,
+  exceeds,
+  type RefundPlan,
+  reserveRefund,
+  settleRefund,
+} from './settle-refund-money.ts'
+
+/** Refunds an order: an amount, units or shipping, over the tenders that paid. */
+
+export type RefundRequest =
+  | { by: 'shopper'; body: ShopperRefund }
+  | { by: 'merchant'; body: MerchantRefund }
+
+interface Work {
+  order: OrderRow
+  charges: ChargeRow[]
+  refund: RefundRow
+}
+
+interface RefundOutcome extends Replies {
+  replies: RefundReplies
+}
+
+const outcomeOf = (replies: RefundReplies): RefundOutcome => ({
+  replies,
+  unknown: unknownOf(replies.values()),
+})
+
+/** The claim's resource is the refund: several refunds of one order can run at once. */
+export const refundOperation = defineOperation<
+  OrderChangeDeps,
+  { orderId: string; wanted: RefundRequest },
+  Work,
+  RefundOutcome
+>({
+  name: 'refund',
+  begin: (_, db, { actor, reach }, { orderId, wanted }) =>
+    db.transaction('refund: begin', async (tx) => {
+      const order = await orders.lock(tx, orderId)
+      orders.requireFree(order, 'refund')
+      const { charges, plan } = await planRefund(tx, order, wanted, actorOf(actor))
+      const refund_id = await reserveRefund(tx, order, charges, plan)
+      return { state: 'begun', claim: await reach(tx, refund_id) }
+    }),
+  async load(db, refundId) {
+    const refund = await orders.getRefund(db, refundId)
+    const { order_id } = refund
+    const [order, charges] = await Promise.all([
+      orders.get(db, order_id),
+      orders.listCharges(db, order_id),
+    ])
+    return { order, charges, refund }
+  },
+  ask: async (deps, db, { refund, charges }) =>
+    outcomeOf(await askRefund(deps, db, refund, charges)),
+  recall: async (deps, db, { refund, charges }) =>
+    outcomeOf(await recallRefund(deps, db, refund, charges)),
+  async end(tx, _, { claim, work, replies: { replies } }) {
+    const { charges } = work
+    const order = await orders.lock(tx, work.order.id)
+    const refund = await orders.getRefund(tx, work.refund.refund_id)
+    const { actor, amount_cents } = refund
+    const settled = await settleRefund(tx, order, refund, charges, replies)
+    const refunded = settled.state === 'failed' ? settled.refunded_cents : amount_cents
+    await auditRefund(tx, { actor, claim }, refund, refunded)
+    if (settled.state === 'failed') return idempotency.refuse(tx, claim, refundFailed(settled))
+    const body = { order: forActor(settled.order, actor), refund: settled.refund }
+    return idempotency.finish(tx, claim, isShopper(actor) ? 200 : 201, JSON.stringify(body))
+  },
+  orderOf: ({ order }) => briefOf(order),
+})
+
+/** Writes a refund to the audit log, also the part of a failed cancellation or edit that was refunded. */
+export async function auditRefund(
+  tx: Tx,
+  acting: Acting,
+  { order_id, refund_id, method }: RefundRow,
+  amount_cents: number,
+): Promise<void> {
+  if (amount_cents === 0) return
+  const after = { refund_id, amount_cents, method }
+  await auditOrder(tx, acting, order_id, { action: 'order.refunded', after })
+}
+
+export const refundFailed = ({
+  reason,
+  refunded_cents,
+}: {
+  reason: string
+  refunded_cents: number
+}) => new ApiError('refund_failed', { body: { reason, refunded_cents } })
+
+/** Works out a merchant's refund without carrying it out. */
+export async function previewRefund(
+  db: Db,
+  orderId: string,
+  body: MerchantRefund,
+): Promise<RefundPreview> {
+  const order = await orders.get(db, orderId)
+  const { charges, plan } = await planRefund(db, order, { by: 'merchant', body }, '')
+  const amount_cents = totalOf(plan.parts)
+  const refundable_cents = orders.refundableOf(charges)
+  return {
+    amount_cents,
+    ...plan.parts,
+    currency: order.currency,
+    tenders: await Promise.all(plan.tenders.map((share) => destinationOf(db, charges, share))),
+    refundable_cents,
+    remaining_cents: refundable_cents - amount_cents,
+  }
+}
+
+/** The tender that gets a share: store credit in place of a gift card that is no longer usable. */
+async function destinationOf(
+  db: Db,
+  charges: readonly ChargeRow[],
+  share: TenderShare,
+): Promise<TenderShare> {
+  if (share.tender !== 'gift_card') return share
+  const { gift_card_id } = chargeOf(charges, share.charge_id)
+  const card = gift_card_id === null ? null : await giftCards.get(db, gift_card_id)
+  return giftCards.isUsable(card) ? share : { ...share, tender: 'store_credit' }
+}
+
+/** What no refund has taken or reserved, and how many refunds are pending. */
+interface Left extends Parts {
+  pending: number
+}
+
+async function planRefund(
+  db: Db,
+  order: OrderRow,
+  wanted: RefundRequest,
+  actor: string,
+): Promise<{ charges: ChargeRow[]; plan: RefundPlan }> {
+  const [charges, reserved] = await Promise.all([
+    orders.listCharges(db, order.id),
+    queries.sumReserved(db, order.id),
+  ])
+  const left: Left = { ...subtractParts(partsOf(order), reserved), pending: reserved.pending }
+  const rest = { kind: 'refund' as const, reason: wanted.body.reason ?? null, actor }
+  if (wanted.by === 'shopper') {
+    const ofCharge = planOfCharge(order, charges, left, wanted.body)
+    return { charges, plan: { ...rest, method: 'original', ...ofCharge } }
+  }
+  requireRefundable(order, charges, left)
+  const { method = 'original' } = wanted.body
+  const { parts, items } = await wantedParts(db, order, charges, left, wanted.body)
+  const tenders = splitOverTenders(charges, totalOf(parts), method)
+  return { charges, plan: { ...rest, method, parts, items, tenders } }
+}
+
+/** Refuses a refund before anything was captured or with nothing left, and names what is possible. */
+function requireRefundable(order: OrderRow, charges: readonly ChargeRow[], left: Left): void {
+  const { allowed } = allowedActions(orders.factsOf(order))
+  if (allowed.includes('refund') && orders.refundableOf(charges) > 0) return
+  throw notRefundable(order, left)
+}
+
+function notRefundable(order: OrderRow, { pending }: Left): ApiError {
+  const allowed = orders.allowedOf(order, pending).allowed.filter((each) => each !== 'refund')
+  return new ApiError('not_refundable', { body: { current_status: order.status, allowed } })
+}
+
+/** A shopper names a charge, and the refund is of that charge alone. */
+function planOfCharge(
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  left: Left,
+  { charge_id, amount_cents }: ShopperRefund,
+) {
+  const charge = charges.find((each) => each.charge_id === charge_id.toLowerCase())
+  if (charge === undefined) throw new ApiError('charge_not_found')
+  requireRefundable(order, [charge], left)
+  const most = orders.leftOn(charge)
+  const amount = amount_cents ?? most
+  if (amount > most) throw exceeds(most)
+  const share = { charge_id: charge.charge_id, tender: charge.tender, amount_cents: amount }
+  return { parts: splitAmount(amount, left), tenders: [share] }
+}
+
+/** The parts of an amount, of units at the price paid for them, or of shipping; else of all that is left. */
+async function wantedParts(
+  db: Db,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  left: Left,
+  { amount_cents, items: wanted, shipping_cents: named }: MerchantRefund,
+): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
+  const most = orders.refundableOf(charges)
+  const isByPart = wanted !== undefined || named !== undefined
+  if (amount_cents !== undefined && isByPart) throw ambiguous()
+  if (!isByPart) {
+    const amount = amount_cents ?? most
+    if (amount > most) throw exceeds(most)
+    return { parts: splitAmount(amount, left), items: [] }
+  }
+  const shipping_cents = named ?? 0
+  if (shipping_cents > left.shipping_cents) throw exceeds(left.shipping_cents)
+  const lines = wanted === undefined ? [] : await unitsOf(db, order, wanted, most)
+  const parts = {
+    product_cents: sum(lines.map(({ share }) => share.product_cents)),
+    tax_cents: sum(lines.map(({ share }) => share.tax_cents)),
+    shipping_cents,
+  }
+  const total = totalOf(parts)
+  if (total > most) throw exceeds(most)
+  if (total === 0) throw notRefundable(order, left)
+  return { parts: fitParts(parts, left), items: lines.map(({ item }) => item) }
+}
+
+const ambiguous = () =>
+  new ApiError('invalid_body', {
+    body: { issues: [{ path: 'amount_cents', message: 'must stand alone: it is of everything' }] },
+  })
+
+/** Units with the amounts that were stored with their line. Shipping is refunded apart from them. */
+async function unitsOf(
+  db: Db,
+  order: OrderRow,
+  wanted: readonly { order_item_id: string; quantity: number }[],
+  refundable_cents: number,
+) {
+  const [lines, refunded] = await Promise.all([
+    orders.listItems(db, order.id),
+    queries.listRefundedUnits(db, order.id),
+  ])
+  const quantities = new Map<string, number>()
+  for (const { order_item_id, quantity } of wanted) {
+    const id = order_item_id.toLowerCase()
+    quantities.set(id, (quantities.get(id) ?? 0) + quantity)
+  }
+  return [...quantities].map(([order_item_id, quantity]) => {
+    const line = lines.find(({ id }) => id === order_item_id)
+    if (line === undefined) throw new ApiError('order_item_not_found')
+    const refundable_quantity = line.quantity - line.refunded_quantity
+    if (quantity > refundable_quantity) {
+      throw exceeds(refundable_cents, { items: [{ order_item_id, refundable_quantity }] })
+    }
+    const before = refunded.find((each) => each.order_item_id === order_item_id)
+    const share = shareOf(line, quantity, before)
+    const amount_cents = share.product_cents + share.tax_cents
+    return { share, item: { order_item_id, quantity, amount_cents } }
+  })
+}
+
+/**
+ * The amount of some units of a line. The last units get what is left of the line: their stored share
+ * differs where later units were refunded while a refund of earlier units was pending and then failed.
+ */
+function shareOf(line: OrderItem, quantity: number, before: queries.RefundedUnits | undefined) {
+  const share = pricing.lineShare(line, line.refunded_quantity, quantity)
+  const isLast = line.refunded_quantity + quantity === line.quantity
+  // A refund that succeeded only in part counts no units, and so no amount.
+  if (!isLast || before?.quantity !== line.refunded_quantity) return share
+  const all = line.line_total_cents - line.discount_cents + line.tax_cents
+  const left = Math.max(0, all - before.amount_cents)
+  const product_cents = Math.max(0, left - share.tax_cents)
+  return { ...share, product_cents, tax_cents: left - product_cents }
+}

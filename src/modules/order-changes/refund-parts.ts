@@ -1,0 +1,91 @@
+import { allocate } from '../../kernel/money.ts'
+import type { ChargeRow, OrderRow, Tender } from '../orders/schema.ts'
+import { leftOn } from '../orders/service.ts'
+
+/** How a refund is divided: what it was paid for, and which tenders it goes to. Pure functions. */
+
+/** What an amount was paid for. */
+export interface Parts {
+  product_cents: number
+  tax_cents: number
+  shipping_cents: number
+}
+
+export const partsOf = (order: OrderRow): Parts => ({
+  product_cents: order.subtotal_cents - order.discount_cents,
+  tax_cents: order.tax_cents,
+  shipping_cents: order.shipping_cents,
+})
+
+export const totalOf = ({ product_cents, tax_cents, shipping_cents }: Parts): number =>
+  product_cents + tax_cents + shipping_cents
+
+export const subtractParts = (from: Parts, taken: Parts): Parts => ({
+  product_cents: from.product_cents - taken.product_cents,
+  tax_cents: from.tax_cents - taken.tax_cents,
+  shipping_cents: from.shipping_cents - taken.shipping_cents,
+})
+
+export const withoutNegatives = ({ product_cents, tax_cents, shipping_cents }: Parts): Parts => ({
+  product_cents: Math.max(0, product_cents),
+  tax_cents: Math.max(0, tax_cents),
+  shipping_cents: Math.max(0, shipping_cents),
+})
+
+/** Divides an amount over the parts in proportion. No part gives more than it has. */
+export function splitAmount(amount_cents: number, left: Parts): Parts {
+  const weights = [left.product_cents, left.tax_cents, left.shipping_cents]
+  const [product_cents = 0, tax_cents = 0, shipping_cents = 0] = allocate(amount_cents, weights)
+  return { product_cents, tax_cents, shipping_cents }
+}
+
+/** The wanted parts where each has enough left; what one part lacks, the others make up for. */
+export function fitParts(wanted: Parts, left: Parts): Parts {
+  const lower = (a: number, b: number) => Math.max(0, Math.min(a, b))
+  const had: Parts = {
+    product_cents: lower(wanted.product_cents, left.product_cents),
+    tax_cents: lower(wanted.tax_cents, left.tax_cents),
+    shipping_cents: lower(wanted.shipping_cents, left.shipping_cents),
+  }
+  const lacking = totalOf(wanted) - totalOf(had)
+  if (lacking === 0) return had
+  const more = splitAmount(lacking, subtractParts(left, had))
+  return {
+    product_cents: had.product_cents + more.product_cents,
+    tax_cents: had.tax_cents + more.tax_cents,
+    shipping_cents: had.shipping_cents + more.shipping_cents,
+  }
+}
+
+export interface TenderShare {
+  charge_id: string
+  /** The tender that gets the money. */
+  tender: Tender
+  amount_cents: number
+}
+
+/** The reverse of the order in which tenders pay. */
+const REFUND_ORDER: readonly Tender[] = ['card', 'gift_card', 'store_credit']
+
+/**
+ * Divides an amount over the charges: cards first, then the gift card, then store credit, the later
+ * charge before the earlier. No charge refunds more than it has left; an excess is left out.
+ */
+export function splitOverTenders(
+  charges: readonly ChargeRow[],
+  amount_cents: number,
+  method: 'original' | 'store_credit',
+): TenderShare[] {
+  const shares: TenderShare[] = []
+  let left = amount_cents
+  for (const from of REFUND_ORDER) {
+    for (const charge of charges.filter(({ tender }) => tender === from).toReversed()) {
+      const share = Math.min(left, leftOn(charge))
+      if (share <= 0) continue
+      const tender = method === 'store_credit' ? 'store_credit' : charge.tender
+      shares.push({ charge_id: charge.charge_id, tender, amount_cents: share })
+      left -= share
+    }
+  }
+  return shares
+}

@@ -1,0 +1,170 @@
+import { type Static, Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { sql } from '../../db/sql.ts'
+import { Cents, Id } from '../../kernel/schema.ts'
+import type { Parts } from './refund-parts.ts'
+
+export interface NewRefund extends Parts {
+  refund_id: string
+  order_id: string
+  kind: 'refund' | 'adjustment'
+  method: 'original' | 'store_credit'
+  amount_cents: number
+  currency: string
+  reason: string | null
+  actor: string
+}
+
+export const insertRefund = (tx: Tx, r: NewRefund) =>
+  tx.run(sql`
+    insert into refunds (tenant_ref, refund_id, order_id, kind, status, method, amount_cents,
+                         product_cents, tax_cents, shipping_cents, currency, reason, actor)
+    values (${tx.tenant}, ${r.refund_id}, ${r.order_id}, ${r.kind}, 'pending', ${r.method},
+            ${r.amount_cents}, ${r.product_cents}, ${r.tax_cents}, ${r.shipping_cents},
+            ${r.currency}, ${r.reason}, ${r.actor})`)
+
+export interface NewTender {
+  charge_id: string
+  tender: string
+  amount_cents: number
+  attempt_id: string | null
+}
+
+export const insertTenders = (tx: Tx, refundId: string, tenders: readonly NewTender[]) =>
+  tx.run(sql`
+    insert into refund_tenders (tenant_ref, refund_id, charge_id, tender, amount_cents, status,
+                                attempt_id)
+    select ${tx.tenant}, ${refundId}, t.charge_id, t.tender, t.amount_cents, 'pending', t.attempt_id
+      from jsonb_to_recordset(${JSON.stringify(tenders)})
+           as t (charge_id uuid, tender text, amount_cents bigint, attempt_id uuid)`)
+
+export interface NewRefundItem {
+  order_item_id: string
+  quantity: number
+  amount_cents: number
+}
+
+export const insertRefundItems = (tx: Tx, refundId: string, items: readonly NewRefundItem[]) =>
+  tx.run(sql`
+    insert into refund_items (tenant_ref, refund_id, order_item_id, quantity, amount_cents)
+    select ${tx.tenant}, ${refundId}, i.order_item_id, i.quantity, i.amount_cents
+      from jsonb_to_recordset(${JSON.stringify(items)})
+           as i (order_item_id uuid, quantity int, amount_cents bigint)`)
+
+/** The refund that an attempt belongs to. */
+export const findOfAttempt = (db: Db, order_id: string, attempt_id: string) =>
+  db.maybe(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select refund_id
+      from refunds r
+      join refund_tenders t using (tenant_ref, refund_id)
+     where tenant_ref = ${db.tenant} and r.order_id = ${order_id} and t.attempt_id = ${attempt_id}
+     limit 1`,
+  )
+
+/** Reserves a part of a charge for a refund. No row: the charge has less than that left. */
+export const reserveFromCharge = (tx: Tx, chargeId: string, cents: number) =>
+  tx.run(sql`
+    update charges
+       set refunded_cents = refunded_cents + ${cents}
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}
+       and status = 'captured' and refunded_cents + ${cents} <= captured_cents`)
+
+/** The refund in which a gateway returned all of a charge, if there is one. */
+export const findWholeRefund = (tx: Tx, chargeId: string) =>
+  tx.maybe(
+    Type.Object({ refund_id: Id }),
+    sql`
+    select t.refund_id
+      from refund_tenders t
+      join charges c using (tenant_ref, charge_id)
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and t.status = 'succeeded'
+       and t.attempt_id is not null and t.amount_cents = c.captured_cents
+     limit 1`,
+  )
+
+/** Ends the reservation of a refund that failed. */
+export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
+  tx.run(sql`
+    update charges
+       set refunded_cents = refunded_cents - ${cents}
+     where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and refunded_cents >= ${cents}`)
+
+/** Counts units as refunded, or no longer with -1. Fewer rows than items: a line has not so many left. */
+export const countRefundedUnits = (
+  tx: Tx,
+  items: readonly Pick<NewRefundItem, 'order_item_id' | 'quantity'>[],
+  sign: 1 | -1,
+) =>
+  tx.run(sql`
+    update order_items o
+       set refunded_quantity = o.refunded_quantity + ${sign}::int * i.quantity
+      from jsonb_to_recordset(${JSON.stringify(items)}) as i (order_item_id uuid, quantity int)
+     where o.tenant_ref = ${tx.tenant} and o.id = i.order_item_id
+       and o.refunded_quantity + ${sign}::int * i.quantity between 0 and o.quantity`)
+
+const RefundedUnits = Type.Object({
+  order_item_id: Id,
+  quantity: Type.Integer(),
+  amount_cents: Cents,
+})
+export type RefundedUnits = Static<typeof RefundedUnits>
+
+/** Units of each line that are refunded or reserved for a refund, and their amount. */
+export const listRefundedUnits = (db: Db, orderId: string) =>
+  db.many(
+    RefundedUnits,
+    sql`
+    select i.order_item_id, sum(i.quantity)::int as quantity,
+           sum(i.amount_cents)::bigint as amount_cents
+      from refund_items i
+      join refunds r using (tenant_ref, refund_id)
+     where tenant_ref = ${db.tenant} and r.order_id = ${orderId} and r.status <> 'failed'
+     group by i.order_item_id`,
+  )
+
+const Reserved = Type.Object({
+  product_cents: Type.Integer(),
+  tax_cents: Type.Integer(),
+  shipping_cents: Type.Integer(),
+  pending: Type.Integer(),
+})
+
+/** What refunds have taken or reserved of an order, and how many of them are pending. */
+export const sumReserved = (db: Db, orderId: string) =>
+  db.one(
+    Reserved,
+    sql`
+    select coalesce(sum(product_cents) filter (where kind = 'refund'), 0)::bigint as product_cents,
+           coalesce(sum(tax_cents) filter (where kind = 'refund'), 0)::bigint as tax_cents,
+           coalesce(sum(shipping_cents) filter (where kind = 'refund'), 0)::bigint
+             as shipping_cents,
+           count(*) filter (where status = 'pending')::int as pending
+      from refunds
+     where tenant_ref = ${db.tenant} and order_id = ${orderId} and status <> 'failed'`,
+  )
+
+export interface RefundEnd extends Parts {
+  status: 'succeeded' | 'failed'
+  kind: 'refund' | 'adjustment'
+  amount_cents: number
+}
+
+export const endRefund = (tx: Tx, refundId: string, end: RefundEnd) =>
+  tx.run(sql`
+    update refunds
+       set status = ${end.status}, kind = ${end.kind}, amount_cents = ${end.amount_cents},
+           product_cents = ${end.product_cents}, tax_cents = ${end.tax_cents},
+           shipping_cents = ${end.shipping_cents}, settled_at = now()
+     where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and status = 'pending'`)
+
+export const endTender = (
+  tx: Tx,
+  refundId: string,
+  { charge_id, tender, status }: { charge_id: string; tender: string; status: string },
+) =>
+  tx.run(sql`
+    update refund_tenders
+       set status = ${status}, tender = ${tender}
+     where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and charge_id = ${charge_id}`)

@@ -1,0 +1,150 @@
+import { type Static, Type } from 'typebox'
+import { Amount, Cents, Nullable, ref } from '../../kernel/schema.ts'
+import {
+  MerchantOrder,
+  OrderCharge,
+  OrderItem,
+  OrderRefund,
+  StorefrontOrder,
+  Tender,
+} from '../orders/schema.ts'
+import { CardInput } from '../payments/card-schema.ts'
+import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
+
+/** Bodies and answers of the routes that change an order. */
+
+const Words = Type.String({ maxLength: 2_000 })
+
+/** Any text: a text that is no id is answered as not found. */
+const SomeId = Type.String({ maxLength: 200 })
+
+/** The most lines an order can have. */
+const LINES_MAX = 500
+
+/** A refund without an amount refunds everything, so a misspelt member must be refused, not ignored. */
+const STRICT = { additionalProperties: false }
+
+export const ShopperRefund = Type.Object(
+  {
+    charge_id: SomeId,
+    amount_cents: Type.Optional(Amount),
+    reason: Type.Optional(Nullable(Words)),
+  },
+  STRICT,
+)
+export type ShopperRefund = Static<typeof ShopperRefund>
+
+const RefundedUnits = Type.Object(
+  { order_item_id: SomeId, quantity: Type.Integer({ minimum: 1, maximum: 1_000_000 }) },
+  STRICT,
+)
+
+export const MerchantRefund = Type.Object(
+  {
+    amount_cents: Type.Optional(Amount),
+    items: Type.Optional(Type.Array(RefundedUnits, { minItems: 1, maxItems: LINES_MAX })),
+    shipping_cents: Type.Optional(Cents),
+    reason: Type.Optional(Nullable(Words)),
+    method: Type.Optional(Type.Enum(['original', 'store_credit'])),
+  },
+  STRICT,
+)
+export type MerchantRefund = Static<typeof MerchantRefund>
+
+export const RefundPreview = Type.Object({
+  amount_cents: Cents,
+  product_cents: Cents,
+  tax_cents: Cents,
+  shipping_cents: Cents,
+  currency: Type.String(),
+  tenders: Type.Array(
+    Type.Object({ charge_id: Type.String(), tender: Tender, amount_cents: Cents }),
+  ),
+  refundable_cents: Type.Integer({ description: 'What can be given back in all.' }),
+  remaining_cents: Type.Integer({ description: 'What could still be given back after that.' }),
+})
+export type RefundPreview = Static<typeof RefundPreview>
+
+export const CANCEL_REASONS = [
+  'customer',
+  'declined',
+  'fraud',
+  'inventory',
+  'staff',
+  'other',
+  'expired',
+] as const
+export type CancelReason = (typeof CANCEL_REASONS)[number]
+
+export const ShopperCancel = Type.Object({
+  charge_id: Type.Optional(Nullable(SomeId)),
+  reason: Type.Optional(Nullable(Words)),
+  actor: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+})
+export type ShopperCancel = Static<typeof ShopperCancel>
+
+export const MerchantCancel = Type.Object({
+  reason: Type.Enum([...CANCEL_REASONS]),
+  note: Type.Optional(Nullable(Words)),
+  restock: Type.Optional(Type.Boolean({ default: true })),
+})
+export type MerchantCancel = Static<typeof MerchantCancel>
+
+const editFields = {
+  edits: Type.Array(
+    Type.Object({
+      order_item_id: SomeId,
+      quantity: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    }),
+    { minItems: 1, maxItems: LINES_MAX },
+  ),
+  charge_id: Type.Optional(Nullable(SomeId)),
+  shipping: Type.Optional(Nullable(ShippingPolicy)),
+  tax: Type.Optional(Nullable(TaxPolicy)),
+  expedited: Type.Optional(Nullable(Type.Boolean())),
+}
+
+export const ShopperEdit = Type.Object({
+  ...editFields,
+  card: Type.Optional(Nullable(CardInput)),
+  actor: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+})
+export type ShopperEdit = Static<typeof ShopperEdit>
+
+export const MerchantEdit = Type.Object({
+  ...editFields,
+  charge_card: Type.Optional(
+    Type.Boolean({ description: 'Charge what is missing to the card that was kept.' }),
+  ),
+})
+export type MerchantEdit = Static<typeof MerchantEdit>
+
+const refunds = Type.Array(ref(OrderRefund))
+const cancelled = { refunds, already_cancelled: Type.Boolean() }
+const edited = {
+  items: Type.Array(ref(OrderItem)),
+  charge: Nullable(OrderCharge),
+  refund: Nullable(OrderRefund),
+  delta_cents: Type.Integer({ description: 'Charged, or given back where it is below zero.' }),
+}
+
+export const ShopperRefunded = Type.Object({
+  order: ref(StorefrontOrder),
+  refund: ref(OrderRefund),
+})
+export const MerchantRefunded = Type.Object({ refund: ref(OrderRefund), order: ref(MerchantOrder) })
+export const ShopperCancelled = Type.Object({ order: ref(StorefrontOrder), ...cancelled })
+export const MerchantCancelled = Type.Object({ order: ref(MerchantOrder), ...cancelled })
+export const ShopperEdited = Type.Object({ order: ref(StorefrontOrder), ...edited })
+export const MerchantEdited = Type.Object({ order: ref(MerchantOrder), ...edited })
+
+export const DisputeChange = Type.Object({
+  outcome: Type.Enum(['opened', 'won', 'lost']),
+  amount_cents: Type.Optional(
+    Type.Integer({
+      ...Cents,
+      description: 'What was lost: all that is left of the card charges, unless it is said.',
+    }),
+  ),
+})
+export type DisputeChange = Static<typeof DisputeChange>

@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto'
+import type { Tx } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { sum } from '../../kernel/money.ts'
+import * as giftCards from '../gift-cards/money.ts'
+import * as ledger from '../ledger/money.ts'
+import type { NewJournal } from '../ledger/schema.ts'
+import type { GatewayReply } from '../operations/schema.ts'
+import { emitOrderEvent } from '../orders/events.ts'
+import type { ChargeRow, FactChange, OrderRefund, OrderRow, RefundRow } from '../orders/schema.ts'
+import { addToTimeline, change, getRefund, refundableOf } from '../orders/service.ts'
+import { shownRefund } from '../orders/show.ts'
+import * as attempts from '../payments/attempts.ts'
+import type { GatewayName } from '../payments/schema.ts'
+import * as storeCredit from '../store-credit/money.ts'
+import {
+  type Parts,
+  splitAmount,
+  type TenderShare,
+  totalOf,
+  withoutNegatives,
+} from './refund-parts.ts'
+import * as queries from './refund-queries.ts'
+import type { RefundReplies } from './refund-replies.ts'
+
+/**
+ * Both ends of a refund, for refunds, cancellations, edits and disputes alike: `reserveRefund` reserves
+ * the money on the charges before a gateway is asked, `settleRefund` writes what the gateways replied.
+ */
+
+export interface RefundPlan {
+  kind: 'refund' | 'adjustment'
+  method: 'original' | 'store_credit'
+  parts: Parts
+  tenders: readonly TenderShare[]
+  items?: readonly queries.NewRefundItem[]
+  reason: string | null
+  actor: string
+  /** The bank has taken the money already, by a lost dispute: no gateway is asked. */
+  isTaken?: boolean
+}
+
+/** Under the order's lock. However many refunds begin at once, no charge refunds more than it captured. */
+export async function reserveRefund(
+  tx: Tx,
+  order: OrderRow,
+  charges: readonly ChargeRow[],
+  plan: RefundPlan,
+): Promise<string> {
+  const { parts, tenders, items = [], isTaken = false, ...rest } = plan
+  const refund_id = randomUUID()
+  for (const { charge_id, amount_cents } of tenders) {
+    if ((await queries.reserveFromCharge(tx, charge_id, amount_cents)) === 0) {
+      throw exceeds(refundableOf(charges))
+    }
+  }
+  if (items.length > 0 && (await queries.countRefundedUnits(tx, items, 1)) < items.length) {
+    throw exceeds(refundableOf(charges))
+  }
+  const asked = tenders.map((share) => ({
+    ...share,
+    attempt_id: share.tender === 'card' && !isTaken ? randomUUID() : null,
+  }))
+  const { id: order_id, currency } = order
+  const amount_cents = totalOf(parts)
+  await queries.insertRefund(tx, { refund_id, order_id, currency, amount_cents, ...parts, ...rest })
+  await Promise.all([
+    queries.insertTenders(tx, refund_id, asked),
+    items.length > 0 && queries.insertRefundItems(tx, refund_id, items),
+    ...asked.map((share) => beginAttempt(tx, order, charges, share)),
+  ])
+  return refund_id
+}
+
+export const exceeds = (refundable_cents: number, body: Record<string, unknown> = {}) =>
+  new ApiError('amount_exceeds_refundable', { body: { refundable_cents, ...body } })
+
+function beginAttempt(
+  tx: Tx,
+  { id: order_id, currency }: OrderRow,
+  charges: readonly ChargeRow[],
+  { attempt_id, charge_id, amount_cents }: TenderShare & { attempt_id: string | null },
+) {
+  if (attempt_id === null) return null
+  const charge = chargeOf(charges, charge_id)
+  return attempts.beginAttempt(tx, {
+    id: attempt_id,
+    order_id,
+    kind: 'refund',
+    gateway: gatewayOf(charge),
+    amount_cents,
+    currency,
+    charge_id,
+    parent_txn_id: charge.txn_id,
+  })
+}
+
+export function chargeOf(charges: readonly ChargeRow[], charge_id: string): ChargeRow {
+  const found = charges.find((each) => each.charge_id === charge_id)
+  if (found === undefined) throw new Error('the tender of a refund has no charge')
+  return found
+}
+
+/** The gateway of a card charge: a charge is captured, voided and refunded where it was made. */
+export function gatewayOf({ gateway }: ChargeRow): GatewayName {
+  if (gateway === null) throw new Error('a card charge has no gateway')
+  return gateway
+}
+
+export type SettledRefund =
+  | {
+      state: 'succeeded'
+      order: OrderRow
+      refund: OrderRefund
+      /** What left the tenders, for the journal of the edit that an adjustment belongs to. */
+      entries: NewJournal['entries']
+    }
+  /** Nothing was refunded, or less than planned; that much then stands as a refund. */
+  | { state: 'failed'; order: OrderRow; reason: string; refunded_cents: number }
+
+/**
+ * Writes what the gateways replied, under the order's lock. A refund that succeeds gets its journal, its
+ * event and its entry in the timeline; the journal of an adjustment is that of its edit. `also` are facts
+ * of the order that hold once it succeeds, so that its event shows them.
+ */
+export async function settleRefund(
+  tx: Tx,
+  order: OrderRow,
+  refund: RefundRow,
+  charges: readonly ChargeRow[],
+  replies: RefundReplies,
+  also: FactChange = {},
+): Promise<SettledRefund> {
+  for (const reply of replies.values()) await closeAttempt(tx, reply)
+  const refusal = [...replies.values()].find(
+    ({ kind }) => kind === 'refused' || kind === 'not_found',
+  )
+  if (refusal !== undefined) return settleRefused(tx, order, refund, { replies, refusal })
+  const entries = await creditTenders(tx, order, refund, charges)
+  await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'succeeded' })
+  return succeed(tx, order, refund, entries, also)
+}
+
+/** Closes the attempt of a reply; an unknown reply leaves it open. */
+export async function closeAttempt(tx: Tx, reply: GatewayReply): Promise<void> {
+  if (reply.kind === 'not_found') await attempts.markNotFound(tx, reply.attempt_id)
+  else if (reply.kind !== 'unknown') {
+    await attempts.closeAttempt(tx, reply.attempt_id, reply.result)
+  }
+}
+
+type Tenders = RefundRow['tenders']
+
+/** Credits each tender with its share, and returns the journal's entries for it. */
+async function creditTenders(
+  tx: Tx,
+  order: OrderRow,
+  refund: RefundRow,
+  charges: readonly ChargeRow[],
+): Promise<
+  { account: 'card_clearing' | 'gift_card' | 'store_credit'; ref?: string; amount_cents: number }[]
+> {
+  const entries = []
+  // Store credit is locked before gift cards, here as everywhere.
+  for (const share of refund.tenders.toSorted((a, b) => RANK[a.tender] - RANK[b.tender])) {
+    const { charge_id, amount_cents } = share
+    const actor = { name: refund.actor }
+    const { gift_card_id } = chargeOf(charges, charge_id)
+    const tender = await creditGiftCard(tx, order, share, { gift_card_id, actor })
+    if (tender === 'store_credit') {
+      const { customer_ref, currency, id: order_id } = order
+      const wanted = { customer_ref, currency, amount_cents, order_id, actor }
+      const { account_id } = await storeCredit.credit(tx, {
+        ...wanted,
+        event: 'refund',
+        post: false,
+      })
+      entries.push({ account: tender, ref: account_id, amount_cents: -amount_cents })
+    } else if (tender === 'gift_card') {
+      entries.push({ account: tender, ref: gift_card_id ?? '', amount_cents: -amount_cents })
+    } else {
+      entries.push({ account: 'card_clearing' as const, amount_cents: -amount_cents })
+    }
+    await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'succeeded' })
+  }
+  return entries
+}
+
+const RANK = { store_credit: 0, gift_card: 1, card: 2 } as const
+
+/** Credits a gift card's share, and returns its tender: store credit where the card is no longer usable. */
+async function creditGiftCard(
+  tx: Tx,
+  { id: order_id }: OrderRow,
+  { tender, amount_cents }: Tenders[number],
+  { gift_card_id, actor }: { gift_card_id: string | null; actor: { name: string } },
+) {
+  if (tender !== 'gift_card') return tender
+  if (gift_card_id === null) return 'store_credit' as const
+  const taken = await giftCards.credit(tx, { gift_card_id, amount_cents, order_id, actor })
+  return taken === 'gift_card' ? tender : ('store_credit' as const)
+}
+
+async function succeed(
+  tx: Tx,
+  order: OrderRow,
+  refund: RefundRow,
+  entries: Awaited<ReturnType<typeof creditTenders>>,
+  also: FactChange = {},
+): Promise<Extract<SettledRefund, { state: 'succeeded' }>> {
+  const { amount_cents, kind, refund_id } = refund
+  // An adjustment is no refund of the order: its edit writes the new total and the captured amount.
+  const changed =
+    kind === 'refund'
+      ? await change(tx, order, { ...also, refunded_cents: order.refunded_cents + amount_cents })
+      : { ...order, captured_cents: order.captured_cents - amount_cents }
+  const shown = shownRefund(await getRefund(tx, refund_id))
+  await Promise.all([
+    addToTimeline(tx, order.id, {
+      type: kind === 'refund' ? 'refunded' : 'adjusted',
+      actor: refund.actor,
+      data: { refund_id, amount_cents, method: refund.method, tenders: shown.tenders },
+    }),
+    kind === 'refund' && ledger.post(tx, refundJournal(order, refund, entries)),
+    kind === 'refund' && emitRefunded(tx, changed, shown),
+  ])
+  return { state: 'succeeded', order: changed, refund: shown, entries }
+}
+
+/** The journal of a refund: what the store no longer has, and where it went. */
+const refundJournal = (
+  { id: order_id, currency }: OrderRow,
+  { refund_id, product_cents, tax_cents, shipping_cents }: RefundRow,
+  entries: NewJournal['entries'],
+): NewJournal => ({
+  kind: 'order.refunded',
+  currency,
+  order_id,
+  ref: refund_id,
+  entries: [
+    { account: 'refund', amount_cents: product_cents },
+    { account: 'tax_payable', amount_cents: tax_cents },
+    { account: 'shipping_income', amount_cents: shipping_cents },
+    ...entries,
+  ],
+})
+
+/** The reason is free text of a merchant or a shopper, and no part of the event. */
+const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRefund) =>
+  emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
+
+/**
+ * Settles a refund that a gateway refused. What another gateway has refunded already cannot be undone
+ * and stands as a refund. The rest is released, and can be refunded again.
+ */
+async function settleRefused(
+  tx: Tx,
+  order: OrderRow,
+  refund: RefundRow,
+  { replies, refusal }: { replies: RefundReplies; refusal: GatewayReply },
+): Promise<SettledRefund> {
+  const isPaid = ({ charge_id }: Tenders[number]) => replies.get(charge_id)?.kind === 'approved'
+  const paid = refund.tenders.filter(isPaid)
+  for (const { charge_id, tender, amount_cents } of refund.tenders.filter((t) => !isPaid(t))) {
+    await queries.releaseToCharge(tx, charge_id, amount_cents)
+    await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'failed' })
+  }
+  if (refund.items.length > 0) await queries.countRefundedUnits(tx, refund.items, -1)
+  const reason =
+    refusal.kind === 'refused' ? (refusal.result.reason ?? 'processing_error') : 'processing_error'
+  await addToTimeline(tx, order.id, {
+    type: 'refund_failed',
+    actor: refund.actor,
+    data: { refund_id: refund.refund_id, amount_cents: refund.amount_cents, reason },
+  })
+  const refunded_cents = sum(paid.map(({ amount_cents }) => amount_cents))
+  const failed = { state: 'failed', reason, refunded_cents } as const
+  if (paid.length === 0) {
+    await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'failed' })
+    return { ...failed, order }
+  }
+  const less: RefundRow = {
+    ...refund,
+    ...splitAmount(refunded_cents, withoutNegatives(refund)),
+    kind: 'refund',
+    amount_cents: refunded_cents,
+  }
+  const entries = paid.map(({ amount_cents }) => ({
+    account: 'card_clearing' as const,
+    amount_cents: -amount_cents,
+  }))
+  for (const { charge_id, tender } of paid) {
+    await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'succeeded' })
+  }
+  await queries.endRefund(tx, refund.refund_id, { ...less, status: 'succeeded' })
+  return { ...failed, order: (await succeed(tx, order, less, entries)).order }
+}

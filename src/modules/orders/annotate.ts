@@ -1,0 +1,115 @@
+import type { TenantDb, Tx } from '../../db/database.ts'
+import * as audit from '../../platform/audit.ts'
+import { emitOrderEvent } from './events.ts'
+import { setTestFlag as writeTestFlag } from './note-queries.ts'
+import { MERCHANT_HOLD, type MerchantOrder, type Note, type OrderRow } from './schema.ts'
+import * as orders from './service.ts'
+import { forMerchant } from './show.ts'
+
+/** What merchants and operators do to an order without moving money: notes, holds, flags. */
+
+export function noteOrder(
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  note: string,
+): Promise<Note> {
+  return db.transaction('orders: add a note', async (tx) => {
+    const order = await orders.get(tx, id)
+    const written = await orders.addNote(tx, order.id, { note, actor: actor.name })
+    // The text stands in the note alone, where it can be erased.
+    const data = { note_id: written.id }
+    await Promise.all([
+      orders.addToTimeline(tx, order.id, { type: 'noted', actor: actor.name, data }),
+      audit.record(tx, actor, { action: 'order.noted', entity: `order:${order.id}`, after: data }),
+    ])
+    return written
+  })
+}
+
+/** Holds an order: it must not ship until it is released. */
+export function holdOrder(
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  reason: string | null | undefined,
+): Promise<MerchantOrder> {
+  const work: Work = async (tx, order) => {
+    const { name: by } = actor
+    const at = new Date().toISOString()
+    const held = await orders.change(tx, order, {
+      hold: { reason: reason ?? MERCHANT_HOLD, by, at },
+    })
+    await orders.addToTimeline(tx, order.id, { type: 'held', actor: by })
+    await emitOrderEvent(tx, 'commerce.order.held.v1', held)
+    return held
+  }
+  return changeOrder(db, actor, id, { verb: 'hold', action: 'order.held', work })
+}
+
+/** Marks an order as being processed. */
+export function processOrder(db: TenantDb, actor: audit.Actor, id: string): Promise<MerchantOrder> {
+  const work: Work = async (tx, order) => {
+    const changed = await orders.change(tx, order, { processing_at: new Date().toISOString() })
+    await orders.addToTimeline(tx, order.id, { type: 'processing', actor: actor.name })
+    return changed
+  }
+  return changeOrder(db, actor, id, { verb: 'process', action: 'order.processing', work })
+}
+
+type Work = (tx: Tx, order: OrderRow) => Promise<OrderRow>
+
+/** One change of an order, and the name of it in the audit log. */
+interface OrderAct {
+  verb: 'hold' | 'process'
+  action: string
+  work: Work
+}
+
+async function changeOrder(
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  { verb, action, work }: OrderAct,
+): Promise<MerchantOrder> {
+  return db.transaction(`orders: ${verb}`, async (tx) => {
+    const order = await orders.lock(tx, id)
+    orders.requireAllowed(order, verb)
+    const after = await work(tx, order)
+    await audit.record(tx, actor, {
+      action,
+      entity: `order:${order.id}`,
+      before: { status: order.status },
+      after: { status: after.status },
+    })
+    return forMerchant(after)
+  })
+}
+
+/** Flags a test order, which money reports leave out. */
+export function setTestFlag(
+  db: TenantDb,
+  actor: audit.Actor,
+  id: string,
+  is_test: boolean,
+): Promise<MerchantOrder> {
+  return db.transaction('orders: flag as a test', async (tx) => {
+    const order = await orders.lock(tx, id)
+    if (order.is_test === is_test) return forMerchant(order)
+    await writeTestFlag(tx, order.id, is_test)
+    await Promise.all([
+      orders.addToTimeline(tx, order.id, {
+        type: 'test_flag',
+        actor: actor.name,
+        data: { is_test },
+      }),
+      audit.record(tx, actor, {
+        action: 'order.test_flag',
+        entity: `order:${order.id}`,
+        before: { is_test: order.is_test },
+        after: { is_test },
+      }),
+    ])
+    return forMerchant(await orders.get(tx, order.id))
+  })
+}

@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox'
+import { Cents, Id, Nullable, Timestamp } from '../../kernel/schema.ts'
+import { AttemptKind, GatewayName } from '../payments/schema.ts'
+import { FulfillmentStatus, OrderStatus, PaymentStatus } from './schema.ts'
+import { ACTIONS } from './status.ts'
+
+const Verb = Type.Enum([...ACTIONS])
+
+/** The attempt whose gateway has not answered. */
+const OpenAttempt = Type.Object({
+  attempt_id: Type.String({ ...Id, description: 'The reference the gateway knows it by.' }),
+  kind: AttemptKind,
+  gateway: GatewayName,
+  amount_cents: Cents,
+  since: Timestamp,
+  checks: Type.Integer({ description: 'How often it was asked since what became of it.' }),
+  next_check_at: Type.Unsafe<string | null>({
+    ...Nullable(Timestamp),
+    description: 'When it is asked again; null where no key waits for it, as when a hold expires.',
+  }),
+})
+
+/** A subscription that the order started. */
+const OrderSubscription = Type.Object({
+  id: Id,
+  variant_id: Id,
+  status: Type.String({ examples: ['active'] }),
+  next_charge_at: Nullable(Timestamp),
+})
+
+const Facts = Type.Unsafe<
+  Record<string, unknown> & {
+    waiting_for: Static<typeof OpenAttempt> | null
+    subscriptions: Static<typeof OrderSubscription>[]
+  }
+>(
+  Type.Object(
+    { waiting_for: Nullable(OpenAttempt), subscriptions: Type.Array(OrderSubscription) },
+    { additionalProperties: true },
+  ),
+)
+
+/** Why an order has its status, and which actions are possible now. */
+export const Explanation = Type.Object({
+  status: OrderStatus,
+  payment_status: PaymentStatus,
+  fulfillment_status: FulfillmentStatus,
+  facts: Facts,
+  rule: Type.Object({ number: Type.Integer(), status: OrderStatus, meaning: Type.String() }),
+  busy: Type.Boolean({
+    description: 'Its payment, a refund, an edit, a cancellation or a release is under way.',
+  }),
+  allowed: Type.Array(Verb),
+  refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
+})
+export type Explanation = Static<typeof Explanation>

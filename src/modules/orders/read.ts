@@ -1,0 +1,86 @@
+import type { Db } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import type { Page } from '../../kernel/page.ts'
+import { isUuid } from '../../kernel/schema.ts'
+import * as marketing from '../marketing/service.ts'
+import * as notes from './note-queries.ts'
+import { findOrder } from './queries.ts'
+import * as reads from './read-queries.ts'
+import { countReviews, listReviews } from './review-queries.ts'
+import type { Attestation } from './schema.ts'
+import { get, listCharges, listItems, listRefunds } from './service.ts'
+import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
+
+/** Orders as merchants and shoppers read them. */
+
+export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
+  const wanted = await withCode(db, filters)
+  const [found, { total }] = await Promise.all([
+    reads.listOrders(db, wanted, page),
+    reads.countOrders(db, wanted),
+  ])
+  return { orders: found, total, ...page }
+}
+
+/** Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it. */
+export async function withCode(db: Db, filters: reads.OrderFilters): Promise<reads.OrderFilters> {
+  const { coupon_code } = filters
+  if (coupon_code === undefined) return filters
+  const coupon = await marketing.findForCheckout(db, coupon_code)
+  return coupon === null ? filters : { ...filters, coupon_code: coupon.code }
+}
+
+/** A customer's own orders, as the customer sees them. */
+export async function listOfCustomer(db: Db, customer_ref: string, page: Page) {
+  const found = await list(db, { customer_ref }, page)
+  return { ...found, orders: found.orders.map(forShopper) }
+}
+
+const partsOf = (db: Db, orderId: string) =>
+  Promise.all([listItems(db, orderId), listCharges(db, orderId), listRefunds(db, orderId)])
+
+/** One order with its lines, charges, refunds, timeline and notes. */
+export async function read(db: Db, id: string) {
+  const order = await get(db, id)
+  const [[items, charges, refunds], timeline, written] = await Promise.all([
+    partsOf(db, order.id),
+    notes.listTimeline(db, order.id),
+    notes.listNotes(db, order.id),
+  ])
+  return {
+    order: forMerchant(order),
+    items,
+    charges: charges.map(shownCharge),
+    refunds: refunds.map(shownRefund),
+    fulfillments: [],
+    returns: [],
+    timeline,
+    notes: written,
+    attestation: (order.pricing.attestation as Attestation | undefined) ?? null,
+  }
+}
+
+/** A shopper's own order. The order of another customer is not found, like that of another store. */
+export async function readForShopper(db: Db, id: string, customer_ref: string | undefined) {
+  const order = isUuid(id) ? await findOrder(db, id) : null
+  if (order === null || order.customer_ref !== customer_ref) throw new ApiError('order_not_found')
+  const [items, charges, refunds] = await partsOf(db, order.id)
+  return {
+    order: forShopper(order),
+    items,
+    charges: charges.map(shownCharge),
+    refunds: refunds.map(refundForShopper),
+    fulfillments: [],
+  }
+}
+
+export async function readTimeline(db: Db, id: string) {
+  const order = await get(db, id)
+  return { timeline: await notes.listTimeline(db, order.id) }
+}
+
+/** Orders held by the fraud check, each with its decision, the longest held first. */
+export async function listHeldForReview(db: Db, page: Page) {
+  const [held, { total }] = await Promise.all([listReviews(db, page), countReviews(db)])
+  return { reviews: held.map(({ decision, ...order }) => ({ order, decision })), total, ...page }
+}

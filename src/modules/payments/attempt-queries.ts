@@ -1,0 +1,215 @@
+import { Type } from 'typebox'
+import type { Db, Tx } from '../../db/database.ts'
+import { type Sql, sql } from '../../db/sql.ts'
+import type { Page } from '../../kernel/page.ts'
+import { Id } from '../../kernel/schema.ts'
+import { defineQueue, type Lease } from '../../platform/leases.ts'
+import {
+  Attempt,
+  type GatewayName,
+  type GatewayResult,
+  type NewAttempt,
+  PATIENCE_HOURS,
+  Unsettled,
+} from './schema.ts'
+
+const attemptFacts = sql`
+  order_id, kind, gateway, amount_cents, currency, charge_id, parent_txn_id, state, txn_id,
+  auth_code, avs, cvv, code, reason, fraud_signal, vault_id, card, checks, created_at, closed_at`
+
+export const insertAttempt = (tx: Tx, a: NewAttempt) =>
+  tx.run(sql`
+    insert into payment_attempts
+           (tenant_ref, id, order_id, kind, gateway, amount_cents, currency, charge_id,
+            parent_txn_id)
+    values (${tx.tenant}, ${a.id}, ${a.order_id}, ${a.kind}, ${a.gateway}, ${a.amount_cents},
+            ${a.currency}, ${a.charge_id ?? null}, ${a.parent_txn_id ?? null})`)
+
+export const findAttempt = (db: Db, id: string) =>
+  db.maybe(
+    Attempt,
+    sql`
+    select id, ${attemptFacts}
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and id = ${id}`,
+  )
+
+export const listAttempts = (db: Db, order_id: string) =>
+  db.many(
+    Attempt,
+    sql`
+    select id, ${attemptFacts}
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and order_id = ${order_id}
+     order by created_at, id`,
+  )
+
+const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
+  db.run(sql`
+    update payment_attempts set ${assignments}
+     where tenant_ref = ${db.tenant} and id = ${id} and state in (${from})`)
+
+const open = sql`'begun', 'unknown'`
+
+/** A refund keeps no card: it may end long after its customer was erased. */
+const facts = (r: GatewayResult) => sql`
+  txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
+  cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
+  vault_id = case when kind <> 'refund' then ${r.vault_id}::text end, card = ${r.card === null ? null : JSON.stringify(r.card)}::jsonb`
+
+export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
+  updateAttempt(
+    tx,
+    id,
+    open,
+    sql`state = ${result.outcome}, closed_at = now(), next_check_at = null, ${facts(result)}`,
+  )
+
+export const markNotFound = (tx: Tx, id: string) =>
+  updateAttempt(
+    tx,
+    id,
+    open,
+    sql`state = 'not_found', closed_at = now(), next_check_at = now() + interval '50 seconds'`,
+  )
+
+export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
+  updateAttempt(
+    tx,
+    id,
+    sql`'approved', 'not_found', ${open}`,
+    sql`state = 'voided', closed_at = coalesce(closed_at, now()), next_check_at = null,
+        txn_id = coalesce(${result?.txn_id ?? null}, txn_id)`,
+  )
+
+/** Attempts whose outcome is not known. */
+export const attemptQueue = defineQueue({
+  table: sql`payment_attempts`,
+  due: sql`next_check_at`,
+  columns: attemptFacts,
+  shape: Attempt,
+})
+
+/** Attempts closed as `not_found` that the gateway may still approve late. */
+export const lateQueue = defineQueue({
+  table: sql`payment_attempts`,
+  due: sql`next_check_at`,
+  only: sql`state = 'not_found'`,
+  columns: attemptFacts,
+  shape: Attempt,
+})
+
+export const endCheck = (db: Db, lease: Lease) =>
+  attemptQueue.settle(db, lease, sql`checks = checks + 1`)
+
+/** Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt began, then every half hour. */
+export const deferCheck = (db: Db, lease: Lease) =>
+  attemptQueue.settle(
+    db,
+    lease,
+    sql`checks = checks + 1,
+        next_check_at = greatest(
+          now() + interval '10 seconds',
+          case checks when 0 then created_at + interval '1 minute'
+                      when 1 then created_at + interval '5 minutes'
+                      when 2 then created_at + interval '30 minutes'
+                      else now() + interval '30 minutes' end)`,
+  )
+
+/** Postpones the lookup of an attempt that still has no record: to five minutes after it was closed, then never. */
+export const watchOn = (db: Db, lease: Lease) =>
+  attemptQueue.settle(
+    db,
+    lease,
+    sql`checks = checks + 1,
+        next_check_at = case when now() < closed_at + interval '290 seconds'
+                             then closed_at + interval '290 seconds' end`,
+  )
+
+/** Closes an attempt as approved that was closed as `not_found` before. */
+export const closeLate = (tx: Tx, id: string, result: GatewayResult) =>
+  updateAttempt(
+    tx,
+    id,
+    sql`'not_found'`,
+    sql`state = 'approved', next_check_at = null, ${facts(result)}`,
+  )
+
+/** Notes an alert. One row where the last alert is a day old, or there was none. */
+export const noteAlert = (db: Db, id: string) =>
+  db.run(sql`
+    update payment_attempts set alerted_at = now()
+     where tenant_ref = ${db.tenant} and id = ${id}
+       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)
+
+/** Ends the lookups of an attempt for good; it stays `not_found`. */
+export const endWatch = (db: Db, lease: Lease) =>
+  attemptQueue.settle(db, lease, sql`checks = checks + 1, next_check_at = null`)
+
+/**
+ * Marks an attempt as unknown. The next lookup comes ten seconds later, when a request that is still on
+ * its way has arrived. An attempt that was unknown before has been looked up once more.
+ */
+export const markUnknown = (db: Db, id: string) =>
+  updateAttempt(
+    db,
+    id,
+    open,
+    sql`state = 'unknown', next_check_at = now() + interval '10 seconds',
+        checks = checks + (state = 'unknown')::int`,
+  )
+
+/** Writes down why an attempt is about to be reversed. */
+export const markReversing = (db: Db, id: string, reason: string) =>
+  updateAttempt(db, id, open, sql`reason = ${reason}`)
+
+/**
+ * Makes the lookups of an order's attempts due now. The first ten seconds of an attempt stay: until then
+ * a gateway without a record proves nothing. A `not_found` attempt that is no longer watched is looked
+ * up again, since a provider that reports on it has a record of it.
+ */
+export const hastenChecks = (db: Db, order_id: string) =>
+  db.run(sql`
+    update payment_attempts set next_check_at = now()
+     where tenant_ref = ${db.tenant} and order_id = ${order_id}
+       and (next_check_at > now() + interval '10 seconds'
+            or (state = 'not_found' and next_check_at is null))`)
+
+/** Filtered by their due time: few attempts have one, however many a store has had. */
+const unsettled = (db: Db) => sql`
+  from payment_attempts
+ where tenant_ref = ${db.tenant} and next_check_at is not null and state in ('begun', 'unknown')
+   and created_at < now() - make_interval(hours => ${PATIENCE_HOURS})`
+
+export const listUnsettled = (db: Db, page: Page) =>
+  db.many(
+    Unsettled,
+    sql`
+    select id as attempt_id, order_id, kind, gateway, amount_cents, currency, state, txn_id,
+           parent_txn_id, created_at, closed_at
+    ${unsettled(db)}
+     order by created_at, id
+     limit ${page.limit} offset ${page.offset}`,
+  )
+
+export const countUnsettled = (db: Db) =>
+  db.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${unsettled(db)}`)
+
+/** Another payment of the store with that transaction. No index has it: an operator asks rarely. */
+export const findOfTxn = (
+  db: Db,
+  { id, gateway, txn_id }: { id: string; gateway: GatewayName; txn_id: string },
+) =>
+  db.maybe(
+    Type.Object({ id: Id }),
+    sql`
+    select id
+      from payment_attempts
+     where tenant_ref = ${db.tenant} and gateway = ${gateway} and txn_id = ${txn_id}
+       and kind in ('checkout', 'edit', 'renewal') and id <> ${id}
+     limit 1`,
+  )
+
+/** Serialises decisions about one transaction: the second sees what the first has written. */
+export const lockTxn = (tx: Tx, txn_id: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/txn/${txn_id}`}, 0))`)

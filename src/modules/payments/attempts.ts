@@ -1,0 +1,85 @@
+import type { Db, Tx } from '../../db/database.ts'
+import type { Lease } from '../../platform/leases.ts'
+import * as queries from './attempt-queries.ts'
+import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
+
+/**
+ * Attempts: each request to a gateway that moves money is written down before it is sent, under the
+ * reference that the gateway gets. Whatever happens to the process, the gateway can be asked about it.
+ */
+
+/** Writes an attempt down. Its first lookup is due ten seconds later. */
+export const beginAttempt = (tx: Tx, attempt: NewAttempt): Promise<unknown> =>
+  queries.insertAttempt(tx, attempt)
+
+export const findAttempt = (db: Db, id: string): Promise<Attempt | null> =>
+  queries.findAttempt(db, id)
+
+export async function getAttempt(db: Db, id: string): Promise<Attempt> {
+  const attempt = await queries.findAttempt(db, id)
+  if (attempt === null) throw new Error('the attempt is gone')
+  return attempt
+}
+
+/** Of one order, the oldest first. */
+export const listAttempts = (db: Db, orderId: string): Promise<Attempt[]> =>
+  queries.listAttempts(db, orderId)
+
+/**
+ * Closes an attempt with the gateway's result. False: it was closed already, by the reconciler or by
+ * the call itself; an approval must then be reversed unless the attempt stands as approved. An unknown
+ * result leaves it open.
+ */
+export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
+  if (result.outcome === 'unknown') return (await queries.markUnknown(tx, id)) === 1
+  return (await queries.closeAttempt(tx, id, result)) === 1
+}
+
+/** Marks an attempt whose gateway has not answered. The next lookup is due in ten seconds. */
+export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.markUnknown(db, id)) === 1
+
+/**
+ * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From then on
+ * the void may be on its way, whatever happens to this process: a resume continues with the void.
+ */
+export const markReversing = async (db: Db, id: string, reason: Reason): Promise<boolean> =>
+  (await queries.markReversing(db, id, reason)) === 1
+
+/** Closes an attempt that the gateway has no record of. It is watched for five minutes for a late reply. */
+export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
+  (await queries.markNotFound(tx, id)) === 1
+
+/** Closes a `not_found` attempt as approved: the gateway has carried it out late. */
+export const closeLate = async (tx: Tx, id: string, result: GatewayResult): Promise<boolean> =>
+  (await queries.closeLate(tx, id, result)) === 1
+
+/** Closes an attempt whose money was voided or refunded. */
+export const markVoided = async (
+  tx: Tx,
+  id: string,
+  result: GatewayResult | null = null,
+): Promise<boolean> => (await queries.markVoided(tx, id, result)) === 1
+
+/** Whether to alert about an attempt now: at first, then once a day. Notes the alert. */
+export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
+  (await queries.noteAlert(db, id)) === 1
+
+/** Makes all lookups of an order due now. Counts them. */
+export const hastenChecks = (db: Db, orderId: string): Promise<number> =>
+  queries.hastenChecks(db, orderId)
+
+/** `not_found` attempts that are due for another lookup. */
+export const lateQueue = queries.lateQueue
+
+/** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
+export const endCheck = (tx: Tx, lease: Lease) => queries.endCheck(tx, lease)
+
+/** Postpones a lookup that the gateway did not answer. */
+export const deferCheck = (db: Db, lease: Lease) => queries.deferCheck(db, lease)
+
+/** Postpones the lookup of an attempt that still has no record: once, then it ends. */
+export const watchOn = (db: Db, lease: Lease) => queries.watchOn(db, lease)
+
+/** Ends the lookups of a `not_found` attempt. */
+export const endWatch = (db: Db, lease: Lease) => queries.endWatch(db, lease)

@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox'
+import type { Db, GlobalDb, TenantDb } from '../db/database.ts'
+import { sql } from '../db/sql.ts'
+import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
+import { CLAIM_LEASE_SECONDS, dueAt, newLease, type WonClaim } from './idempotency.ts'
+
+/**
+ * Keys whose operation is not finished and that no process works on: the process stopped, so that its
+ * lease expired, or the outcome was unknown, so that the key waits for its next attempt.
+ */
+
+const STORES_MAX = 1_000
+
+const TenantOnly = Type.Object({ tenant_ref: Type.String() })
+
+/**
+ * Stores with due keys of these operations, the longest due first. Other operations are resumed only by
+ * their caller; without the filter their keys would stand at the head of this list for ever.
+ */
+export async function listDueStores(
+  worker: GlobalDb,
+  operations: readonly string[],
+  limit = STORES_MAX,
+): Promise<string[]> {
+  const rows = await worker.many(
+    TenantOnly,
+    sql`
+    select tenant_ref
+      from idempotency_keys
+     where state = 'running' and ${dueAt} <= now() and operation = any(${operations})
+     group by tenant_ref
+     order by min(${dueAt})
+     limit ${limit}`,
+  )
+  return rows.map((row) => row.tenant_ref)
+}
+
+const Taken = Type.Object({
+  operation: Type.String(),
+  key: Type.String(),
+  lease_token: Id,
+  recovery_point: Type.String(),
+  resource_id: Nullable(Id),
+})
+
+/** Claims due keys of one store, to finish their operations without the caller. */
+export async function takeDue(
+  db: TenantDb,
+  { operations, limit }: { operations: readonly string[]; limit: number },
+): Promise<WonClaim[]> {
+  const rows = await db.many(
+    Taken,
+    sql`
+    with due as (
+      select operation as due_operation, key as due_key
+        from idempotency_keys
+       where tenant_ref = ${db.tenant} and operation = any(${operations})
+         and state = 'running' and ${dueAt} <= now()
+       order by ${dueAt}
+       limit ${limit}
+         for update skip locked
+    )
+    update idempotency_keys
+       set ${newLease()}
+      from due
+     where tenant_ref = ${db.tenant} and operation = due_operation and key = due_key
+    returning operation, key, lease_token, recovery_point, resource_id`,
+  )
+  return rows.map(claimOf)
+}
+
+const claimOf = (row: Static<typeof Taken>): WonClaim => ({
+  state: 'won',
+  operation: row.operation,
+  key: row.key,
+  token: row.lease_token,
+  recoveryPoint: row.recovery_point,
+  resourceId: row.resource_id,
+  leaseSeconds: CLAIM_LEASE_SECONDS,
+})
+
+/**
+ * Claims the open key of a resource, also before its next attempt is due. `busy`: a process works on
+ * it now. Null: the resource has no open key.
+ */
+export async function takeWaiting(
+  db: TenantDb,
+  resourceId: string,
+): Promise<WonClaim | 'busy' | null> {
+  const row = await db.maybe(
+    Taken,
+    sql`
+    update idempotency_keys
+       set ${newLease()}
+     where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
+       and (next_attempt_at is not null or lease_until <= now())
+    returning operation, key, lease_token, recovery_point, resource_id`,
+  )
+  if (row !== null) return claimOf(row)
+  return (await findNextAttempt(db, [resourceId])) === null ? null : 'busy'
+}
+
+/** Makes the waiting keys of a resource due now, because a provider has news of it. Counts them. */
+export const hasten = (db: Db, resourceId: string): Promise<number> =>
+  db.run(sql`
+    update idempotency_keys set next_attempt_at = now()
+     where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
+       and next_attempt_at > now()`)
+
+/** When the open keys of these resources are looked at next; null where there are none. */
+export async function findNextAttempt(
+  db: Db,
+  resourceIds: readonly string[],
+): Promise<string | null> {
+  const { due_at } = await db.one(
+    Type.Object({ due_at: Nullable(Timestamp) }),
+    sql`
+    select min(${dueAt}) as due_at
+      from idempotency_keys
+     where tenant_ref = ${db.tenant} and resource_id = any(${resourceIds}::uuid[])
+       and state = 'running'`,
+  )
+  return due_at
+}
+
+/** Whether to alert that a claim cannot be finished: at first, then once a day. Notes the alert. */
+export const isAlertDue = async (db: Db, { operation, key }: WonClaim): Promise<boolean> =>
+  (await db.run(sql`
+    update idempotency_keys set alerted_at = now()
+     where tenant_ref = ${db.tenant} and operation = ${operation} and key = ${key}
+       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)) === 1
