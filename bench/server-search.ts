@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import pg from 'pg'
 import { Db } from '../src/db/database.ts'
+import { systemClock } from '../src/kernel/clock.ts'
 import { readSearch } from '../src/modules/catalog/search.ts'
 import { search } from '../src/modules/catalog/search-queries.ts'
 import { report } from './load.ts'
@@ -12,7 +13,7 @@ import { report } from './load.ts'
 const [url = '', tenant = ''] = process.argv.slice(2)
 const options = `-c app.tenant=${tenant}`
 const pool = new pg.Pool({ connectionString: url, max: 10, options })
-const db = new Db(tenant, async (query) => {
+const db = new Db(tenant, systemClock, async (query) => {
   const { command, rows, rowCount } = await pool.query(query)
   return { command, rows, rowCount: rowCount ?? 0 }
 })

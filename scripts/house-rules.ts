@@ -10,6 +10,9 @@ interface Rule {
   allowed: readonly (readonly [path: RegExp, why: string])[]
 }
 
+/** Whose times are not yet sorted into business time and machine time. This list only gets shorter. */
+const NOT_YET = /^src\/(modules\/(checkout|orders|payments)\/|platform\/idempotency)/
+
 export const RULES: readonly Rule[] = [
   {
     name: 'only config.ts reads the environment',
@@ -36,6 +39,18 @@ export const RULES: readonly Rule[] = [
     name: 'no statement sets anything for a whole session',
     forbidden: /sql`\s*set (?!local)/i,
     allowed: [],
+  },
+  {
+    name: 'time is fd_now() or a Clock (business), machineTime or machineNow() (machine)',
+    forbidden:
+      /(?<![\w.])now\(\)|\b(?:clock|statement|transaction)_timestamp\b|\b(?:current_(?:timestamp|date|time)|localtime(?:stamp)?)\b|'now'|\bDate\.now\b|\bnew Date\(\)/,
+    allowed: [
+      [/^src\/kernel\/clock\.ts$/, 'defines machineNow()'],
+      [/^src\/db\/sql\.ts$/, 'defines machineTime'],
+      [/^src\/db\/(migrate|server-facts)\.ts$/, 'speaks to a database that has no fd_now() yet'],
+      [/^storefront\//, 'keeps caches; the API alone decides what is due'],
+      [NOT_YET, 'to be sorted'],
+    ],
   },
 ]
 

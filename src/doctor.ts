@@ -7,6 +7,7 @@ import { GLOBAL_TABLES } from './db/global-tables.ts'
 import { findPending, listApplied, readMigrations } from './db/migrate.ts'
 import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'
 import { listRoles, readClock, readVersion } from './db/server-facts.ts'
+import { machineNow } from './kernel/clock.ts'
 
 export interface Finding {
   check: string
@@ -71,7 +72,7 @@ export function printDoctor(
 }
 
 async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
-  const { url, dataDir, now = Date.now } = options
+  const { url, dataDir, now: readTime = machineNow } = options
   if (url === null) return [await guarded('server', () => explainMissing(dataDir))]
   const client = new pg.Client({
     connectionString: url,
@@ -93,7 +94,7 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
       await guarded('roles', () => examineRoles(client)),
       await guarded('row level security', () => examineFences(client)),
       await guarded('migrations', () => examineMigrations(client)),
-      await guarded('clock', () => examineClock(client, now)),
+      await guarded('clock', () => examineClock(client, readTime)),
     ]
   } finally {
     await client.end().catch(() => {})
@@ -177,10 +178,10 @@ async function examineMigrations(client: pg.Client): Promise<Finding> {
 }
 
 /** Compared with the middle of the question, so that a slow network is not taken for a wrong clock. */
-async function examineClock(client: pg.Client, now: () => number): Promise<Finding> {
-  const asked = now()
+async function examineClock(client: pg.Client, readTime: () => number): Promise<Finding> {
+  const asked = readTime()
   const told = await readClock(client)
-  const apart = Math.round(Math.abs(told - (asked + now()) / 2))
+  const apart = Math.round(Math.abs(told - (asked + readTime()) / 2))
   const detail = `database and process are ${apart} ms apart`
   if (apart <= CLOCK_MAX_MS) return well('clock', detail)
   return ill('clock', detail, 'Keep both machines on network time')

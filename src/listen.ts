@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { machineNow } from './kernel/clock.ts'
 import { signedHeaders, signingKey, writeEnvelope } from './modules/webhooks/envelope.ts'
 import type { FeedEvent } from './modules/webhooks/schema.ts'
 
@@ -202,7 +203,7 @@ async function forward(
     eventType: type,
     body,
     keys: [signingKey(secret)],
-    timestamp: Math.floor(Date.now() / 1_000),
+    timestamp: Math.floor(machineNow() / 1_000),
     attempt: 1,
   })
   try {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { Database } from './db/database.ts'
+import { type ClockOffsets, Database } from './db/database.ts'
 import { type LoginRole, roleUrl } from './db/roles.ts'
 import type { Metrics } from './http/metrics.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -60,6 +60,8 @@ interface RuntimeOptions {
   /** Where the database is, embedded or not. */
   databaseUrl: string
   clock?: Clock
+  /** For tests: no store can move its clock yet. */
+  clockOffsets?: ClockOffsets
   metrics?: Metrics | null
   scanner?: Scanner
   safeFetch?: SafeFetch
@@ -82,7 +84,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const onWake = wake.tell
   // A little longer than the statements of this role may take, see roles.ts.
   const answerTimeoutMs = 12_000
-  const common = { onError, ...(options.poolWaitMs && { connectTimeoutMs: options.poolWaitMs }) }
+  const common = {
+    onError,
+    clock,
+    ...(options.clockOffsets && { clockOffsets: options.clockOffsets }),
+    ...(options.poolWaitMs && { connectTimeoutMs: options.poolWaitMs }),
+  }
   const database = new Database({
     ...common,
     url: urls.fd_app,

@@ -96,13 +96,12 @@ type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promi
 
 /** A new event is sealed at once and then sent; the clock only helps where no word came through. */
 function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, loop: StartLoop) {
-  const { safeFetch, wake, clock, key } = runtime
+  const { safeFetch, wake, key } = runtime
   const dispatcher = createDispatcher({
     database: workerDatabase,
     fetch: safeFetch,
     key: key('webhook secret'),
     ladder: config.WEBHOOK_RETRY_LADDER,
-    clock,
     logger,
     onFree: () => dispatching.wake(),
   })

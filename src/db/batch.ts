@@ -4,20 +4,29 @@ import { allOf, SkippedError } from './all-of.ts'
 import { prepare, type Result, type Send, sql } from './sql.ts'
 import { types } from './wire-types.ts'
 
-const ENTER = prepare(sql`select set_config('app.tenant', ${''}, true)`)
+const setTenant = sql`set_config('app.tenant', ${''}, true)`
+const setOffset = sql`set_config('app.clock_offset', ${''}, true)`
+const setLight = sql`set_config('synchronous_commit', 'off', true)`
 
-/** Sets the tenant for the transaction it runs in. One text, so that a connection parses it once. */
-export const enterTenant = (tenant: string): pg.QueryConfig => ({ ...ENTER, values: [tenant] })
+/** Two texts, so that a connection parses each once, and a store whose clock is not moved pays for none. */
+function entering(unmoved: pg.QueryConfig, moved: pg.QueryConfig) {
+  return (tenant: string, clockOffsetMs: number): pg.QueryConfig =>
+    clockOffsetMs === 0
+      ? { ...unmoved, values: [tenant] }
+      : { ...moved, values: [tenant, `${clockOffsetMs} milliseconds`] }
+}
 
-const ENTER_LIGHTLY = prepare(
-  sql`select set_config('app.tenant', ${''}, true), set_config('synchronous_commit', 'off', true)`,
+/** Sets the tenant, and how far its clock is moved, for the transaction it runs in. */
+export const enterTenant = entering(
+  prepare(sql`select ${setTenant}`),
+  prepare(sql`select ${setTenant}, ${setOffset}`),
 )
 
 /** The same, for a transaction whose commit is not waited for on the disk. */
-export const enterLightly = (tenant: string): pg.QueryConfig => ({
-  ...ENTER_LIGHTLY,
-  values: [tenant],
-})
+export const enterLightly = entering(
+  prepare(sql`select ${setTenant}, ${setLight}`),
+  prepare(sql`select ${setTenant}, ${setOffset}, ${setLight}`),
+)
 
 /** A statement as it goes over the wire, and who waits for its answer. */
 interface Statement {

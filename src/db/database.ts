@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type Clock, moveClock, systemClock } from '../kernel/clock.ts'
 import { enterLightly, enterTenant, gathering, sendTogether } from './batch.ts'
 import { isRetryable, sparesConnection } from './constraints.ts'
 import { checkOut, noteUse, openPool, type PoolOptions } from './pool.ts'
@@ -7,11 +8,17 @@ import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts
 /** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
 export class Db extends Runner {
   readonly tenant: string
-  constructor(tenant: string, send: Send) {
+  /** The store's time. Its statements read the same one as `fd_now()`. */
+  readonly clock: Clock
+  constructor(tenant: string, clock: Clock, send: Send) {
     super(send)
     this.tenant = tenant
+    this.clock = clock
   }
 }
+
+/** How far a store's clock is moved, in milliseconds. Looked up whenever a handle is made. */
+export type ClockOffsets = (tenant: string) => number
 
 /** Tells whoever works in the background that there is something to do, by the name of the work. */
 export type OnWake = (topic: string) => void
@@ -20,8 +27,8 @@ export type OnWake = (topic: string) => void
 export class Tx extends Db {
   readonly kind = 'transaction'
   readonly #topics: Set<string>
-  constructor(tenant: string, send: Send, topics: Set<string>) {
-    super(tenant, send)
+  constructor(tenant: string, clock: Clock, send: Send, topics: Set<string>) {
+    super(tenant, clock, send)
     this.#topics = topics
   }
 
@@ -31,14 +38,26 @@ export class Tx extends Db {
   }
 }
 
+/** What the handles of one database have in common. */
+interface Shared {
+  pool: pg.Pool
+  onWake: OnWake
+  /** Not moved: each handle moves it by its store's offset. */
+  clock: Clock
+}
+
 /** One tenant's data. Every statement runs with that tenant set, and for that statement alone. */
 export class TenantDb extends Db {
   readonly #pool: pg.Pool
   readonly #onWake: OnWake
-  constructor(pool: pg.Pool, tenant: string, onWake: OnWake) {
-    super(tenant, (query) => sendAlone(pool, [enterTenant(tenant), query]))
+  readonly #clockOffsetMs: number
+  constructor({ pool, onWake, clock }: Shared, tenant: string, clockOffsetMs: number) {
+    super(tenant, moveClock(clock, clockOffsetMs), (query) =>
+      sendAlone(pool, [enterTenant(tenant, clockOffsetMs), query]),
+    )
     this.#pool = pool
     this.#onWake = onWake
+    this.#clockOffsetMs = clockOffsetMs
   }
 
   /**
@@ -47,7 +66,8 @@ export class TenantDb extends Db {
    * commit builds upon survives with it; and where none came, nothing was built.
    */
   get lightly(): Db {
-    return new Db(this.tenant, (query) => sendAlone(this.#pool, [enterLightly(this.tenant), query]))
+    const opening = enterLightly(this.tenant, this.#clockOffsetMs)
+    return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [opening, query]))
   }
 
   /**
@@ -56,19 +76,23 @@ export class TenantDb extends Db {
    * held for no turn of ours.
    */
   behind(...first: Sql[]): Db {
-    const opening = [enterTenant(this.tenant), ...first.map(prepare)]
-    return new Db(this.tenant, (query) => sendAlone(this.#pool, [...opening, query]))
+    const opening = [this.#enter(), ...first.map(prepare)]
+    return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [...opening, query]))
   }
 
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const topics = new Set<string>()
-    const result = await inTransaction(this.#pool, name, [enterTenant(this.tenant)], (send) => {
+    const result = await inTransaction(this.#pool, name, [this.#enter()], (send) => {
       // A try that was rolled back has nothing to tell.
       topics.clear()
-      return work(new Tx(this.tenant, send, topics))
+      return work(new Tx(this.tenant, this.clock, send, topics))
     })
     for (const topic of topics) this.#onWake(topic)
     return result
+  }
+
+  #enter(): pg.QueryConfig {
+    return enterTenant(this.tenant, this.#clockOffsetMs)
   }
 }
 
@@ -85,19 +109,27 @@ export class GlobalDb extends Runner {
   }
 }
 
+export interface DatabaseOptions extends PoolOptions {
+  onWake?: OnWake
+  clock?: Clock
+  /** No store's clock is moved, unless this says so. */
+  clockOffsets?: ClockOffsets
+}
+
 /** One pool, logged in as one role. */
 export class Database {
   readonly global: GlobalDb
-  readonly #pool: pg.Pool
-  readonly #onWake: OnWake
-  constructor({ onWake = () => {}, ...options }: PoolOptions & { onWake?: OnWake }) {
-    this.#pool = openPool(options)
-    this.#onWake = onWake
-    this.global = new GlobalDb(this.#pool)
+  readonly #shared: Shared
+  readonly #clockOffsets: ClockOffsets
+  constructor(options: DatabaseOptions) {
+    const { onWake = () => {}, clock = systemClock, clockOffsets = () => 0, ...rest } = options
+    this.#shared = { pool: openPool(rest), onWake, clock }
+    this.#clockOffsets = clockOffsets
+    this.global = new GlobalDb(this.#shared.pool)
   }
 
   tenant(ref: string): TenantDb {
-    return new TenantDb(this.#pool, ref, this.#onWake)
+    return new TenantDb(this.#shared, ref, this.#clockOffsets(ref))
   }
 
   /** Throws unless the server answers. */
@@ -107,11 +139,12 @@ export class Database {
 
   /** Connections in use and requests waiting for one. Both are 0 at rest. */
   get load() {
-    return { busy: this.#pool.totalCount - this.#pool.idleCount, waiting: this.#pool.waitingCount }
+    const { pool } = this.#shared
+    return { busy: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }
   }
 
   close(): Promise<void> {
-    return this.#pool.end()
+    return this.#shared.pool.end()
   }
 }
 

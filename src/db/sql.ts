@@ -12,6 +12,12 @@ export class Sql {
 }
 export const sql = (strings: TemplateStringsArray, ...values: unknown[]) => new Sql(strings, values)
 
+/**
+ * The machine's time: for leases, limits, timeouts, metrics, credentials, and the record of who did what.
+ * Whatever a merchant or a shopper is promised goes by `fd_now()`, the store's own time.
+ */
+export const machineTime = sql`now()`
+
 /** Joins conditions or assignments, e.g. `join(filters, ' and ')`. The separator is code, not input. */
 export function join(parts: readonly Sql[], separator: string): Sql {
   const [first, ...rest] = parts

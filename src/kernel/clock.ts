@@ -1,7 +1,18 @@
-/** Where the time comes from. An argument, so that a test can move it. */
+/** Where business time comes from. An argument, so that a test or a store can move it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
 }
 
-export const systemClock: Clock = { now: () => Date.now() }
+/**
+ * The machine's time, in milliseconds since the epoch: for leases, limits, timeouts, caches, metrics, the
+ * record of who did what, and for what the world outside goes by, such as signatures. Whatever a merchant or
+ * a shopper is promised goes by a store's `Clock` instead.
+ */
+export const machineNow = (): number => Date.now()
+
+export const systemClock: Clock = { now: machineNow }
+
+/** A clock that is ahead of another by so many milliseconds, or behind it. */
+export const moveClock = (clock: Clock, byMs: number): Clock =>
+  byMs === 0 ? clock : { now: () => clock.now() + byMs }

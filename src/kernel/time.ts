@@ -1,9 +1,11 @@
+import type { Clock } from './clock.ts'
+
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /** A time that is still to come, in UTC, or null. */
-export function toFutureUtc(text: string): string | null {
+export function toFutureUtc(text: string, clock: Clock): string | null {
   const at = toUtc(text)
-  return at !== null && Date.parse(at) > Date.now() ? at : null
+  return at !== null && Date.parse(at) > clock.now() ? at : null
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { machineNow } from '../kernel/clock.ts'
 import {
   type BlobRange,
   BlobRangeError,
@@ -109,7 +110,8 @@ async function sweep(uploads: string) {
   for (const name of await readdir(uploads)) {
     const path = join(uploads, name)
     const found = await orNull(stat(path))
-    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true })
+    if (found !== null && machineNow() - found.mtimeMs > ABANDONED_MS)
+      await rm(path, { force: true })
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id } from '../kernel/schema.ts'
 
 /** What a killed worker held comes back after this. A ladder that begins at a minute can bear it. */
@@ -17,6 +17,8 @@ export const Lease = Type.Object({ tenant_ref: Type.String(), id: Id, lease_toke
 export type Lease = Static<typeof Lease>
 
 const TenantOnly = Type.Object({ tenant_ref: Type.String() })
+
+const businessTime = sql`fd_now()`
 
 /** The lease ran out and somebody else has the work: what was being written must not be. */
 export class LeaseLostError extends Error {
@@ -36,6 +38,8 @@ export interface QueueOptions<P extends TProperties> {
   table: Sql
   /** The column that says when a row is due. Null: never again. */
   due?: Sql
+  /** What `due` is compared with: business time, or `machineTime` for the platform's own work. */
+  time?: Sql
   /** A further condition that a row must meet to be taken. */
   only?: Sql
   /** What a claimed row shows beside its lease. */
@@ -57,6 +61,8 @@ export interface TakeOptions {
 export interface TurnsOptions {
   table: Sql
   due: Sql
+  /** As of a queue. Without a store in hand, both are machine time. */
+  time?: Sql
   /** Whether nobody holds a row, unless who takes one takes it away. */
   free?: Sql
 }
@@ -96,10 +102,10 @@ export interface Queue<Row> extends Turns {
 export function defineQueue<P extends TProperties>(
   options: QueueOptions<P>,
 ): Queue<Static<TObject<P>>> {
-  const { table, due = sql`next_attempt_at`, only = sql`true` } = options
-  const free = sql`(lease_until is null or lease_until <= now()) and ${only}`
-  const turns = defineTurns({ table, due, free })
-  const claim = claimVerb(options, due, free)
+  const { table, due = sql`next_attempt_at`, time = businessTime, only = sql`true` } = options
+  const free = sql`(lease_until is null or lease_until <= ${machineTime}) and ${only}`
+  const turns = defineTurns({ table, due, time, free })
+  const claim = claimVerb(options, sql`${due} <= ${time} and ${free}`, due)
   return {
     ...leaseVerbs(options),
     ...turns,
@@ -124,14 +130,14 @@ export function defineTurns(options: TurnsOptions): Turns {
   }
 }
 
-function tenantLister({ table, due, free = sql`true` }: TurnsOptions) {
+function tenantLister({ table, due, time = businessTime, free = sql`true` }: TurnsOptions) {
   const listOldest = (worker: GlobalDb) =>
     worker.many(
       TenantOnly,
       sql`
       select tenant_ref
         from ${table}
-       where ${due} <= now() and ${free}
+       where ${due} <= ${time} and ${free}
        order by ${due}
        limit ${SAMPLE_ROWS}`,
     )
@@ -157,7 +163,7 @@ function tenantLister({ table, due, free = sql`true` }: TurnsOptions) {
              lateral (select ${due} as since
                         from ${table} as q
                        where (q.tenant_ref, ${due}) >= (tenants.tenant_ref, '-infinity')
-                         and (q.tenant_ref, ${due}) <= (tenants.tenant_ref, now())
+                         and (q.tenant_ref, ${due}) <= (tenants.tenant_ref, ${time})
                          and ${due} is not null and ${free}
                        order by q.tenant_ref, ${due}
                        limit 1) as oldest
@@ -173,7 +179,7 @@ function tenantLister({ table, due, free = sql`true` }: TurnsOptions) {
   }
 }
 
-function claimVerb<P extends TProperties>(options: QueueOptions<P>, due: Sql, free: Sql) {
+function claimVerb<P extends TProperties>(options: QueueOptions<P>, isDue: Sql, due: Sql) {
   const { table, columns, shape } = options
   const Row = Type.Object({ ...shape.properties, ...Lease.properties })
   return async (db: TenantDb, limit: number, leaseSeconds = LEASE_SECONDS) => {
@@ -183,13 +189,13 @@ function claimVerb<P extends TProperties>(options: QueueOptions<P>, due: Sql, fr
       with due as (
         select id as due_id
           from ${table}
-         where tenant_ref = ${db.tenant} and ${due} <= now() and ${free}
+         where tenant_ref = ${db.tenant} and ${isDue}
          order by ${due}
          limit ${limit}
            for update skip locked
       )
       update ${table} as q
-         set lease_until = now() + make_interval(secs => ${leaseSeconds}),
+         set lease_until = ${machineTime} + make_interval(secs => ${leaseSeconds}),
              lease_token = gen_random_uuid()
         from due
        where q.tenant_ref = ${db.tenant} and q.id = due.due_id
@@ -206,7 +212,7 @@ function leaseVerbs({ table }: { table: Sql }) {
   const renew = async (db: Db, lease: Lease, leaseSeconds = LEASE_SECONDS) => {
     const renewed = await db.run(sql`
       update ${table}
-         set lease_until = now() + make_interval(secs => ${leaseSeconds})
+         set lease_until = ${machineTime} + make_interval(secs => ${leaseSeconds})
        where ${held(db, lease)}`)
     return renewed === 1
   }

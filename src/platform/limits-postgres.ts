@@ -4,7 +4,7 @@ import { sendTogether } from '../db/batch.ts'
 import { sparesConnection } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
-import { prepare, Runner, sql } from '../db/sql.ts'
+import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
 import {
   CALLS_MAX,
   DEADLINE_MS,
@@ -54,23 +54,23 @@ export function forgetOldCounters(db: GlobalDb): Promise<number> {
     delete from limit_counters
      where bucket in (select bucket
                         from limit_counters
-                       where window_start < now() - interval '1 hour'
+                       where window_start < ${machineTime} - interval '1 hour'
                        limit ${FORGET_MAX}
                          for update skip locked)`)
 }
 
 /** In one order for everybody, so that nobody waits in a circle. */
 async function countHit(db: Runner, buckets: readonly string[], weight: number): Promise<number> {
-  const open = sql`c.window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`
+  const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`
   const counters = await db.many(
     Counter,
     sql`insert into limit_counters as c (bucket, window_start, hits)
-        select distinct bucket, now(), ${weight}::integer
+        select distinct bucket, ${machineTime}, ${weight}::integer
           from unnest(${buckets}::text[]) as bucket
          order by bucket
             on conflict (bucket) do update
            set hits = case when ${open} then c.hits + excluded.hits else excluded.hits end,
-               window_start = case when ${open} then c.window_start else now() end
+               window_start = case when ${open} then c.window_start else ${machineTime} end
      returning c.hits`,
   )
   return Math.max(0, ...counters.map(({ hits }) => hits))
@@ -82,7 +82,7 @@ async function countHits(db: Runner, bucket: string): Promise<number> {
     sql`select hits
           from limit_counters
          where bucket = ${bucket}
-           and window_start > now() - make_interval(secs => ${WINDOW_SECONDS})`,
+           and window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`,
   )
   return counter?.hits ?? 0
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { Type } from 'typebox'
 import type { Database } from '../db/database.ts'
-import { type Runner, sql } from '../db/sql.ts'
+import { machineTime, type Runner, sql } from '../db/sql.ts'
 
 /** A letter in plain text to one person. */
 export interface Mail {
@@ -110,11 +110,12 @@ const claimDue = (db: Runner, token: string) =>
     Letter,
     sql`
       update mails
-         set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}), lease_token = ${token}
+         set lease_until = ${machineTime} + make_interval(secs => ${LEASE_SECONDS}),
+             lease_token = ${token}
        where id in (select id
                       from mails
-                     where next_attempt_at <= now()
-                       and (lease_until is null or lease_until < now())
+                     where next_attempt_at <= ${machineTime}
+                       and (lease_until is null or lease_until < ${machineTime})
                      order by next_attempt_at
                      limit ${BATCH}
                        for update skip locked)
@@ -124,7 +125,7 @@ const claimDue = (db: Runner, token: string) =>
 const recordSent = (db: Runner, id: string, token: string) =>
   db.run(sql`
     update mails
-       set sent_at = now(), attempt_count = attempt_count + 1, next_attempt_at = null,
+       set sent_at = ${machineTime}, attempt_count = attempt_count + 1, next_attempt_at = null,
            lease_until = null, lease_token = null, last_error = null
      where id = ${id} and lease_token = ${token}`)
 
@@ -134,7 +135,7 @@ function recordFailure(db: Runner, letter: Letter, token: string, error: string)
   return db.run(sql`
     update mails
        set attempt_count = attempt_count + 1, last_error = ${error},
-           next_attempt_at = now() + make_interval(secs => ${wait}::integer),
+           next_attempt_at = ${machineTime} + make_interval(secs => ${wait}::integer),
            lease_until = null, lease_token = null
      where id = ${letter.id} and lease_token = ${token}`)
 }

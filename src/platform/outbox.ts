@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb, Tx } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
 import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
 import { scrub } from './log.ts'
@@ -43,6 +43,7 @@ export type Handler = (event: OutboxEvent, db: TenantDb, signal: AbortSignal) =>
 
 const queue = defineQueue({
   table: sql`outbox`,
+  time: machineTime,
   columns: sql`type, payload, created_at, attempt_count`,
   shape: OutboxRow,
 })
@@ -125,7 +126,8 @@ const markHandled = (db: Db, event: Claimed) =>
   queue.settle(
     db,
     event,
-    sql`attempt_count = attempt_count + 1, next_attempt_at = null, handled_at = now(), last_error = null`,
+    sql`attempt_count = attempt_count + 1, next_attempt_at = null, handled_at = ${machineTime},
+        last_error = null`,
   )
 
 const markFailed = (db: Db, event: Claimed, error: unknown) =>
@@ -133,7 +135,8 @@ const markFailed = (db: Db, event: Claimed, error: unknown) =>
     db,
     event,
     sql`attempt_count = attempt_count + 1, last_error = ${describe(error)},
-        next_attempt_at = now() + make_interval(secs => ${retryAfter(event.attempt_count)})`,
+        next_attempt_at = ${machineTime}
+                          + make_interval(secs => ${retryAfter(event.attempt_count)})`,
   )
 
 const retryAfter = (attemptsBefore: number): number =>
@@ -161,7 +164,7 @@ async function listWithOld(worker: GlobalDb): Promise<string[]> {
     select distinct tenant_ref
       from (select tenant_ref
               from outbox
-             where handled_at < now() - make_interval(days => ${KEPT_DAYS})
+             where handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})
              order by handled_at
              limit ${BATCH_ROWS}) as old`,
   )
@@ -175,7 +178,7 @@ const deleteOld = (db: Db) =>
        and id in (select id
                     from outbox
                    where tenant_ref = ${db.tenant}
-                     and handled_at < now() - make_interval(days => ${KEPT_DAYS})
+                     and handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})
                    order by handled_at
                    limit ${BATCH_ROWS}
                      for update skip locked)`)

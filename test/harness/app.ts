@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { type Logger, pino } from 'pino'
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
-import type { TenantDb } from '../../src/db/database.ts'
+import type { ClockOffsets, TenantDb } from '../../src/db/database.ts'
 import type { App } from '../../src/http/route.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { SCOPES, type Scope } from '../../src/kernel/scopes.ts'
@@ -67,6 +67,8 @@ const NOWHERE = { DNS_SERVERS: '127.0.0.1:9' }
 export interface TestAppOptions {
   env?: Record<string, string>
   clock?: Clock
+  /** How far each store's clock is moved. */
+  clockOffsets?: ClockOffsets
   /** Adds routes before the app is ready. */
   extend?: (app: App, runtime: Runtime) => Promise<void>
   /** Where the processes find the database, when that is not the database itself. */
@@ -125,7 +127,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
 }
 
 async function openTestRuntime(t: TestContext, database: TestDatabase, options: TestAppOptions) {
-  const { env, clock, live, scanner, safeFetch } = options
+  const { env, clock, clockOffsets, live, scanner, safeFetch } = options
   const { limiterDeadlineMs = 20_000, poolWaitMs = 60_000 } = options
   const { logger, databaseUrl } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'app-'))
@@ -137,6 +139,7 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
     logger: logger ?? pino({ level: process.env.TEST_LOG ?? 'silent' }),
     databaseUrl: (await databaseUrl?.(database.url)) ?? database.url,
     ...(clock === undefined ? {} : { clock }),
+    ...(clockOffsets === undefined ? {} : { clockOffsets }),
     ...(scanner === undefined ? {} : { scanner }),
     ...(safeFetch === undefined ? {} : { safeFetch }),
     limiterDeadlineMs,

@@ -84,6 +84,10 @@ describe('the house rules', () => {
     ['SQL in a service', 'src/modules/stores/service.ts', 'sql`select 1`'],
     ['a posting outside money', 'src/modules/orders/service.ts', 'ledger.post(tx)'],
     ['a setting for a whole session', 'src/db/pool.ts', "sql`set app.tenant = 'x'`"],
+    ['machine time in a statement', 'src/worker.ts', 'where expires_at <= now()'],
+    ["machine time by PostgreSQL's other names", 'src/worker.ts', 'at < clock_timestamp()'],
+    ['machine time in TypeScript', 'src/app.ts', 'const age = Date.now() - at'],
+    ['a date of the machine', 'src/app.ts', 'const at = new Date().toISOString()'],
     ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(301)],
   ]
   for (const [what, path, text] of breaches) {
@@ -97,6 +101,8 @@ describe('the house rules', () => {
       { path: 'src/config.ts', text: 'process.env' },
       { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },
       { path: 'src/modules/orders/money.ts', text: 'ledger.post(tx)' },
+      { path: 'src/kernel/clock.ts', text: 'Date.now()' },
+      { path: 'src/worker.ts', text: 'fd_now() clock.now() performance.now() new Date(at)' },
     ]
     assert.deepEqual(findBreaches(sources), [])
   })

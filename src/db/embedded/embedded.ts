@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { machineNow } from '../../kernel/clock.ts'
 import { exists, findHome, type Home } from './home.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
@@ -101,8 +102,8 @@ async function alone<T>(server: Server, work: () => Promise<T>): Promise<T> {
 
 /** Tries until it is connected, or nobody wants it any more. */
 async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay> {
-  const deadline = Date.now() + READY_SECONDS * 1_000
-  while (Date.now() < deadline && isWanted()) {
+  const deadline = machineNow() + READY_SECONDS * 1_000
+  while (machineNow() < deadline && isWanted()) {
     // Not locked between two tries: a server may be waiting for somebody else to leave it.
     const stay = await alone(server, async () => (isWanted() ? tryToJoin(server, deadline) : null))
     if (stay) {
@@ -119,7 +120,7 @@ async function tryToJoin(server: Server, deadline: number): Promise<Stay | null>
   await ensureCluster(server, server.password, server.settings.fsync !== 'off')
   if (await findPostmaster(server.cluster)) return connectToRunning(server)
   const started = await launch(server, server.settings)
-  while (!hasFailed(started) && Date.now() < deadline) {
+  while (!hasFailed(started) && machineNow() < deadline) {
     const stay = await connectToRunning(server)
     if (stay) return stay
     await sleep(POLL_MS)
@@ -194,7 +195,7 @@ async function leaveServer(server: Server, stay: Stay): Promise<void> {
 }
 
 async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: Client) {
-  const deadline = Date.now() + FAREWELL_MS
+  const deadline = machineNow() + FAREWELL_MS
   for (;;) {
     const others = await countOthers(presence).catch(async () => {
       // The server was restarted since we joined it.
@@ -203,7 +204,7 @@ async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: 
       return countOthers(client).finally(() => client.end())
     })
     if (others === 0) return false
-    if (Date.now() > deadline) return true
+    if (machineNow() > deadline) return true
     await sleep(POLL_MS)
   }
 }

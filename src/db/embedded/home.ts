@@ -13,6 +13,7 @@ import {
 } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { machineNow } from '../../kernel/clock.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
@@ -146,7 +147,7 @@ async function setAside(place: string): Promise<void> {
   await withLock(join(place, 'postgres.lock'), async () => {
     const postmaster = await findPostmaster(cluster)
     if (postmaster) await stopPostmaster(postmaster, cluster)
-    await rename(place, `${place}.${new Date().toISOString()}`)
+    await rename(place, `${place}.${new Date(machineNow()).toISOString()}`)
   })
 }
 

@@ -3,6 +3,7 @@ import { readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { machineNow } from '../../kernel/clock.ts'
 
 /** The server process that holds a cluster. */
 export interface Postmaster {
@@ -39,8 +40,8 @@ export async function stopPostmaster({ pid }: Postmaster, cluster: string): Prom
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
     throw error
   }
-  const deadline = Date.now() + STOP_SECONDS * 1_000
-  while (Date.now() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
+  const deadline = machineNow() + STOP_SECONDS * 1_000
+  while (machineNow() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
 }
 
 /** Whether that process is the server of that cluster, and not a later one of the same number. */

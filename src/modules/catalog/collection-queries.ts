@@ -62,7 +62,7 @@ export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
     sql`
     update collections
        set slug = ${row.slug}, title = ${row.title}, description = ${row.description},
-           position = coalesce(${row.position}::integer, position), updated_at = now()
+           position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )

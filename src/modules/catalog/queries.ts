@@ -59,7 +59,7 @@ export const updateProduct = (tx: Tx, id: string, row: ProductFields) =>
            subscription_interval = ${row.subscription_interval},
            subscription_interval_count = ${row.subscription_interval_count},
            subscription_price_cents = ${row.subscription_price_cents},
-           metadata = ${JSON.stringify(row.metadata)}, updated_at = clock_timestamp()
+           metadata = ${JSON.stringify(row.metadata)}, updated_at = fd_clock()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -68,7 +68,7 @@ export const updateStatus = (tx: Tx, id: string, status: ProductStatus) =>
   tx.one(
     ProductRow,
     sql`
-    update products set status = ${status}, updated_at = clock_timestamp()
+    update products set status = ${status}, updated_at = fd_clock()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -76,7 +76,7 @@ export const updateStatus = (tx: Tx, id: string, status: ProductStatus) =>
 /** Whatever belongs to the product was changed. */
 export const touchProduct = (tx: Tx, id: string) =>
   tx.run(sql`
-    update products set updated_at = clock_timestamp()
+    update products set updated_at = fd_clock()
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /** Keeps other writers of the product out, and nobody who only refers to it. */
@@ -187,7 +187,7 @@ export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
     update variants
        set sku = ${row.sku}, label = ${row.label}, price_cents = ${row.price_cents},
            currency = ${row.currency}, metadata = ${JSON.stringify(row.metadata)},
-           position = coalesce(${row.position}::integer, position), updated_at = now()
+           position = coalesce(${row.position}::integer, position), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,
   )
@@ -197,7 +197,7 @@ export const archiveVariant = (tx: Tx, id: string) =>
     Variant,
     sql`
     update variants
-       set archived_at = coalesce(archived_at, now()), updated_at = now()
+       set archived_at = coalesce(archived_at, fd_now()), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${variantColumns}`,
   )

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
-import { type Runner, sql } from '../../db/sql.ts'
+import { machineTime, type Runner, sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Credential, FoundCredential, type Stage } from './schema.ts'
 
@@ -64,7 +64,7 @@ export const holdActive = (db: Db, id: string) =>
     select id, expires_at
       from credentials
      where tenant_ref = ${db.tenant} and id = ${id} and revoked_at is null
-       and (expires_at is null or expires_at > now())
+       and (expires_at is null or expires_at > ${machineTime})
        for share`,
   )
 
@@ -75,7 +75,7 @@ export const countActive = (db: Db) =>
     select count(*) as total
       from credentials
      where tenant_ref = ${db.tenant} and revoked_at is null
-       and (expires_at is null or expires_at > now())`,
+       and (expires_at is null or expires_at > ${machineTime})`,
   )
 
 /** Null when it was revoked before, so that of two revocations one is the first. */
@@ -83,7 +83,7 @@ export const revokeCredential = (db: Db, id: string) =>
   db.maybe(
     Credential,
     sql`
-    update credentials set revoked_at = now()
+    update credentials set revoked_at = ${machineTime}
      where tenant_ref = ${db.tenant} and id = ${id} and revoked_at is null
     returning ${columns}`,
   )

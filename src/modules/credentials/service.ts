@@ -2,6 +2,7 @@ import { refusing } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError } from '../../errors.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import {
   isScope,
@@ -92,7 +93,7 @@ const quote = (scopes: readonly string[]) =>
 function checkExpiry(expiresAt: string | null): string | null {
   if (expiresAt === null) return null
   const time = toUtc(expiresAt)
-  if (time !== null && Date.parse(time) > Date.now()) return time
+  if (time !== null && Date.parse(time) > machineNow()) return time
   throw new ApiError('invalid_body', {
     body: { issues: [{ path: 'expires_at', message: 'must be in the future' }] },
   })

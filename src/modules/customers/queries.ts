@@ -30,7 +30,7 @@ export const upsertCustomer = (tx: Tx, seen: SeenRow) =>
            email_folded = case when excluded.email is null then c.email_folded
                                else excluded.email_folded end,
            name = coalesce(excluded.name, c.name),
-           updated_at = now()
+           updated_at = fd_now()
      where c.erased_at is null
        and (coalesce(excluded.person_id, c.person_id) is distinct from c.person_id
             or coalesce(excluded.email, c.email) is distinct from c.email
@@ -107,8 +107,8 @@ export const countCustomers = (db: Db, filters: CustomerFilters) =>
 export const eraseCustomer = (tx: Tx, ref_hash: Buffer) =>
   tx.run(sql`
     insert into customers as c (tenant_ref, ref_hash, erased_at)
-    values (${tx.tenant}, ${ref_hash}, now())
+    values (${tx.tenant}, ${ref_hash}, fd_now())
         on conflict (tenant_ref, ref_hash) do update
        set customer_ref = null, person_id = null, email = null, email_folded = null, name = null,
-           tags = '{}', erased_at = now(), updated_at = now()
+           tags = '{}', erased_at = fd_now(), updated_at = fd_now()
      where c.erased_at is null`)

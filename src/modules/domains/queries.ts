@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { type Runner, type Sql, sql } from '../../db/sql.ts'
+import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { CheckSubject, DomainRow, type DomainStatus, Holder } from './schema.ts'
@@ -20,10 +20,10 @@ const quarantineFor = sql`interval '30 days'`
 
 /** When a name is asked about next. Most merchants set the record in the first hour. */
 const nextCheck = sql`
-  case when status = 'pending_verification' and created_at > now() - interval '1 hour'
-         then now() + interval '5 minutes'
-       when status = 'pending_verification' then now() + interval '1 hour'
-       when status = 'active' and verified_at is not null then now() + interval '1 day'
+  case when status = 'pending_verification' and created_at > ${machineTime} - interval '1 hour'
+         then ${machineTime} + interval '5 minutes'
+       when status = 'pending_verification' then ${machineTime} + interval '1 hour'
+       when status = 'active' and verified_at is not null then ${machineTime} + interval '1 day'
   end`
 
 /** Serialises the changes of one store's domains. Taken first, before any lock on a hostname. */
@@ -86,7 +86,7 @@ const update = (tx: Tx, id: string, assignments: Sql) =>
   tx.one(
     DomainRow,
     sql`
-    update domains set updated_at = now(), ${assignments}
+    update domains set updated_at = ${machineTime}, ${assignments}
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -96,8 +96,9 @@ export const activateVerified = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`status = 'active', tls_status = 'external', verified_at = now(), activated_at = now(),
-        last_checked_at = now(), last_error = null, next_check_at = now() + interval '1 day'`,
+    sql`status = 'active', tls_status = 'external', verified_at = ${machineTime},
+        activated_at = ${machineTime}, last_checked_at = ${machineTime}, last_error = null,
+        next_check_at = ${machineTime} + interval '1 day'`,
   )
 
 /** On an operator's word. There is no record that could lapse, so nothing is asked again. */
@@ -105,8 +106,8 @@ export const activateUnverified = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`status = 'active', tls_status = 'external', activated_at = now(), last_error = null,
-        next_check_at = null`,
+    sql`status = 'active', tls_status = 'external', activated_at = ${machineTime},
+        last_error = null, next_check_at = null`,
   )
 
 /** The record of a live name is there (again). */
@@ -114,8 +115,8 @@ export const recordSeen = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`verified_at = coalesce(verified_at, now()), last_checked_at = now(), last_error = null,
-        lapsed_at = null, next_check_at = now() + interval '1 day'`,
+    sql`verified_at = coalesce(verified_at, ${machineTime}), last_checked_at = ${machineTime},
+        last_error = null, lapsed_at = null, next_check_at = ${machineTime} + interval '1 day'`,
   )
 
 /** A name that is not live stays pending, until it has been for too long. */
@@ -123,9 +124,11 @@ export const recordRefusal = (tx: Tx, id: string, error: 'record_not_found' | 'h
   update(
     tx,
     id,
-    sql`last_checked_at = now(), last_error = ${error},
-        status = case when created_at <= now() - ${pendingFor} then 'failed' else status end,
-        next_check_at = case when created_at > now() - ${pendingFor} then ${nextCheck} end`,
+    sql`last_checked_at = ${machineTime}, last_error = ${error},
+        status = case when created_at <= ${machineTime} - ${pendingFor} then 'failed'
+                      else status end,
+        next_check_at = case when created_at > ${machineTime} - ${pendingFor}
+                             then ${nextCheck} end`,
   )
 
 /** A live name stays live. Without a record seen before there is none that could have lapsed. */
@@ -133,9 +136,9 @@ export const recordLapse = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`last_checked_at = now(), next_check_at = ${nextCheck},
+    sql`last_checked_at = ${machineTime}, next_check_at = ${nextCheck},
         last_error = case when verified_at is null then 'record_not_found' else 'record_lapsed' end,
-        lapsed_at = case when verified_at is not null then coalesce(lapsed_at, now()) end`,
+        lapsed_at = case when verified_at is not null then coalesce(lapsed_at, ${machineTime}) end`,
   )
 
 /** Nobody could be asked: that is all that is known. A live name is asked about within the hour. */
@@ -145,19 +148,19 @@ export const recordOutage = (tx: Tx, id: string) =>
     id,
     sql`last_error = 'dns_unavailable',
         next_check_at = least(${nextCheck}, case when next_check_at is not null
-                                                 then now() + interval '1 hour' end)`,
+                                                 then ${machineTime} + interval '1 hour' end)`,
   )
 
 /** Whichever other name was primary is so no more. */
 export const clearPrimary = (tx: Tx) =>
   tx.run(sql`
-    update domains set is_primary = false, updated_at = now()
+    update domains set is_primary = false, updated_at = ${machineTime}
      where tenant_ref = ${tx.tenant} and is_primary`)
 
 export const markPrimary = (tx: Tx, id: string) => update(tx, id, sql`is_primary = true`)
 
 const gone = sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
-                 removed_at = coalesce(removed_at, now())`
+                 removed_at = coalesce(removed_at, ${machineTime})`
 
 /** Only a name that was live can still point here, so a mere claim blocks nobody when it ends. */
 export const removeDomain = (tx: Tx, id: string) =>
@@ -165,7 +168,8 @@ export const removeDomain = (tx: Tx, id: string) =>
     tx,
     id,
     sql`${gone},
-        quarantined_until = case when activated_at is not null then now() + ${quarantineFor} end`,
+        quarantined_until = case when activated_at is not null
+                                 then ${machineTime} + ${quarantineFor} end`,
   )
 
 /** For others to have at once. */
@@ -175,16 +179,18 @@ export const releaseDomain = (tx: Tx, id: string) =>
 /** A store may have let the same name go more than once. Answers how often it had. */
 export const endQuarantines = (tx: Tx, hostname: string) =>
   tx.run(sql`
-    update domains set quarantined_until = null, updated_at = now()
+    update domains set quarantined_until = null, updated_at = ${machineTime}
      where tenant_ref = ${tx.tenant} and hostname = ${hostname} and quarantined_until is not null`)
 
 /** The names that are due to be asked about. */
 export const checks = defineQueue({
   table: sql`domains`,
   due: sql`next_check_at`,
+  time: machineTime,
   columns: sql`hostname, status, ${verification}, last_checked_at`,
   shape: CheckSubject,
 })
 
 /** Ends the lease, or throws when it was lost. What was found is written in the same transaction. */
-export const endCheck = (tx: Tx, lease: Lease) => checks.settle(tx, lease, sql`updated_at = now()`)
+export const endCheck = (tx: Tx, lease: Lease) =>
+  checks.settle(tx, lease, sql`updated_at = ${machineTime}`)

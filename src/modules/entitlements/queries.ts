@@ -20,7 +20,7 @@ export const findTier = (db: Db) =>
 export const putTier = (db: Db, tier: string) =>
   db.run(sql`
     insert into entitlement_tiers (tenant_ref, tier) values (${db.tenant}, ${tier})
-    on conflict (tenant_ref) do update set tier = excluded.tier, updated_at = now()`)
+    on conflict (tenant_ref) do update set tier = excluded.tier, updated_at = fd_now()`)
 
 const Rules = Type.Object({ tier: Nullable(Type.String()), rulings: Type.Array(Ruling) })
 
@@ -136,7 +136,7 @@ export const closeRequest = (db: Db, id: string, { status, decision_note }: Deci
     EntitlementRequest,
     sql`
     update entitlement_requests
-       set status = ${status}, decided_at = now(), decision_note = ${decision_note ?? null}
+       set status = ${status}, decided_at = fd_now(), decision_note = ${decision_note ?? null}
      where tenant_ref = ${db.tenant} and id = ${id}
     returning ${requestColumns}`,
   )

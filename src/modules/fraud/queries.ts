@@ -17,7 +17,7 @@ const Total = Type.Object({ total: Type.Integer() })
 /** What a list shows of a digest: enough to tell two apart. */
 const DIGEST_SHOWN = 12
 
-const standing = sql`(lifted_at is null and (expires_at is null or expires_at > now()))`
+const standing = sql`(lifted_at is null and (expires_at is null or expires_at > fd_now()))`
 
 /** Hits that are not folded in yet count as well, so that the number is always right. */
 const columns = sql`
@@ -53,7 +53,7 @@ export const liftExpired = (tx: Tx, kind: BanKind, value: string) =>
   tx.run(sql`
     update fraud_bans set lifted_at = expires_at, lifted_by = 'system'
      where tenant_ref = ${tx.tenant} and kind = ${kind} and value = ${value}
-       and lifted_at is null and expires_at <= now()`)
+       and lifted_at is null and expires_at <= fd_now()`)
 
 interface BanRow {
   kind: BanKind
@@ -95,7 +95,7 @@ export const liftBan = (tx: Tx, id: string, by: string) =>
   tx.maybe(
     Ban,
     sql`
-    update fraud_bans set lifted_at = now(), lifted_by = ${by}
+    update fraud_bans set lifted_at = fd_now(), lifted_by = ${by}
      where tenant_ref = ${tx.tenant} and id = ${id} and lifted_at is null
     returning ${columns}`,
   )

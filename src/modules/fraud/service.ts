@@ -32,7 +32,7 @@ export async function record(tx: Tx, decision: NewDecision): Promise<void> {
 export function ban(db: TenantDb, actor: audit.Actor, wanted: NewBan): Promise<Ban> {
   const value = normalise(wanted.kind, wanted.value)
   if (value === null) throw invalid('value', WORDS[wanted.kind])
-  const terms = readTerms(wanted)
+  const terms = readTerms(db, wanted)
   return db.transaction('fraud: ban', async (tx) => {
     const made = await insert(tx, actor, { kind: wanted.kind, value, ...terms })
     if (made !== null) return made
@@ -52,7 +52,7 @@ export async function banFacts(
   facts: Facts,
   { kinds, ...wanted }: BanTerms & { kinds: readonly BanKind[] },
 ): Promise<Ban[]> {
-  const terms = readTerms(wanted)
+  const terms = readTerms(tx, wanted)
   const bans: Ban[] = []
   for (const { kind, value } of narrowest(facts, kinds)) {
     if (terms.action === 'block') await liftReview(tx, actor, kind, value)
@@ -99,9 +99,9 @@ const announce = (tx: Tx, actor: audit.Actor, action: string, made: Ban) =>
     after: { kind: made.kind, action: made.action, expires_at: made.expires_at },
   })
 
-function readTerms({ action = 'block', reason = null, expires_at = null }: BanTerms) {
+function readTerms(db: Db, { action = 'block', reason = null, expires_at = null }: BanTerms) {
   const until = expires_at === null ? null : toUtc(expires_at)
-  if (expires_at !== null && (until === null || Date.parse(until) <= Date.now())) {
+  if (expires_at !== null && (until === null || Date.parse(until) <= db.clock.now())) {
     throw invalid('expires_at', 'must be a time to come')
   }
   return { action, reason, expires_at: until }

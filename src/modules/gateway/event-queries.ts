@@ -24,7 +24,7 @@ export const findEvent = (db: Db, event: WebhookReceived) =>
 /** The first outcome stays: an event that comes to the worker twice finds nothing more to do. */
 export const writeOutcome = (db: Db, event: WebhookReceived, { status, reason }: Outcome) =>
   db.run(sql`
-    update gateway_events set status = ${status}, reason = ${reason}, handled_at = now()
+    update gateway_events set status = ${status}, reason = ${reason}, handled_at = fd_now()
      where ${rowOf(db, event)} and status = 'received'`)
 
 export interface EventFilters {

@@ -45,7 +45,7 @@ export const saveAccount = (
     insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
     values (${tx.tenant}, ${provider}, ${account_ref}, ${scheme}, ${signing_key})
         on conflict (tenant_ref, provider, account_ref) do update
-       set scheme = excluded.scheme, signing_key = excluded.signing_key, updated_at = now(),
+       set scheme = excluded.scheme, signing_key = excluded.signing_key, updated_at = fd_now(),
            removed_at = null
     returning ${columns}`,
   )
@@ -54,7 +54,7 @@ export const removeAccount = (tx: Tx, { provider, account_ref }: AccountName) =>
   tx.maybe(
     GatewayAccount,
     sql`
-    update gateway_accounts set removed_at = now(), signing_key = null, updated_at = now()
+    update gateway_accounts set removed_at = fd_now(), signing_key = null, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and provider = ${provider} and account_ref = ${account_ref}
        and removed_at is null
     returning ${columns}`,
@@ -119,7 +119,8 @@ export const insertEvent = (
     )
     ${publishFrom(db, WEBHOOK_RECEIVED, published, sql`fresh`)}`)
 
-const old = sql`body is not null and received_at < now() - make_interval(days => ${BODY_KEPT_DAYS})`
+const old = sql`body is not null
+                and received_at < fd_now() - make_interval(days => ${BODY_KEPT_DAYS})`
 
 /** Tenants with bodies that have been kept for long enough, as fd_worker over all of them. */
 export const listWithOldBodies = (worker: GlobalDb) =>

@@ -25,7 +25,7 @@ export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
            recipient_email = case when recipient_folded = any(${holder.emails}::text[])
                                     or customer_ref = ${holder.customer_ref} then null
                                   else recipient_email end,
-           note = null, updated_at = now()
+           note = null, updated_at = fd_now()
      where ${held(tx, holder)}
     returning id`,
   )

@@ -49,7 +49,7 @@ async function issueCards(
   wanted: NewGiftCard & NewBatch,
 ): Promise<GiftCard[]> {
   await entitlements.requireFeature(tx, FEATURE)
-  const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
+  const expires_at = wanted.expires_at == null ? null : readExpiry(tx, wanted.expires_at)
   const { initial_balance_cents: cents, count } = wanted
   const currency =
     wanted.currency === undefined

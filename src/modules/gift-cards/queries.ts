@@ -13,7 +13,7 @@ import {
 } from './schema.ts'
 
 /** What is past its date is expired at once, also before the loop has booked it. */
-const status = sql`case when disabled_at is null and expires_at <= now() then 'expired'
+const status = sql`case when disabled_at is null and expires_at <= fd_now() then 'expired'
                         else status end`
 
 const columns = sql`id, code_last4, initial_balance_cents, balance_cents, held_cents, currency,
@@ -99,7 +99,7 @@ const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
   tx.one(
     GiftCard,
     sql`
-    update gift_cards set updated_at = now(), ${assignments}
+    update gift_cards set updated_at = fd_now(), ${assignments}
      where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
     returning ${columns}`,
   )
@@ -138,11 +138,11 @@ export const expireCard = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`balance_cents = held_cents, expired_at = coalesce(expired_at, now())`,
-    sql`expires_at <= now() and disabled_at is null`,
+    sql`balance_cents = held_cents, expired_at = coalesce(expired_at, fd_now())`,
+    sql`expires_at <= fd_now() and disabled_at is null`,
   )
 
-export const disableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = now()`)
+export const disableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = fd_now()`)
 export const enableCard = (tx: Tx, id: string) => update(tx, id, sql`disabled_at = null`)
 
 export const patchCard = (tx: Tx, id: string, { expires_at, note }: GiftCardPatch) =>
@@ -196,7 +196,7 @@ export const countTransactions = (db: Db, id: string) =>
 /** As long as a replay may show the code. */
 const SHOWN_HOURS = 24
 const shown = sql`code_sealed is not null
-                  and created_at > now() - make_interval(hours => ${SHOWN_HOURS})`
+                  and created_at > fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
 export const listSealedCodes = (db: Db, ids: readonly string[]) =>
   db.many(
@@ -208,7 +208,7 @@ export const listSealedCodes = (db: Db, ids: readonly string[]) =>
   )
 
 const noLongerShown = sql`code_sealed is not null
-                          and created_at <= now() - make_interval(hours => ${SHOWN_HOURS})`
+                          and created_at <= fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
 const TenantOnly = Type.Object({ tenant_ref: Type.String() })
 
@@ -233,7 +233,7 @@ export const forgetCodes = (db: Db, limit: number) =>
                    limit ${limit}
                      for update skip locked)`)
 
-const due = sql`expires_at <= now() and disabled_at is null
+const due = sql`expires_at <= fd_now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>

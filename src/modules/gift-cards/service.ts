@@ -68,7 +68,7 @@ export const enable = (db: TenantDb, actor: audit.Actor, id: string) =>
 export function patch(db: TenantDb, actor: audit.Actor, id: string, wanted: GiftCardPatch) {
   return change(db, actor, id, 'updated', (tx, card) => {
     const terms = wanted.expires_at
-      ? { ...wanted, expires_at: readExpiry(wanted.expires_at) }
+      ? { ...wanted, expires_at: readExpiry(tx, wanted.expires_at) }
       : wanted
     // Its value is booked as the store's own by then, or about to be.
     if (wanted.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
@@ -109,8 +109,8 @@ export const insufficient = (card: GiftCard) =>
   })
 
 /** A card that has expired when it is issued, or is made to, would be a way to make value vanish. */
-export function readExpiry(expiresAt: string): string {
-  const at = toFutureUtc(expiresAt)
+export function readExpiry({ clock }: Db, expiresAt: string): string {
+  const at = toFutureUtc(expiresAt, clock)
   if (at !== null) return at
   const issues = [{ path: 'expires_at', message: 'must be in the future, before the year 10000' }]
   throw new ApiError('invalid_body', { body: { issues } })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { type Runner, sql } from '../../db/sql.ts'
+import { machineTime, type Runner, sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { OwnedStore, OwnerRow } from './schema.ts'
 
@@ -23,7 +23,7 @@ export const insertOwner = (db: Runner, owner: NewOwner) =>
     sql`
     insert into owners as o (email, name, password_hash, email_verified_at)
     values (${owner.email}, ${owner.name}, ${owner.passwordHash},
-            case when ${owner.verified} then now() end)
+            case when ${owner.verified} then ${machineTime} end)
     on conflict (email) do update
        set name = excluded.name, password_hash = excluded.password_hash,
            email_verified_at = excluded.email_verified_at
@@ -40,10 +40,10 @@ export const upsertVouchedOwner = (db: Runner, email: string, name: string) =>
     OwnerRow,
     sql`
     insert into owners as o (email, name, email_verified_at)
-    values (${email}, ${name}, now())
+    values (${email}, ${name}, ${machineTime})
     on conflict (email) do update
        set password_hash = case when o.email_verified_at is not null then o.password_hash end,
-           email_verified_at = coalesce(o.email_verified_at, now())
+           email_verified_at = coalesce(o.email_verified_at, ${machineTime})
     returning ${columns}`,
   )
 
@@ -56,7 +56,7 @@ export const findOwnerByEmail = (db: Runner, email: string) =>
  */
 export const markVerified = (db: Runner, id: string, email: string, passwordMark: string) =>
   db.run(sql`
-    update owners set email_verified_at = coalesce(email_verified_at, now())
+    update owners set email_verified_at = coalesce(email_verified_at, ${machineTime})
      where id = ${id} and email = ${email}
        and encode(sha256(convert_to(password_hash, 'UTF8')), 'hex') = ${passwordMark}`)
 
@@ -68,7 +68,7 @@ export const insertSession = (db: Runner, tokenHash: Buffer, owner: OwnerRow, se
     Session,
     sql`
     insert into owner_sessions (token_hash, owner_id, expires_at)
-    select ${tokenHash}, o.id, now() + make_interval(secs => ${seconds})
+    select ${tokenHash}, o.id, ${machineTime} + make_interval(secs => ${seconds})
       from owners o
      where o.id = ${owner.id} and o.password_hash = ${owner.password_hash}
        for share
@@ -81,9 +81,9 @@ export const findSession = (db: Runner, tokenHash: Buffer) =>
   db.maybe(
     FoundSession,
     sql`
-    select ${columns}, extract(epoch from s.expires_at - now())::float8 as seconds_left
+    select ${columns}, extract(epoch from s.expires_at - ${machineTime})::float8 as seconds_left
       from owner_sessions s join owners o on o.id = s.owner_id
-     where s.token_hash = ${tokenHash} and s.expires_at > now()`,
+     where s.token_hash = ${tokenHash} and s.expires_at > ${machineTime}`,
   )
 
 export const extendSession = (
@@ -93,7 +93,7 @@ export const extendSession = (
 ) =>
   db.run(sql`
     update owner_sessions
-       set expires_at = least(now() + make_interval(secs => ${slidingSeconds}),
+       set expires_at = least(${machineTime} + make_interval(secs => ${slidingSeconds}),
                               created_at + make_interval(secs => ${absoluteSeconds}))
      where token_hash = ${tokenHash}`)
 
@@ -103,7 +103,7 @@ export const lockSession = (db: Runner, tokenHash: Buffer) =>
     sql`
     select expires_at
       from owner_sessions
-     where token_hash = ${tokenHash} and expires_at > now()
+     where token_hash = ${tokenHash} and expires_at > ${machineTime}
        for share`,
   )
 
@@ -117,7 +117,7 @@ export const deleteExpiredSessions = (db: Runner, limit: number) =>
   db.run(sql`
     delete from owner_sessions
      where token_hash in (select token_hash from owner_sessions
-                           where expires_at < now() limit ${limit})`)
+                           where expires_at < ${machineTime} limit ${limit})`)
 
 export const listOwnedStores = (db: Runner, email: string) =>
   db.many(OwnedStore, sql`select * from fd_owned_stores(${email})`)

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireOwner } from '../../http/guards.ts'
 import type { Routes } from '../../http/route.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import { ref } from '../../kernel/schema.ts'
 import { LogIn, OwnedStore, OwnerView, SessionStarted, SignUp, Verification } from './schema.ts'
 import * as identity from './service.ts'
@@ -13,7 +14,7 @@ const cookie = (value: string, maxAgeSeconds: number) =>
   `__Host-fd_session=${value}; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}`
 
 const sendSession = (reply: FastifyReply, status: number, started: SessionStarted) => {
-  const left = Math.floor((Date.parse(started.session.expires_at) - Date.now()) / 1_000)
+  const left = Math.floor((Date.parse(started.session.expires_at) - machineNow()) / 1_000)
   return reply.code(status).header('set-cookie', cookie(started.session.token, left)).send(started)
 }
 

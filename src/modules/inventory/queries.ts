@@ -95,7 +95,7 @@ export const putSettings = (tx: Tx, variant_id: string, settings: Required<Setti
             ${settings.low_stock_threshold})
         on conflict (tenant_ref, variant_id) do update
        set track_inventory = excluded.track_inventory, allow_backorder = excluded.allow_backorder,
-           low_stock_threshold = excluded.low_stock_threshold, updated_at = now()`)
+           low_stock_threshold = excluded.low_stock_threshold, updated_at = fd_now()`)
 
 /** The one location that makes itself. */
 export const ensureDefaultLocation = (tx: Tx) =>
@@ -213,7 +213,7 @@ export const renameLocation = (tx: Tx, id: string, name: string) =>
   tx.one(
     Location,
     sql`
-    update inventory_locations set name = ${name}, updated_at = now()
+    update inventory_locations set name = ${name}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${locationColumns}`,
   )
@@ -223,7 +223,7 @@ export const archiveLocation = (tx: Tx, id: string) =>
   tx.maybe(
     Location,
     sql`
-    update inventory_locations set archived_at = now(), updated_at = now()
+    update inventory_locations set archived_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
        and not exists (select from inventory_levels
                         where tenant_ref = ${tx.tenant} and location_id = ${id}

@@ -52,7 +52,7 @@ export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): P
     moved as (
       update inventory_levels l
          set on_hand = l.on_hand + m.on_hand, allocated = l.allocated + m.allocated,
-             reserved = l.reserved + m.reserved, updated_at = now()
+             reserved = l.reserved + m.reserved, updated_at = fd_now()
         from move m
        where l.tenant_ref = ${tx.tenant} and l.variant_id = m.variant_id
          and l.location_id = m.location_id
@@ -106,7 +106,7 @@ export const changeHolds = (tx: Tx, order_id: string, changes: readonly Hold[]) 
                   and r.variant_id = c.variant_id and r.location_id = c.location_id
      when matched then
           update set reserved = r.reserved + c.reserved, allocated = r.allocated + c.allocated,
-                     updated_at = now()
+                     updated_at = fd_now()
      when not matched then
           insert (${holdColumns})
           values (c.tenant_ref, c.order_id, c.variant_id, c.location_id, c.reserved, c.allocated)`)
@@ -114,7 +114,7 @@ export const changeHolds = (tx: Tx, order_id: string, changes: readonly Hold[]) 
 export const releaseHolds = (tx: Tx, order_id: string) =>
   tx.run(sql`
     update inventory_reservations
-       set reserved = 0, allocated = 0, released_at = now(), updated_at = now()
+       set reserved = 0, allocated = 0, released_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and released_at is null`)
 
 /** Answers false when the change was made before. */
@@ -207,6 +207,6 @@ export const recount = (db: Db) =>
            (tenant_ref, variant_id, location_id, counter, kept, counted)
     select ${db.tenant}, variant_id, location_id, counter, kept, counted from wrong
         on conflict (tenant_ref, variant_id, location_id, counter) do update
-       set kept = excluded.kept, counted = excluded.counted, last_seen_at = now()
+       set kept = excluded.kept, counted = excluded.counted, last_seen_at = fd_now()
     returning variant_id, location_id, counter, kept, counted`,
   )

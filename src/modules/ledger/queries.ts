@@ -87,7 +87,7 @@ export const closeHolds = (
   tx.many(
     Hold,
     sql`
-    update ledger_holds set state = ${to}, closed_at = now()
+    update ledger_holds set state = ${to}, closed_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${orderId} and state = 'pending'
        and (${account}::text is null or account = ${account})
     returning ${holdColumns}`,

@@ -15,7 +15,7 @@ import {
 /** What was active is over once its time or its uses are. */
 const status = sql`
   case when coupons.status <> 'active' then coupons.status
-       when ends_at <= now() then 'expired'
+       when ends_at <= fd_now() then 'expired'
        when used_count >= usage_limit then 'exhausted'
        else 'active'
   end`
@@ -49,7 +49,7 @@ export const updateTerms = (tx: Tx, id: string, coupon: CouponTerms) =>
   tx.one(
     Coupon,
     sql`
-    update coupons set (${terms}) = row(${valuesOf(coupon)}), updated_at = now()
+    update coupons set (${terms}) = row(${valuesOf(coupon)}), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -58,7 +58,7 @@ export const updateStatus = (tx: Tx, id: string, to: 'active' | 'paused') =>
   tx.one(
     Coupon,
     sql`
-    update coupons set status = ${to}, updated_at = now()
+    update coupons set status = ${to}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -260,14 +260,14 @@ export const insertRedemption = (tx: Tx, use: Use) =>
 
 export const confirmRedemption = (tx: Tx, order_id: string) =>
   tx.run(sql`
-    update coupon_redemptions set state = 'confirmed', updated_at = now()
+    update coupon_redemptions set state = 'confirmed', updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and state = 'claimed'`)
 
 export const releaseRedemption = (tx: Tx, order_id: string) =>
   tx.maybe(
     Type.Object({ coupon_id: Id, code_id: Nullable(Id) }),
     sql`
-    update coupon_redemptions set state = 'released', updated_at = now()
+    update coupon_redemptions set state = 'released', updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and state <> 'released'
     returning coupon_id, code_id`,
   )

@@ -67,7 +67,7 @@ export const insertAsset = (tx: Tx, asset: NewAsset) =>
     insert into assets (tenant_ref, sha256, extension, content_type, bytes, width, height,
                         collect_at)
     values (${tx.tenant}, ${asset.sha256}, ${asset.extension}, ${asset.content_type},
-            ${asset.bytes}, ${asset.width}, ${asset.height}, now() + interval '1 day')
+            ${asset.bytes}, ${asset.width}, ${asset.height}, fd_now() + interval '1 day')
         on conflict (tenant_ref, sha256) do nothing
     returning ${stateColumns}`,
   )
@@ -79,7 +79,7 @@ export const holdAsset = (tx: Tx, sha256: string) =>
     sql`
     update assets
        set collect_at = case when collect_at is not null
-                             then greatest(collect_at, now() + interval '1 day') end
+                             then greatest(collect_at, fd_now() + interval '1 day') end
      where tenant_ref = ${tx.tenant} and sha256 = ${sha256} and collecting_at is null
     returning ${stateColumns}`,
   )
@@ -97,8 +97,8 @@ export const completeAsset = (tx: Tx, sha256: string, alt: string | null) =>
     AssetRow,
     sql`
     update assets
-       set stored_at = coalesce(stored_at, now()), deleted_at = null, collect_at = null,
-           alt = ${alt}, created_at = now(), updated_at = now()
+       set stored_at = coalesce(stored_at, fd_now()), deleted_at = null, collect_at = null,
+           alt = ${alt}, created_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and sha256 = ${sha256} and collecting_at is null
        and (stored_at is null or deleted_at is not null)
     returning ${columns}`,
@@ -108,7 +108,7 @@ export const updateAlt = (tx: Tx, sha256: string, alt: string | null) =>
   tx.one(
     AssetRow,
     sql`
-    update assets set alt = ${alt}, updated_at = now()
+    update assets set alt = ${alt}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and sha256 = ${sha256}
     returning ${columns}`,
   )
@@ -117,7 +117,7 @@ export const updateAlt = (tx: Tx, sha256: string, alt: string | null) =>
 export const deleteAsset = (tx: Tx, sha256: string) =>
   tx.run(sql`
     update assets
-       set deleted_at = now(), collect_at = now() + interval '30 days', updated_at = now()
+       set deleted_at = fd_now(), collect_at = fd_now() + interval '30 days', updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and sha256 = ${sha256}`)
 
 export interface AssetFilters {
@@ -207,9 +207,9 @@ export const leftovers = defineQueue({
 /** From here on the bytes are gone. False when somebody has uploaded them anew meanwhile. */
 export const beginCollecting = async (db: Db, lease: Lease) =>
   (await db.run(sql`
-    update assets set collecting_at = coalesce(collecting_at, now())
+    update assets set collecting_at = coalesce(collecting_at, fd_now())
      where tenant_ref = ${db.tenant} and id = ${lease.id} and lease_token = ${lease.lease_token}
-       and collect_at <= now()`)) === 1
+       and collect_at <= fd_now()`)) === 1
 
 export const endCollecting = (db: Db, lease: Lease) =>
   db.run(sql`

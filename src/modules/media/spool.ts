@@ -3,6 +3,7 @@ import { mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ApiError } from '../../errors.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import { free } from './workshop.ts'
 
 /** An upload takes seconds. What is older belongs to a process that was killed. */
@@ -101,5 +102,5 @@ async function write(path: string, stream: Readable, bytesMax: number): Promise<
 
 async function isOld(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
-  return found !== null && Date.now() - found.mtimeMs > ABANDONED_MS
+  return found !== null && machineNow() - found.mtimeMs > ABANDONED_MS
 }

@@ -27,7 +27,7 @@ export const updateGroup = (tx: Tx, { id, name, adjustment_bps }: PricingGroup) 
     PricingGroup,
     sql`
     update pricing_groups
-       set name = ${name}, adjustment_bps = ${adjustment_bps}, updated_at = now()
+       set name = ${name}, adjustment_bps = ${adjustment_bps}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${columns}`,
   )
@@ -120,7 +120,7 @@ export const putPrice = (tx: Tx, price: PriceKey & { price_cents: number }) =>
     values (${tx.tenant}, ${price.group_id}, ${price.variant_id}, ${price.min_quantity},
             ${price.price_cents})
         on conflict (tenant_ref, group_id, variant_id, min_quantity)
-        do update set price_cents = excluded.price_cents, updated_at = now()
+        do update set price_cents = excluded.price_cents, updated_at = fd_now()
     returning ${priceColumns}`,
   )
 

@@ -30,7 +30,7 @@ export const eraseReasons = (tx: Tx, customer_ref: string) =>
  */
 export const eraseAccounts = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.run(sql`
-    update store_credit_accounts set customer_ref = ${pseudonym} || '/' || id, updated_at = now()
+    update store_credit_accounts set customer_ref = ${pseudonym} || '/' || id, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}`)
 
 export const listAccounts = (db: Db, customer_ref: string) =>

@@ -33,7 +33,7 @@ export function creditByMerchant(
 ) {
   checkCustomerRef(customerRef)
   stores.checkCurrency(wanted.currency)
-  const expires_at = wanted.expires_at == null ? null : readExpiry(wanted.expires_at)
+  const expires_at = wanted.expires_at == null ? null : readExpiry(db, wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     if (wanted.order_id) await asked.requireOrder(tx, wanted.order_id)

@@ -74,7 +74,7 @@ const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
   tx.one(
     StoreCreditAccount,
     sql`
-    update store_credit_accounts set updated_at = now(), ${assignments}
+    update store_credit_accounts set updated_at = fd_now(), ${assignments}
      where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
     returning ${columns}`,
   )
@@ -120,7 +120,7 @@ export const listOpenLots = (db: Db, accountId: string, at: string | null = null
     OpenLot,
     sql`
     select id, remaining_cents,
-           coalesce(expires_at <= coalesce(${at}::timestamptz, now()), false) as expired,
+           coalesce(expires_at <= coalesce(${at}::timestamptz, fd_now()), false) as expired,
            expires_at
       from store_credit_lots
      where tenant_ref = ${db.tenant} and account_id = ${accountId} and remaining_cents > 0
@@ -132,7 +132,7 @@ export const listOpenLotsOf = (db: Db, customerRef: string) =>
   db.many(
     Type.Object({ ...OpenLot.properties, account_id: Id }),
     sql`
-    select l.id, l.remaining_cents, coalesce(l.expires_at <= now(), false) as expired,
+    select l.id, l.remaining_cents, coalesce(l.expires_at <= fd_now(), false) as expired,
            l.expires_at, l.account_id
       from store_credit_lots l
       join store_credit_accounts a on a.tenant_ref = l.tenant_ref and a.id = l.account_id
@@ -192,7 +192,7 @@ export const listTransactions = (db: Db, customerRef: string, page: Page) =>
 export const countTransactions = (db: Db, customerRef: string) =>
   db.one(Total, sql`select count(*) as total ${ofCustomer(db, customerRef)}`)
 
-const due = sql`due_at <= now() and remaining_cents > 0`
+const due = sql`due_at <= fd_now() and remaining_cents > 0`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
   worker.many(
@@ -218,7 +218,7 @@ export const listAccountsToExpire = (db: Db, limit: number) =>
 /** What an order holds of an expired lot is looked at again in an hour. */
 export const postponeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
-    update store_credit_lots set due_at = now() + interval '1 hour'
+    update store_credit_lots set due_at = fd_now() + interval '1 hour'
      where tenant_ref = ${tx.tenant} and account_id = ${accountId} and ${due}`)
 
 /** What was held past its date is due at once when the order lets go of it. */
@@ -226,4 +226,4 @@ export const resumeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = expires_at
      where tenant_ref = ${tx.tenant} and account_id = ${accountId}
-       and remaining_cents > 0 and expires_at <= now()`)
+       and remaining_cents > 0 and expires_at <= fd_now()`)

@@ -74,8 +74,8 @@ export function checkCustomerRef(text: string): void {
   throw invalid('customer_ref', 'must be 1 to 200 characters, none of them a control character')
 }
 
-export function readExpiry(expiresAt: string): string {
-  const at = toFutureUtc(expiresAt)
+export function readExpiry({ clock }: Db, expiresAt: string): string {
+  const at = toFutureUtc(expiresAt, clock)
   if (at === null) throw invalid('expires_at', 'must be in the future, before the year 10000')
   return at
 }

@@ -45,28 +45,28 @@ export const updateStatus = (db: Db, status: StoreStatus) =>
   db.one(
     Store,
     sql`
-    update stores set status = ${status}, updated_at = now()
+    update stores set status = ${status}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,
   )
 
 export const updateActiveVersion = (db: Db, version: number) =>
   db.run(sql`
-    update stores set active_version = ${version}, updated_at = now()
+    update stores set active_version = ${version}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}`)
 
 export const updateOwner = (db: Db, email: string) =>
   db.one(
     Store,
     sql`
-    update stores set owner_email = ${email}, updated_at = now()
+    update stores set owner_email = ${email}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,
   )
 
 export const updatePrimaryHostname = (db: Db, hostname: string | null) =>
   db.run(sql`
-    update stores set primary_hostname = ${hostname}, updated_at = now()
+    update stores set primary_hostname = ${hostname}, updated_at = fd_now()
      where tenant_ref = ${db.tenant}`)
 
 export const updateSettings = (db: Db, patch: StorePatch) =>
@@ -78,7 +78,7 @@ export const updateSettings = (db: Db, patch: StorePatch) =>
            currency = coalesce(${patch.currency ?? null}, currency),
            language = coalesce(${patch.language ?? null}, language),
            time_zone = coalesce(${patch.time_zone ?? null}, time_zone),
-           updated_at = now()
+           updated_at = fd_now()
      where tenant_ref = ${db.tenant}
     returning ${columns}`,
   )

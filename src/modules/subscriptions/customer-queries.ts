@@ -28,7 +28,8 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
       update subscriptions as s
          set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
              initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
-             status = case when was.running then 'cancelled' else s.status end, updated_at = now()
+             status = case when was.running then 'cancelled' else s.status end,
+             updated_at = fd_now()
         from (select id, status in ('active', 'paused', 'past_due') as running
                 from subscriptions
                where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}

@@ -44,7 +44,7 @@ export const cancelOfOrder = (tx: Tx, order_id: string) =>
   tx.many(
     Type.Object({ id: Id, product_id: Id, variant_id: Id, customer_ref: Type.String() }),
     sql`
-    update subscriptions set status = 'cancelled', next_charge_at = null, updated_at = now()
+    update subscriptions set status = 'cancelled', next_charge_at = null, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and origin_order_id = ${order_id}
        and status in ('active', 'paused', 'past_due')
     returning id, product_id, variant_id, customer_ref`,

@@ -85,7 +85,7 @@ async function* writeCopy(db: Db, key: Buffer, customer_ref: string): AsyncGener
   ])
   const few = {
     customer_ref,
-    made_at: new Date().toISOString(),
+    made_at: new Date(db.clock.now()).toISOString(),
     customer,
     store_credit,
     gift_cards,

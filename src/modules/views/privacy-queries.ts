@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { machineTime, sql } from '../../db/sql.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
 
@@ -24,13 +24,14 @@ export const findExport = (db: Db, id: string) =>
     sql`
     select ${jobColumns}, error, sealed
       from privacy_exports
-     where tenant_ref = ${db.tenant} and id = ${id} and expires_at > now()`,
+     where tenant_ref = ${db.tenant} and id = ${id} and expires_at > fd_now()`,
   )
 
 /** Copies that are to be made. */
 export const exportQueue = defineQueue({
   table: sql`privacy_exports`,
   due: sql`due_at`,
+  time: machineTime,
   columns: sql`customer_ref, attempt_count`,
   shape: Type.Object({ customer_ref: Type.String(), attempt_count: Type.Integer() }),
 })
@@ -39,31 +40,34 @@ export const finishExport = (db: Db, lease: Lease, sealed: Buffer) =>
   exportQueue.settle(
     db,
     lease,
-    sql`status = 'done', sealed = ${sealed}, due_at = null, done_at = now()`,
+    sql`status = 'done', sealed = ${sealed}, due_at = null, done_at = fd_now()`,
   )
 
 export const failExport = (db: Db, lease: Lease, error: string) =>
   exportQueue.settle(
     db,
     lease,
-    sql`status = 'failed', error = ${error}, due_at = null, done_at = now()`,
+    sql`status = 'failed', error = ${error}, due_at = null, done_at = fd_now()`,
   )
 
 export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
   exportQueue.settle(
     db,
     lease,
-    sql`attempt_count = attempt_count + 1, due_at = now() + make_interval(secs => ${seconds})`,
+    sql`attempt_count = attempt_count + 1,
+        due_at = ${machineTime} + make_interval(secs => ${seconds})`,
   )
 
 export const listTenantsWithExpired = (worker: GlobalDb) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String() }),
-    sql`select distinct tenant_ref from privacy_exports where expires_at <= now() limit 1000`,
+    sql`select distinct tenant_ref from privacy_exports where expires_at <= fd_now() limit 1000`,
   )
 
 export const deleteExpired = (db: Db) =>
-  db.run(sql`delete from privacy_exports where tenant_ref = ${db.tenant} and expires_at <= now()`)
+  db.run(
+    sql`delete from privacy_exports where tenant_ref = ${db.tenant} and expires_at <= fd_now()`,
+  )
 
 export const deleteExportsOf = (tx: Tx, customer_refs: readonly string[]) =>
   tx.run(sql`
@@ -104,7 +108,7 @@ export const finishErasure = (tx: Tx, id: string) =>
     ErasureRow,
     sql`
     update privacy_erasures
-       set done_at = now(), customer_ref = null, guest_refs = '{}', emails = '{}'
+       set done_at = fd_now(), customer_ref = null, guest_refs = '{}', emails = '{}'
      where tenant_ref = ${tx.tenant} and id = ${id}
     returning ${erasureColumns}`,
   )

@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts'
+import { type Clock, machineNow } from '../../kernel/clock.ts'
 import { SafeFetchError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type SigningKey, signedHeaders } from './envelope.ts'
@@ -9,6 +9,7 @@ const TIMEOUT_MS = 10_000
 
 export interface Sender {
   fetch: Pick<SafeFetch, 'send'>
+  /** The store's, by which the attempt is written down. It is signed by the machine's time. */
   clock: Clock
   timeoutMs?: number | undefined
 }
@@ -33,15 +34,14 @@ export interface Outcome extends Omit<Attempt, 'attempt'> {
 /** Sends an envelope once. Any 2xx is a success; a redirect is none. What it said is dropped. */
 export async function attempt(sender: Sender, sending: Sending): Promise<Outcome> {
   const { fetch, clock, timeoutMs = TIMEOUT_MS } = sender
-  const now = clock.now()
-  const at = new Date(now).toISOString()
+  const at = new Date(clock.now()).toISOString()
   const startedAt = performance.now()
   const headers = signedHeaders({
     eventId: sending.event_id,
     eventType: sending.event_type,
     body: sending.payload,
     keys: sending.keys,
-    timestamp: Math.floor(now / 1_000),
+    timestamp: Math.floor(machineNow() / 1_000),
     attempt: sending.attempt,
   })
   try {

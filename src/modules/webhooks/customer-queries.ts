@@ -7,7 +7,7 @@ import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 export const requestErasure = (tx: Tx, customer_ref: string, limit: number) =>
   tx.run(sql`
     update webhook_events as e
-       set erase_requested_at = now(), customer_ref = null
+       set erase_requested_at = fd_now(), customer_ref = null
       from (select id as picked
               from webhook_events
              where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}

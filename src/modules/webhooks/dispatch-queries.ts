@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Db, TenantDb } from '../../db/database.ts'
-import { sql } from '../../db/sql.ts'
+import { machineTime, sql } from '../../db/sql.ts'
 import { LEASE_SECONDS } from '../../platform/leases.ts'
 import { DueDelivery, LaneLease } from './schema.ts'
 
 const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties })
 
-export const leaseEnd = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
+export const leaseEnd = sql`${machineTime} + make_interval(secs => ${LEASE_SECONDS})`
 
 /** Where it is, what signs, and whether anybody listens. Joined to the first row of a lane, and null in the others. */
 export const endpointFacts = sql`
   s.url, s.active, s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted,
-  s.secret_sealed, case when s.previous_until > now() then s.previous_sealed end as previous_sealed`
+  s.secret_sealed,
+  case when s.previous_until > ${machineTime} then s.previous_sealed end as previous_sealed`
 
 /** So many at most are sent one after another and then written down together. */
 export const LANE_LENGTH = 64
@@ -101,7 +102,7 @@ export const openLanes = (
                                     where (tenant_ref, subscription_id, due_at)
                                           >= (${db.tenant}, endpoints.id, '-infinity')
                                       and (tenant_ref, subscription_id, due_at)
-                                          <= (${db.tenant}, endpoints.id, now())
+                                          <= (${db.tenant}, endpoints.id, fd_now())
                                     order by tenant_ref, subscription_id, due_at
                                     limit 128) as at_most
                             limit endpoints.room * endpoints.length) as first

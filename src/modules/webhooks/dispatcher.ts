@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import { eachStore } from '../../platform/each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
@@ -36,7 +35,6 @@ export interface DispatcherOptions {
   /** The waits between attempts, in seconds. */
   ladder: readonly number[]
   logger: Logger
-  clock?: Clock
   /** Called when an attempt has ended: there is room for another. */
   onFree?: () => void
   slots?: number

@@ -36,7 +36,7 @@ const settled = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sq
   ), settled as (
     update webhook_deliveries as d
        set attempt_count = d.attempt_count + 1, last_status_code = sent.status_code,
-           last_attempt_error = null, status = 'delivered', delivered_at = now(),
+           last_attempt_error = null, status = 'delivered', delivered_at = fd_now(),
            next_retry_at = null
       from sent
      where d.tenant_ref = ${db.tenant} and d.id = sent.id and exists (select from held)
@@ -91,7 +91,7 @@ export const settleAndTake = (
       select delivery_id as id, event_id, due_at, attempt_count, ladder_from
         from webhook_queue
        where tenant_ref = ${db.tenant} and subscription_id = ${lane.subscription_id}
-         and due_at <= now() and exists (select from held)
+         and due_at <= fd_now() and exists (select from held)
        order by due_at
        limit ${take}
     ), measured as (
@@ -177,16 +177,17 @@ export const settleFailed = (
        set consecutive_failures = s.consecutive_failures + 1,
            active = s.active and s.consecutive_failures + 1 < ${pauseAfter},
            auto_paused_at = case when s.active and s.consecutive_failures + 1 >= ${pauseAfter}
-                                 then now() else s.auto_paused_at end
+                                 then fd_now() else s.auto_paused_at end
       from settled
      where s.tenant_ref = ${tx.tenant} and s.id = settled.subscription_id and s.deleted_at is null
-    returning s.id, s.url, s.consecutive_failures, coalesce(s.auto_paused_at = now(), false) as paused`,
+    returning s.id, s.url, s.consecutive_failures,
+              coalesce(s.auto_paused_at = fd_now(), false) as paused`,
   )
 
 const retryOrBury = (retrySeconds: number | null): Sql =>
   retrySeconds === null
-    ? sql`status = 'dead_lettered', dead_lettered_at = now(), next_retry_at = null`
-    : sql`next_retry_at = now() + make_interval(secs => ${retrySeconds})`
+    ? sql`status = 'dead_lettered', dead_lettered_at = fd_now(), next_retry_at = null`
+    : sql`next_retry_at = fd_now() + make_interval(secs => ${retrySeconds})`
 
 /** Nobody is there to send them to: no attempt was made, and none is counted. The lane is over. */
 export async function deadLetter(db: Db, lane: LaneLease, error: string): Promise<void> {
@@ -195,7 +196,7 @@ export async function deadLetter(db: Db, lane: LaneLease, error: string): Promis
       delete from webhook_lanes where ${held(db, lane)} returning deliveries
     )
     update webhook_deliveries as d
-       set status = 'dead_lettered', dead_lettered_at = now(), next_retry_at = null,
+       set status = 'dead_lettered', dead_lettered_at = fd_now(), next_retry_at = null,
            last_attempt_error = ${error}
       from ended, unnest(ended.deliveries) as unsent (id)
      where d.tenant_ref = ${db.tenant} and d.id = unsent.id`)

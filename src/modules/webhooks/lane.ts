@@ -1,5 +1,5 @@
 import type { Database, TenantDb, Tx } from '../../db/database.ts'
-import { type Clock, systemClock } from '../../kernel/clock.ts'
+import type { Clock } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import * as mail from '../../platform/mail.ts'
 import type { SafeLine } from '../../platform/safe-fetch.ts'
@@ -45,7 +45,6 @@ export interface LaneOptions {
   database: Database
   /** The waits between attempts, in seconds. */
   ladder: readonly number[]
-  clock?: Clock
   /** Other than the contract's, for drills. */
   timeoutMs?: number
   keysOf: ReturnType<typeof createKeyring>
@@ -80,7 +79,7 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
   }
   for (const [index, each] of due.entries()) {
     const late = index > 0 && performance.now() - since > LANE_MS
-    const outcome = late ? null : await send(options, each, { url, keys })
+    const outcome = late ? null : await send(options, db.clock, each, { url, keys })
     if (outcome?.delivered) {
       arrived.push({ due: each, attempt: outcome })
       const isLast = index === due.length - 1
@@ -97,7 +96,8 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
 }
 
 function send(
-  { line, timeoutMs, clock = systemClock }: LaneOptions,
+  { line, timeoutMs }: LaneOptions,
+  clock: Clock,
   due: DueDelivery,
   { url, keys }: { url: string; keys: readonly SigningKey[] },
 ) {

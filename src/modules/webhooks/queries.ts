@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
-import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
+import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { TEST_EVENT } from './events.ts'
@@ -99,7 +99,7 @@ export const findSubscription = (db: Db, id: string) =>
 export const markDeleted = (db: Db, id: string) =>
   db.run(sql`
     update webhook_subscriptions
-       set deleted_at = now(), active = false, secret_sealed = null, previous_sealed = null,
+       set deleted_at = fd_now(), active = false, secret_sealed = null, previous_sealed = null,
            previous_until = null
      where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null`)
 
@@ -110,9 +110,9 @@ export const rotateSecret = (db: Db, id: string, sealed: Buffer) =>
     sql`
     update webhook_subscriptions
        set previous_sealed = secret_sealed, secret_sealed = ${sealed},
-           previous_until = now() + interval '24 hours'
+           previous_until = ${machineTime} + interval '24 hours'
      where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null
-       and (previous_until is null or previous_until <= now())
+       and (previous_until is null or previous_until <= ${machineTime})
     returning ${columns}, previous_until`,
   )
 
@@ -137,7 +137,7 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
     with event as (
       insert into webhook_events (tenant_ref, type, data, order_id, customer_ref, emitted_at)
       values (${tx.tenant}, ${event.type}, ${event.data}, ${event.order_id}, ${event.customer_ref},
-              clock_timestamp())
+              fd_clock())
       returning id
     ), deliveries as (
       insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,
@@ -145,8 +145,8 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
                                       last_attempt_error)
       select s.tenant_ref, event.id, s.id, ${event.type}, s.url,
              case when s.active then 'pending' else 'dead_lettered' end,
-             case when s.active then now() end,
-             case when not s.active then now() end,
+             case when s.active then fd_now() end,
+             case when not s.active then fd_now() end,
              case when not s.active then 'subscription_inactive' end
         from event, webhook_subscriptions as s
        where s.tenant_ref = ${tx.tenant} and s.deleted_at is null
@@ -238,8 +238,8 @@ export const insertTest = (db: Db, row: TestRow) =>
              ${row.subscription.url},
              case when ${row.delivered}::boolean then 'delivered' else 'dead_lettered' end, 1, null,
              ${row.attempt.status_code}, ${row.attempt.error},
-             case when ${row.delivered}::boolean then now() end,
-             case when not ${row.delivered}::boolean then now() end
+             case when ${row.delivered}::boolean then fd_now() end,
+             case when not ${row.delivered}::boolean then fd_now() end
         from event
       returning id
     )

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import { defineTurns } from '../../platform/leases.ts'
 
 /** The deliveries that nobody sends yet. Claimed by `claimDue`, which knows endpoints. */
@@ -31,14 +31,15 @@ export const putBack = (db: Db) =>
 export const listLapsed = (worker: GlobalDb) =>
   worker.many(
     Type.Object({ tenant_ref: Type.String() }),
-    sql`select distinct tenant_ref from webhook_lanes where lease_until <= now() limit 1000`,
+    sql`
+    select distinct tenant_ref from webhook_lanes where lease_until <= ${machineTime} limit 1000`,
   )
 
 export const endLapsed = (db: Db) =>
   db.run(sql`
     with ended as (
       delete from webhook_lanes
-       where tenant_ref = ${db.tenant} and lease_until <= now()
+       where tenant_ref = ${db.tenant} and lease_until <= ${machineTime}
       returning deliveries
     )
     ${putBack(db)}`)

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { TEST_EVENT } from './events.ts'
 import { enqueue } from './queue-queries.ts'
 
-const afresh = sql`status = 'pending', next_retry_at = now(), ladder_from = attempt_count,
+const afresh = sql`status = 'pending', next_retry_at = fd_now(), ladder_from = attempt_count,
                    delivered_at = null, dead_lettered_at = null`
 
 const listened = (db: Db) => sql`

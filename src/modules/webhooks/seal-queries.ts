@@ -22,7 +22,7 @@ export const lockFeed = (tx: Tx) =>
   tx.maybe(
     Type.Object({ sealed_to: Type.Integer(), now: Timestamp }),
     sql`
-    select sealed_to, now()
+    select sealed_to, fd_now() as now
       from webhook_feeds
      where tenant_ref = ${tx.tenant}
        for update skip locked`,
@@ -78,7 +78,7 @@ export const listTenantsToErase = (worker: GlobalDb) =>
 export const eraseRequested = (db: Db) =>
   db.run(sql`
     update webhook_events as e
-       set erased_at = now(), order_id = null,
+       set erased_at = fd_now(), order_id = null,
            payload = convert_to(
              '{"id":"' || e.id || '","type":"' || e.type || '","tenant_ref":"' || e.tenant_ref
              || '","created_at":"'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../db/database.ts'
-import { type Clock, systemClock } from '../../kernel/clock.ts'
+import { machineNow } from '../../kernel/clock.ts'
 import { attempt } from './attempt.ts'
 import { writeEnvelope } from './envelope.ts'
 import { TEST_EVENT } from './events.ts'
@@ -20,18 +20,17 @@ export async function fireTest(
   { key, fetch, limits }: Webhooks,
   db: Db,
   id: string,
-  clock: Clock = systemClock,
 ): Promise<TestOutcome> {
   const subscription = await get(db, id)
   await passLimit(limits, `webhook tests:${db.tenant}`, TESTS_PER_MINUTE)
   const event_id = randomUUID()
-  const created_at = new Date(clock.now()).toISOString()
+  const created_at = new Date(db.clock.now()).toISOString()
   const head = { id: event_id, type: TEST_EVENT, tenant_ref: db.tenant, created_at }
   const payload = writeEnvelope(head, JSON.stringify({ test: true }))
-  const inOverlap = Date.parse(subscription.previous_until ?? '') > clock.now()
+  const inOverlap = Date.parse(subscription.previous_until ?? '') > machineNow()
   const sealed = inOverlap ? subscription : { ...subscription, previous_sealed: null }
   const outcome = await attempt(
-    { fetch, clock },
+    { fetch, clock: db.clock },
     {
       url: subscription.url,
       event_id,

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { expireDue } from '../src/modules/gift-cards/jobs.ts'
+import { leftovers } from '../src/modules/media/queries.ts'
+import { deliverDue, publish } from '../src/platform/outbox.ts'
+import { type Caller, openTestApp } from './harness/app.ts'
+import { URL as COUPONS, makeCoupon } from './modules/marketing/setup.ts'
+
+const DAY_MS = 86_400_000
+const CARDS = '/v1/merchant/gift-cards'
+const BANS = '/v1/merchant/fraud/bans'
+
+const later = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
+
+/** Two stores, of which `sandbox` can have its clock moved. */
+async function open(t: TestContext) {
+  const offsets: Record<string, number> = {}
+  const app = await openTestApp(t, { clockOffsets: (tenant) => offsets[tenant] ?? 0 })
+  const [sandbox, acme] = await Promise.all(
+    ['sandbox', 'acme'].map(async (tenant) => {
+      const merchant = await app.merchant(tenant)
+      await merchant.post('/v1/merchant/entitlements/enable', { feature_key: 'gift_cards' })
+      return merchant
+    }),
+  )
+  const move = (days: number) => {
+    offsets.sandbox = days * DAY_MS
+  }
+  return { app, move, sandbox: sandbox as Caller, acme: acme as Caller }
+}
+
+const issue = (merchant: Caller, expires_at: string) =>
+  merchant.post(
+    CARDS,
+    { initial_balance_cents: 500, expires_at },
+    { 'idempotency-key': randomUUID() },
+  )
+
+test('the rules of a store follow its clock, and those of its neighbour do not', async (t) => {
+  const { move, sandbox, acme } = await open(t)
+  const read = async (merchant: Caller, ids: { card: string; coupon: string; ban: string }) => ({
+    card: (await merchant.get(`${CARDS}/${ids.card}`)).body.gift_card.status,
+    coupon: (await merchant.get(`${COUPONS}/${ids.coupon}`)).body.coupon.status,
+    ban: (await merchant.get(`${BANS}/${ids.ban}`)).body.ban.active,
+  })
+  const make = async (merchant: Caller) => {
+    const [card, coupon, ban] = await Promise.all([
+      issue(merchant, later(10)),
+      makeCoupon(merchant, { ends_at: later(10) }),
+      merchant.post(BANS, { kind: 'ip', value: '192.0.2.7', expires_at: later(10) }),
+    ])
+    return { card: card.body.gift_card.id, coupon: coupon.id, ban: ban.body.ban.id }
+  }
+  const [moved, unmoved] = await Promise.all([make(sandbox), make(acme)])
+  const STANDING = { card: 'active', coupon: 'active', ban: true }
+  const OVER = { card: 'expired', coupon: 'expired', ban: false }
+  assert.deepEqual(await read(sandbox, moved), STANDING)
+  move(11)
+  assert.deepEqual(await read(sandbox, moved), OVER)
+  assert.deepEqual(await read(acme, unmoved), STANDING)
+  const refused = await issue(sandbox, later(10))
+  assert.equal(refused.status, 400, 'what is over by the clock of the store cannot be issued')
+  assert.equal((await issue(acme, later(10))).status, 201)
+  move(0)
+  assert.deepEqual(await read(sandbox, moved), STANDING)
+})
+
+test('rows are dated by the clock of their store', async (t) => {
+  const { move, sandbox } = await open(t)
+  move(40)
+  const { body } = await issue(sandbox, later(50))
+  const age = Date.now() + 40 * DAY_MS - Date.parse(body.gift_card.created_at)
+  assert.ok(Math.abs(age) < 60_000)
+  const { body: lines } = await sandbox.get(`${CARDS}/${body.gift_card.id}/transactions`)
+  assert.ok(lines.transactions[0].created_at >= body.gift_card.created_at)
+})
+
+test('a moved clock neither ends nor extends access', async (t) => {
+  const { move, sandbox, app } = await open(t)
+  const wanted = { label: 'short', scopes: ['manage:own_giftcards'], expires_at: later(1) }
+  const made = await sandbox.post('/v1/my/credentials', wanted)
+  assert.equal(made.status, 201, made.text)
+  const short = app.as({ authorization: `Bearer ${made.body.credential.key}` })
+  move(365)
+  assert.equal((await short.get(CARDS)).status, 200)
+  const admin = await app.database.openAdmin()
+  await admin.query(`update credentials set expires_at = now() where label = 'short'`)
+  move(-365)
+  assert.equal((await short.get(CARDS)).status, 401)
+})
+
+test('work is due by the clock of its store, and the work of the platform by the machine', async (t) => {
+  const { move, sandbox, app } = await open(t)
+  const { workerDatabase, database } = app.runtime
+  const admin = await app.database.openAdmin()
+  const { body } = await issue(sandbox, later(10))
+  await admin.query(`
+    insert into assets (tenant_ref, sha256, extension, content_type, bytes, stored_at, deleted_at,
+                        collect_at)
+    values ('sandbox', repeat('a', 64), 'png', 'image/png', 1, now(), now(), now() + interval '30 days')`)
+  move(31)
+  assert.equal((await leftovers.claim(workerDatabase.tenant('sandbox'), 10)).length, 1)
+  const handled: string[] = []
+  await database
+    .tenant('sandbox')
+    .transaction('publish', (tx) => publish(tx, 'test.moved.v1', { card: body.gift_card.id }))
+  const handlers = { 'test.moved.v1': async () => void handled.push('once') }
+  await deliverDue(workerDatabase, handlers, { slots: 20 })
+  assert.deepEqual(handled, ['once'], 'internal events are not put off by a moved clock')
+  // No store is in hand where stores with work are looked for: see docs/decisions/0011-one-clock.md.
+  assert.equal(await expireDue(workerDatabase), 0)
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import { Database, type Db } from '../../src/db/database.ts'
+import { type Sql, sql } from '../../src/db/sql.ts'
+import { openTestDatabase } from '../harness/database.ts'
+
+const DAY_MS = 86_400_000
+
+/** What a machine that is busy with other tests may lose between two looks at the time. */
+const ABOUT_MS = 30_000
+
+const Seen = Type.Object({ business: Type.Number(), moment: Type.Number(), machine: Type.Number() })
+const LOOK = sql`
+  select extract(epoch from fd_now())::float8 * 1000 as business,
+         extract(epoch from fd_clock())::float8 * 1000 as moment,
+         extract(epoch from now())::float8 * 1000 as machine`
+
+/** One connection, so that every store that is entered follows another on it. */
+async function open(t: TestContext, offsets: Record<string, number>) {
+  const place = await openTestDatabase(t)
+  const database = new Database({
+    url: place.roleUrl('fd_app'),
+    name: 'clock',
+    max: 1,
+    clockOffsets: (tenant) => offsets[tenant] ?? 0,
+  })
+  t.after(() => database.close())
+  return { place, database }
+}
+
+/** How far the time of a handle is from the machine's, in both languages. */
+async function measure(db: Db) {
+  const { business, moment, machine } = await db.one(Seen, LOOK)
+  const near = (ms: number) => Math.round(ms / ABOUT_MS) * ABOUT_MS
+  return {
+    sql: business - machine,
+    moment: near(moment - machine),
+    typescript: near(db.clock.now() - Date.now()),
+  }
+}
+
+const all = (ms: number) => ({ sql: ms, moment: ms, typescript: ms })
+
+describe("a store's clock", () => {
+  test('is moved alike in SQL and in TypeScript, in every way a statement can travel', async (t) => {
+    const { database } = await open(t, { ahead: 30 * DAY_MS, behind: -7 * DAY_MS })
+    for (const [tenant, ms] of [
+      ['ahead', 30 * DAY_MS],
+      ['behind', -7 * DAY_MS],
+      ['neither', 0],
+    ] as const) {
+      const db = database.tenant(tenant)
+      assert.deepEqual(await measure(db), all(ms), 'a single statement')
+      assert.deepEqual(await measure(db.lightly), all(ms), 'one that goes lightly')
+      assert.deepEqual(await measure(db.behind(sql`select 1`)), all(ms), 'one behind another')
+      assert.deepEqual(await db.transaction('look', measure), all(ms), 'a transaction')
+    }
+  })
+
+  test('is unmoved for the next store on the connection, and where no store is in hand', async (t) => {
+    const { database } = await open(t, { ahead: 30 * DAY_MS })
+    const ahead = database.tenant('ahead')
+    const ways: (() => Promise<unknown>)[] = [
+      () => ahead.run(sql`select 1`),
+      () => ahead.lightly.run(sql`select 1`),
+      () => ahead.transaction('commit', (tx) => tx.run(sql`select 1`)),
+      () => ahead.transaction('roll back', (tx) => tx.run(sql`select 1 / 0`)).catch(() => {}),
+      () => ahead.run(sql`select 1 / 0`).catch(() => {}),
+    ]
+    for (const way of ways) {
+      await way()
+      assert.deepEqual(await measure(database.tenant('neither')), all(0))
+      const { business, machine } = await database.global.one(Seen, LOOK)
+      assert.equal(business, machine)
+    }
+  })
+
+  test('stays as it is for a handle that is in use when it is moved', async (t) => {
+    const offsets = { acme: 0 }
+    const { database } = await open(t, offsets)
+    const before = database.tenant('acme')
+    offsets.acme = DAY_MS
+    assert.deepEqual(await measure(before), all(0))
+    assert.deepEqual(await measure(database.tenant('acme')), all(DAY_MS))
+  })
+
+  test('costs a store that does not move it no setting and no statement', async (t) => {
+    const { database } = await open(t, { ahead: 1 })
+    const Parsed = Type.Object({ statement: Type.String() })
+    const listEntering = (db: Db) =>
+      db.many(
+        Parsed,
+        sql`select statement from pg_prepared_statements
+             where statement like '%set_config(%' and statement not like '%pg_prepared%'`,
+      )
+    const neither = database.tenant('neither')
+    await neither.transaction('look', (tx) => tx.run(sql`select 1`))
+    assert.deepEqual(await listEntering(neither), [
+      { statement: `select set_config('app.tenant', $1, true)` },
+    ])
+    const Setting = Type.Object({ offset: Type.Union([Type.String(), Type.Null()]) })
+    const OFFSET = sql`select current_setting('app.clock_offset', true) as "offset"`
+    assert.deepEqual(await neither.one(Setting, OFFSET), { offset: null })
+    assert.deepEqual(await database.tenant('ahead').one(Setting, OFFSET), {
+      offset: '1 milliseconds',
+    })
+  })
+})
+
+/** Times that a row is given by the machine: by table, each with its reason in 0046_clock.sql. */
+const MACHINE_TIMES = [
+  'audit_log.created_at',
+  'credentials.created_at',
+  'domains.created_at',
+  'domains.next_check_at',
+  'domains.updated_at',
+  'idempotency_keys.created_at',
+  'ledger_seals.sealed_at',
+  'mails.created_at',
+  'mails.next_attempt_at',
+  'outbox.created_at',
+  'outbox.next_attempt_at',
+  'owner_sessions.created_at',
+  'owners.created_at',
+  'privacy_exports.due_at',
+  'schema_migrations.applied_at',
+]
+
+describe('the schema', () => {
+  test('gives a row business time by default, except where machine time has a reason', async (t) => {
+    const admin = await (await openTestDatabase(t)).openAdmin()
+    const { rows } = await admin.query<{ name: string }>(`
+      select table_name || '.' || column_name as name
+        from information_schema.columns
+       where table_schema = 'public'
+         and column_default ~* '(^|[^_])now\\(\\)|(clock|statement|transaction)_timestamp|current_'
+       order by 1`)
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      MACHINE_TIMES,
+    )
+  })
+
+  test('finds what is due by business time through the index', async (t) => {
+    const { place, database } = await open(t, { ahead: DAY_MS })
+    const admin = await place.openAdmin()
+    await admin.query(`
+      insert into stores (tenant_ref, display_name) values ('ahead', 'Ahead');
+      insert into gift_cards (tenant_ref, code_hmac, code_last4, initial_balance_cents,
+                              balance_cents, currency, expires_at)
+      select 'ahead', sha256(n::text::bytea), '0000', 100, 100, 'USD',
+             now() + make_interval(hours => n)
+        from generate_series(1, 5000) n;
+      analyze gift_cards`)
+    const Plan = Type.Object({ 'QUERY PLAN': Type.String() })
+    const due = sql`
+      from gift_cards
+     where tenant_ref = 'ahead' and expires_at <= fd_now() and disabled_at is null
+       and expires_at is not null and (expired_at is null or balance_cents > held_cents)`
+    const explain = (query: Sql) =>
+      database.tenant('ahead').many(Plan, sql`explain (costs off) ${query}`)
+    const lines = (await explain(sql`select id ${due}`)).map((row) => row['QUERY PLAN'])
+    assert.match(lines.join('\n'), /Index Scan using gift_cards_due.*Index Cond: \(expires_at <=/s)
+    assert.doesNotMatch(lines.join('\n'), /fd_now/, 'the function is inlined')
+    const Count = Type.Object({ count: Type.Integer() })
+    const found = await database.tenant('ahead').one(Count, sql`select count(*)::int ${due}`)
+    assert.deepEqual(found, { count: 24 }, 'a day ahead, the cards of one day are due')
+  })
+})
