@@ -1,4 +1,4 @@
-/** Where business time comes from. An argument, so that a test or a store can move it. */
+/** Where the time comes from; business time, where it is a store's. An argument, so that it can be moved. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number

@@ -102,6 +102,7 @@ describe('the house rules', () => {
       { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },
       { path: 'src/modules/orders/money.ts', text: 'ledger.post(tx)' },
       { path: 'src/kernel/clock.ts', text: 'Date.now()' },
+      { path: 'src/db/sql.ts', text: 'export const machineTime = sql`now()`' },
       { path: 'src/worker.ts', text: 'fd_now() clock.now() performance.now() new Date(at)' },
     ]
     assert.deepEqual(findBreaches(sources), [])
