@@ -808,22 +808,23 @@ create table idempotency_keys (
   created_at timestamp with time zone not null default now(),
   answered_at timestamp with time zone,
   alerted_at timestamp with time zone,
+  next_attempt_at timestamp with time zone,
   constraint idempotency_keys_check CHECK (((state = 'answered'::text) = ((answered_at IS NOT NULL) AND (response_status IS NOT NULL)))),
-  constraint idempotency_keys_check1 CHECK (((state = 'answered'::text) OR (lease_until IS NOT NULL))),
   constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
   constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
   constraint idempotency_keys_operation_check CHECK ((length(operation) <= 40)),
   constraint idempotency_keys_pkey PRIMARY KEY (tenant_ref, operation, key),
   constraint idempotency_keys_recovery_point_check CHECK ((length(recovery_point) <= 40)),
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
+  constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
 );
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
+CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (COALESCE(next_attempt_at, lease_until)) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
-CREATE INDEX idempotency_keys_stale ON idempotency_keys USING btree (lease_until) WHERE (state = 'running'::text);
 create policy due on idempotency_keys for select to fd_worker using true;
 create policy operator on idempotency_keys for select to fd_operator using true;
 create policy owner on idempotency_keys for all to fd_owner using true with check true;
@@ -1372,8 +1373,7 @@ create table orders (
   hold_reason text,
   hold_at timestamp with time zone,
   hold_by text,
-  operation_lease_until timestamp with time zone,
-  operation_lease_token uuid,
+  operation_id uuid,
   operation jsonb,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
@@ -1388,6 +1388,7 @@ create table orders (
   constraint orders_fulfillment_status_check CHECK ((fulfillment_status = ANY (ARRAY['unfulfilled'::text, 'processing'::text, 'partially_shipped'::text, 'shipped'::text, 'delivered'::text, 'cancelled'::text]))),
   constraint orders_key UNIQUE (tenant_ref, idempotency_key),
   constraint orders_number UNIQUE (tenant_ref, order_number),
+  constraint orders_operation CHECK (((operation_id IS NULL) = (operation IS NULL))),
   constraint orders_payment_check CHECK ((payment = ANY (ARRAY['none'::text, 'pending'::text, 'unknown'::text, 'authorized'::text, 'captured'::text, 'failed'::text]))),
   constraint orders_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'authorized'::text, 'paid'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'voided'::text, 'unknown'::text, 'disputed'::text]))),
   constraint orders_pkey PRIMARY KEY (tenant_ref, id),

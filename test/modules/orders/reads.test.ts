@@ -120,13 +120,13 @@ describe('reading orders', () => {
     const { body } = await desk.shop.merchant.get(url)
     assert.equal(body.status, 'placed')
     assert.equal(body.rule.number, 12)
-    assert.match(body.rule.meaning, /paid for/)
+    assert.match(body.rule.meaning, /is paid/)
     assert.ok(body.allowed.includes('cancel'))
     const release = body.refused.find(({ action }: { action: string }) => action === 'release')
     assert.deepEqual(release, {
       action: 'release',
       reason: 'order_placed',
-      meaning: 'It cannot be done with an order that is placed.',
+      meaning: 'This is not possible while the order is placed.',
     })
   })
 

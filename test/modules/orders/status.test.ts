@@ -148,7 +148,7 @@ describe('what may be done', () => {
   ]
   for (const [name, given, allowed] of cases) {
     test(`with an order that is ${name}`, () =>
-      assert.deepEqual(allowedActions(given).allowed, allowed))
+      assert.deepEqual(allowedActions(given, [], ACTIONS).allowed, allowed))
   }
 
   const reasons: [action: string, reason: string, facts: OrderFacts][] = [
@@ -177,7 +177,7 @@ describe('what may be done', () => {
   ]
   for (const [action, reason, given] of reasons) {
     test(`not ${action}: ${reason}`, () => {
-      const { refused } = allowedActions(given)
+      const { refused } = allowedActions(given, [], ACTIONS)
       assert.equal(refused.find((each) => each.action === action)?.reason, reason)
     })
   }
@@ -190,8 +190,8 @@ describe('what may be done', () => {
   ]
   for (const [wait, kept] of waits) {
     test(`not while something is under way: ${wait}`, () => {
-      const all = allowedActions(paid()).allowed
-      const { allowed } = allowedActions(paid(), [wait])
+      const all = allowedActions(paid(), [], ACTIONS).allowed
+      const { allowed } = allowedActions(paid(), [wait], ACTIONS)
       assert.deepEqual(
         all.filter((action) => !allowed.includes(action)),
         kept,
@@ -200,7 +200,7 @@ describe('what may be done', () => {
   }
 
   test('each action is either allowed or refused', () => {
-    const { allowed, refused } = allowedActions(paid({ q_shipped: 1 }))
+    const { allowed, refused } = allowedActions(paid({ q_shipped: 1 }), [], ACTIONS)
     const all = [...allowed, ...refused.map(({ action }) => action)]
     assert.deepEqual(all.sort(), [...ACTIONS].sort())
   })
