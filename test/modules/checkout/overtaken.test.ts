@@ -425,7 +425,7 @@ test('a caller that was overtaken', async (t) => {
     })
   }
 
-  for (const point of ['reserved', 'authorize-sent']) {
+  for (const point of ['checkout-begun', 'authorize-sent']) {
     await t.test(`charges nothing for an order that has failed, paused at ${point}`, async () => {
       const key = randomUUID()
       const at = async (reached: string) => {
@@ -478,7 +478,7 @@ test('a caller that was overtaken', async (t) => {
     await giveCredit(merchant, 'rich', 5_000)
     const body = cart(counted, { customer_ref: 'rich', apply_store_credit: true, card: null })
     const at = async (reached: string) => {
-      if (reached === 'reserved') await overtake()
+      if (reached === 'checkout-begun') await overtake()
     }
     const reply = await app.place(shop, body, randomUUID(), { at })
     assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])

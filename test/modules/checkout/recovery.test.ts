@@ -26,11 +26,11 @@ import {
 const STEPS = [
   'claimed',
   'priced',
-  'reserved',
+  'checkout-begun',
   'authorize-sent',
   'authorized',
   'captured',
-  'settled',
+  'checkout-ended',
 ] as const
 
 const orderOf = async ({ superuser }: CheckoutApp, { tenant }: Shop, key: string) => {
@@ -94,7 +94,7 @@ test('a checkout that was left undone', async (t) => {
           assert.equal(order, null)
           assert.equal((await checkout(app, shop, body, key)).status, 201, 'the key is free')
         } else {
-          const isLost = how !== 'byCredit' && (step === 'reserved' || step === 'authorize-sent')
+          const isLost = how !== 'byCredit' && (step === 'checkout-begun' || step === 'authorize-sent')
           assert.equal(order.status, isLost ? 'payment_failed' : 'placed')
           const again = await checkout(app, shop, body, key)
           assert.equal(again.status, isLost ? 402 : 201, again.text)
@@ -290,7 +290,7 @@ test('a checkout that was left undone', async (t) => {
         return app.alerts.splice(0).map(({ message }) => message)
       }
       const [kept, ...others] = await told()
-      assert.match(kept ?? '', /could not be given back/)
+      assert.match(kept ?? '', /could not be reversed/)
       assert.deepEqual(others, [])
       for (let n = 0; n < 3; n++) assert.deepEqual(await told(), [], 'told once')
       const yesterday = `update payment_attempts set alerted_at = now() - interval '1 day' where id = $1`

@@ -256,7 +256,7 @@ test('an order that is held', async (t) => {
     const id = await held({ card: cardOf('5431111111111111') })
     assert.equal((await release(id)).status, 200)
     const db = app.runtime.workerDatabase.tenant('acme')
-    assert.equal(await expireHold(openCheckout(app.runtime), db, id), null)
+    assert.equal(await expireHold(openCheckout(app.runtime), db, id), false)
     const { order } = await read(id)
     assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
   })
@@ -291,6 +291,7 @@ test('an order that is held', async (t) => {
       `update charges set authorized_until = now() where order_id = any($1)`,
       [waiting],
     )
+    await app.abandon()
     assert.equal(await app.expire(), 10)
   })
 

@@ -232,6 +232,7 @@ test('what a gateway does not answer to', async (t) => {
       const expire = async (odd?: Odd) => {
         const due = `update charges set authorized_until = now() where order_id = $1`
         await app.superuser.query(due, [id])
+        await app.abandon()
         return app.expire(odd)
       }
       assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
