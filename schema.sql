@@ -809,6 +809,7 @@ create table idempotency_keys (
   answered_at timestamp with time zone,
   alerted_at timestamp with time zone,
   next_attempt_at timestamp with time zone,
+  due_at timestamp with time zone generated always as (COALESCE(next_attempt_at, lease_until)) stored,
   constraint idempotency_keys_check CHECK (((state = 'answered'::text) = ((answered_at IS NOT NULL) AND (response_status IS NOT NULL)))),
   constraint idempotency_keys_fingerprint_check CHECK ((length(fingerprint) = 32)),
   constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255))),
@@ -822,7 +823,7 @@ create table idempotency_keys (
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
-CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (COALESCE(next_attempt_at, lease_until)) WHERE (state = 'running'::text);
+CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
 create policy due on idempotency_keys for select to fd_worker using true;

@@ -10,9 +10,6 @@ interface Rule {
   allowed: readonly (readonly [path: RegExp, why: string])[]
 }
 
-/** Whose times are not yet sorted into business time and machine time. This list only gets shorter. */
-const NOT_YET = /^src\/(modules\/(checkout|orders|payments)\/|platform\/idempotency)/
-
 /** Every name that PostgreSQL and JavaScript have for the time of the machine, but for stopwatches. */
 const TIME_OF_THE_MACHINE = new RegExp(
   [
@@ -62,7 +59,6 @@ export const RULES: readonly Rule[] = [
       [/^src\/db\/sql\.ts$/, 'defines machineTime'],
       [/^src\/db\/(migrate|server-facts)\.ts$/, 'speaks to a database that has no fd_now() yet'],
       [/^storefront\//, 'keeps caches; the API alone decides what is due'],
-      [NOT_YET, 'to be sorted'],
     ],
   },
 ]

@@ -11,12 +11,11 @@ export interface OpenedCheckout extends CheckoutDeps {
 
 /** What whoever moves an order's money works with: the routes, and the loops that end it for them. */
 export function openCheckout(runtime: Runtime): OpenedCheckout {
-  const { config, payments, limits, clock, key, logger } = runtime
+  const { config, payments, limits, key, logger } = runtime
   const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config
   return {
     payments,
     limits,
-    clock,
     velocityLimit: config.CHECKOUT_VELOCITY_PER_MINUTE,
     tax: url === undefined ? null : httpTaxProvider({ url, key: TAX_PROVIDER_KEY }),
     keys: {

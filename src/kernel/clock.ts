@@ -16,3 +16,6 @@ export const systemClock: Clock = { now: machineNow }
 /** A clock that is ahead of another by so many milliseconds, or behind it. */
 export const moveClock = (clock: Clock, byMs: number): Clock =>
   byMs === 0 ? clock : { now: () => clock.now() + byMs }
+
+/** The time of a clock, as the API writes it. */
+export const isoNow = (clock: Clock): string => new Date(clock.now()).toISOString()

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { Db, GlobalDb, TenantDb } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { machineTime, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
-import { CLAIM_LEASE_SECONDS, dueAt, newLease, type WonClaim } from './idempotency.ts'
+import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
 
 /**
  * Keys whose operation is not finished and that no process works on: the process stopped, so that its
@@ -27,9 +27,9 @@ export async function listDueStores(
     sql`
     select tenant_ref
       from idempotency_keys
-     where state = 'running' and ${dueAt} <= now() and operation = any(${operations})
+     where state = 'running' and due_at <= ${machineTime} and operation = any(${operations})
      group by tenant_ref
-     order by min(${dueAt})
+     order by min(due_at)
      limit ${limit}`,
   )
   return rows.map((row) => row.tenant_ref)
@@ -55,8 +55,8 @@ export async function takeDue(
       select operation as due_operation, key as due_key
         from idempotency_keys
        where tenant_ref = ${db.tenant} and operation = any(${operations})
-         and state = 'running' and ${dueAt} <= now()
-       order by ${dueAt}
+         and state = 'running' and due_at <= ${machineTime}
+       order by due_at
        limit ${limit}
          for update skip locked
     )
@@ -93,7 +93,7 @@ export async function takeWaiting(
     update idempotency_keys
        set ${newLease()}
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
-       and (next_attempt_at is not null or lease_until <= now())
+       and (next_attempt_at is not null or lease_until <= ${machineTime})
     returning operation, key, lease_token, recovery_point, resource_id`,
   )
   if (row !== null) return claimOf(row)
@@ -103,9 +103,9 @@ export async function takeWaiting(
 /** Makes the waiting keys of a resource due now, because a provider has news of it. Counts them. */
 export const hasten = (db: Db, resourceId: string): Promise<number> =>
   db.run(sql`
-    update idempotency_keys set next_attempt_at = now()
+    update idempotency_keys set next_attempt_at = ${machineTime}
      where tenant_ref = ${db.tenant} and resource_id = ${resourceId} and state = 'running'
-       and next_attempt_at > now()`)
+       and next_attempt_at > ${machineTime}`)
 
 /** When the open keys of these resources are looked at next; null where there are none. */
 export async function findNextAttempt(
@@ -115,7 +115,7 @@ export async function findNextAttempt(
   const { due_at } = await db.one(
     Type.Object({ due_at: Nullable(Timestamp) }),
     sql`
-    select min(${dueAt}) as due_at
+    select min(due_at) as due_at
       from idempotency_keys
      where tenant_ref = ${db.tenant} and resource_id = any(${resourceIds}::uuid[])
        and state = 'running'`,
@@ -126,6 +126,6 @@ export async function findNextAttempt(
 /** Whether to alert that a claim cannot be finished: at first, then once a day. Notes the alert. */
 export const isAlertDue = async (db: Db, { operation, key }: WonClaim): Promise<boolean> =>
   (await db.run(sql`
-    update idempotency_keys set alerted_at = now()
+    update idempotency_keys set alerted_at = ${machineTime}
      where tenant_ref = ${db.tenant} and operation = ${operation} and key = ${key}
-       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)) === 1
+       and (alerted_at is null or alerted_at <= ${machineTime} - interval '1 day')`)) === 1

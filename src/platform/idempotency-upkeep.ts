@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { Database, Db, GlobalDb } from '../db/database.ts'
-import { sql } from '../db/sql.ts'
+import { machineTime, sql } from '../db/sql.ts'
 import { eachStore } from './each-store.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
@@ -15,7 +15,7 @@ export async function deleteOldAnswers(database: Database): Promise<number> {
   return eachStore(stores, (tenant) => deleteBatch(database.tenant(tenant)))
 }
 
-const old = sql`state = 'answered' and answered_at < now() - make_interval(days => ${KEPT_DAYS})`
+const old = sql`state = 'answered' and answered_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
 
 const listStoresWithOld = (worker: GlobalDb) =>
   worker.many(

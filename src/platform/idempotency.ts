@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import type { Db, TenantDb } from '../db/database.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { LeaseLostError } from './leases.ts'
@@ -92,10 +92,7 @@ function won(request: ClaimRequest, row: Static<typeof Won>): WonClaim {
   }
 }
 
-const secondsFromNow = (seconds: number) => sql`now() + make_interval(secs => ${seconds})`
-
-/** When a running key may be taken over: its next attempt, or the end of its holder's lease. */
-export const dueAt = sql`coalesce(next_attempt_at, lease_until)`
+const secondsFromNow = (seconds: number) => sql`${machineTime} + make_interval(secs => ${seconds})`
 
 /** Gives the key to the process that runs the statement. */
 export const newLease = (seconds = CLAIM_LEASE_SECONDS) => sql`
@@ -122,7 +119,7 @@ const findStanding = (db: Db, request: ClaimRequest) =>
     Standing,
     sql`
     select fingerprint = ${request.fingerprint} as same,
-           coalesce(${dueAt} <= now(), false) as due,
+           coalesce(due_at <= ${machineTime}, false) as due,
            response_status, response_body
       from idempotency_keys
      where ${rowOf(db, request)}`,
@@ -135,7 +132,7 @@ const takeOver = (db: Db, request: ClaimRequest) =>
     update idempotency_keys
        set ${newLease(request.leaseSeconds)}
      where ${rowOf(db, request)} and fingerprint = ${request.fingerprint}
-       and state = 'running' and ${dueAt} <= now()
+       and state = 'running' and due_at <= ${machineTime}
     returning lease_token, recovery_point, resource_id`,
   )
 
@@ -196,7 +193,7 @@ export async function refuse(db: Db, held: WonClaim, error: ApiError): Promise<S
 }
 
 const answered = (status: number, body: string) => sql`
-  state = 'answered', answered_at = now(), response_status = ${status}, response_body = ${body},
+  state = 'answered', answered_at = ${machineTime}, response_status = ${status}, response_body = ${body},
   lease_until = null, lease_token = null, next_attempt_at = null`
 
 /** A 404 has no correlation id, so that all of a kind are alike. */

@@ -10,7 +10,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
   gift_cards_shown: 'Due index: the worker looks over all tenants for codes to forget.',
   idempotency_keys_old: 'Due index: the worker looks over all tenants for answers to forget.',
-  idempotency_keys_stale: 'Due index: the worker looks over all tenants for lapsed leases.',
+  idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
   store_credit_lots_due:

@@ -145,7 +145,7 @@ export async function recallPayment(
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
   if (lookup.found === 'no') {
-    return { kind: isOutOfTransit(deps, attempt) ? 'not_found' : 'unknown', attempt_id }
+    return { kind: isOutOfTransit(db, attempt) ? 'not_found' : 'unknown', attempt_id }
   }
   if (isPart(lookup, amount_cents)) {
     const reversed = await reversePart(gateway, lookup, { ref: attempt_id, currency })
@@ -156,7 +156,7 @@ export async function recallPayment(
   const { avs, cvv, fraud_signal } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
   if (attempt.reason !== null && stands(lookup))
-    return continueVoid(deps, gateway, attempt, { lookup, verdict })
+    return continueVoid(db, gateway, attempt, { lookup, verdict })
   if (lookup.state === 'authorized')
     return capture(deps, db, gateway, { attempt_id, amount_cents, currency, risk, result })
   if (isCaptured(lookup)) return { kind: 'captured', attempt_id, result, verdict }
@@ -188,7 +188,7 @@ const LAPSES_MS = 7 * 86_400_000
  * lapses by itself.
  */
 async function continueVoid(
-  { clock }: Deps,
+  { clock }: TenantDb,
   gateway: Gateway,
   { id: attempt_id, amount_cents, currency, reason, created_at }: Attempt,
   { lookup, verdict }: { lookup: Lookup; verdict: fraud.Score },

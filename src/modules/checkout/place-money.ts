@@ -74,7 +74,7 @@ export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Wor
           idempotency.finish(tx, claim, 201, body),
         )
       }
-      if (outcome.kind === 'review') return holdForReview(tx, deps, claim, order.id, outcome)
+      if (outcome.kind === 'review') return holdForReview(tx, claim, order.id, outcome)
       if (outcome.kind !== 'unknown') return failOrder(tx, claim, order.id, outcome)
       throw new Error('a checkout cannot end with an unknown outcome')
     },

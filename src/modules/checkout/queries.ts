@@ -10,7 +10,7 @@ export const listExpired = (worker: GlobalDb, limit: number) =>
     sql`
     select tenant_ref, order_id
       from charges
-     where status = 'authorized' and authorized_until <= now()
+     where status = 'authorized' and authorized_until <= fd_now()
      order by authorized_until
      limit ${limit}`,
   )
@@ -18,6 +18,6 @@ export const listExpired = (worker: GlobalDb, limit: number) =>
 /** Makes an expired hold due again in five minutes, behind those that have not been tried yet. */
 export const postponeExpiry = (db: Db, order_id: string) =>
   db.run(sql`
-    update charges set authorized_until = now() + interval '5 minutes'
+    update charges set authorized_until = fd_now() + interval '5 minutes'
      where tenant_ref = ${db.tenant} and order_id = ${order_id}
-       and status = 'authorized' and authorized_until <= now()`)
+       and status = 'authorized' and authorized_until <= fd_now()`)

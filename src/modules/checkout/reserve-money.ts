@@ -149,8 +149,8 @@ const stockLines = (items: CheckoutRequest['items']) =>
 
 /** Refuses an order that the store does not sell in this way or at this price. */
 function requireAdmitted(
-  { tenant }: Tx,
-  { keys, clock }: CheckoutDeps,
+  { tenant, clock }: Tx,
+  { keys }: CheckoutDeps,
   request: CheckoutRequest,
   sale: Sale,
 ): void {

@@ -27,7 +27,7 @@ export async function resolvePayment(
   attemptId: string,
   decision: Resolution,
 ): Promise<Resolved> {
-  const attempt = await requireResolvable(deps, db, attemptId, decision)
+  const attempt = await requireResolvable(db, attemptId, decision)
   const first = await resume(deps, db, await takeOver(db, actor, attempt))
   if (first === 'overtaken') throw busy()
   if (first === 'ended') {
@@ -49,7 +49,6 @@ export async function resolvePayment(
 const PATIENCE_MS = PATIENCE_HOURS * 3_600_000
 
 async function requireResolvable(
-  { clock }: CheckoutDeps,
   db: TenantDb,
   attemptId: string,
   decision: Resolution,
@@ -57,7 +56,7 @@ async function requireResolvable(
   const attempt = isUuid(attemptId) ? await findAttempt(db, attemptId) : null
   if (attempt === null) throw new ApiError('payment_not_found')
   requireOpen(attempt)
-  if (clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
+  if (db.clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
     throw refusal('too_early', `Wait: the gateway has ${PATIENCE_HOURS} hours to answer.`)
   }
   if (decision.outcome === 'approved') await requireApproval(db, attempt, decision)

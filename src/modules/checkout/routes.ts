@@ -62,7 +62,7 @@ export const storefrontRoutes =
         return once(request, reply, options, async (claim) => {
           // A resumed checkout does not need the card, which may have expired since.
           const isNew = claim.recoveryPoint === STARTED
-          const source = isNew ? readSource(body, deps.clock) : null
+          const source = isNew ? readSource(body, db.clock) : null
           const caller = { actor: request.actor, claim }
           return checkoutOperation.run(deps, db, caller, { request: readRequest(body), source })
         })

@@ -65,7 +65,7 @@ export class StaleTaxError extends Error {}
  */
 export async function readSale(
   db: Db,
-  { tax, clock }: Pick<CheckoutDeps, 'tax' | 'clock'>,
+  { tax }: Pick<CheckoutDeps, 'tax'>,
   wanted: Wanted,
   taxed?: Taxed,
 ): Promise<Sale> {
@@ -85,7 +85,7 @@ export async function readSale(
   )
   const options = await optionsOf(db, store.activeVersion)
   const context = {
-    now: new Date(clock.now()),
+    now: new Date(db.clock.now()),
     customer_used: coupon?.customer_used ?? 0,
     orders_before: ordersBefore,
     currency: store.currency,
@@ -213,19 +213,23 @@ export function preview(
       inventory.available(tx, ids),
       customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),
     ])
-    return shownPreview(db.tenant, deps, request, sale, stock, credit)
+    return shownPreview(db, deps, request, { sale, stock, credit })
   }
   if (asksProvider(wanted)) return show(db)
   return db.transaction('checkout: preview', show)
 }
 
+interface PreviewFacts {
+  sale: Sale
+  stock: ReadonlyMap<string, number | null>
+  credit: ReadonlyMap<string, number>
+}
+
 function shownPreview(
-  tenant: string,
-  { keys, clock }: CheckoutDeps,
+  { tenant, clock }: Db,
+  { keys }: CheckoutDeps,
   wanted: PreviewRequest,
-  { priced }: Sale,
-  stock: ReadonlyMap<string, number | null>,
-  credit: ReadonlyMap<string, number>,
+  { sale: { priced }, stock, credit }: PreviewFacts,
 ): Preview {
   const quantities = new Map<string, number>()
   for (const { variant_id, quantity } of priced.lines) {

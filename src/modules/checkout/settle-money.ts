@@ -1,6 +1,7 @@
 import { allOf, besides } from '../../db/all-of.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as customers from '../customers/service.ts'
 import * as fraud from '../fraud/service.ts'
@@ -50,7 +51,7 @@ export async function settleOrder<T>(
   answer: (body: string, whole: WholeOrder) => Promise<T>,
 ): Promise<T> {
   const before = waiting ?? (await lockWaiting(tx, order_id))
-  const at = new Date(deps.clock.now()).toISOString()
+  const at = isoNow(tx.clock)
   const card = cardOf('captured', paid.kind === 'captured' ? paid.result : null)
   const captured_cents = before.order.total_cents
   const facts = { payment: 'captured', captured_cents, placed_at: at, hold: null }
@@ -180,13 +181,12 @@ const answerBody = (
 /** Holds an authorised order for review. The authorisation and all reservations stay. */
 export async function holdForReview(
   tx: Tx,
-  deps: CheckoutDeps,
   claim: idempotency.WonClaim,
   order_id: string,
   { attempt_id, result, verdict }: Extract<Outcome, { kind: 'review' }>,
 ): Promise<idempotency.StoredAnswer> {
   const before = await lockWaiting(tx, order_id)
-  const at = new Date(deps.clock.now()).toISOString()
+  const at = isoNow(tx.clock)
   const held = { payment: 'authorized', hold: { reason: 'fraud_review', by: 'system', at } }
   const card = cardOf('authorized', result)
   const whole = settled(before, held, card, at)

@@ -33,7 +33,7 @@ const IN_TRANSIT_MS = 10_000
 
 /** Whether a gateway that has no record of the attempt can no longer receive it. */
 export const isOutOfTransit = (
-  { clock }: Pick<OperationDeps, 'clock'>,
+  { clock }: Db,
   { created_at }: Pick<Attempt, 'created_at'>,
 ): boolean => clock.now() - Date.parse(created_at) >= IN_TRANSIT_MS
 
@@ -59,7 +59,7 @@ export async function recallAttempt(
   if (known !== null) return known
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'yes') return read(gateway, attempt, lookup)
-  const isNotFound = lookup.found === 'no' && isOutOfTransit(deps, attempt)
+  const isNotFound = lookup.found === 'no' && isOutOfTransit(db, attempt)
   return { kind: isNotFound ? 'not_found' : 'unknown', attempt_id }
 }
 

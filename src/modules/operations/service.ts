@@ -1,6 +1,5 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Clock } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { inProgress } from '../../platform/idempotency-run.ts'
 import * as attempts from '../payments/attempts.ts'
@@ -25,7 +24,6 @@ import { OPERATIONS, type OperationName } from './table.ts'
 /** What every operation needs. */
 export interface OperationDeps {
   payments: Payments
-  clock: Clock
   /** Reports what an operator must look at. */
   onAlert: (alert: Record<string, unknown>, message: string) => void
   /** Called at each named step. Tests stop an operation there. */
@@ -117,7 +115,7 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
   return {
     async run(deps, db, caller, request) {
       if (caller.claim.recoveryPoint === recoveryPoint) return this.resume(deps, db, caller.claim)
-      const trustedUntil = deps.clock.now() + (spec.trustClaimMs ?? 0)
+      const trustedUntil = db.clock.now() + (spec.trustClaimMs ?? 0)
       const reach: Reach = (tx, id) => idempotency.advance(tx, caller.claim, recoveryPoint, id)
       const begun = await spec.begin(deps, db, { ...caller, reach }, request)
       if (begun.state === 'answered') return begun
@@ -127,7 +125,7 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
       const fenced = fence(deps, db, claim, trustedUntil)
       const replies = await spec.ask(fenced, db, work, source)
       if (replies.unknown.length > 0) {
-        await leaveUnknown(spec, deps, db, { claim, work, replies })
+        await leaveUnknown(spec, db, { claim, work, replies })
         throw unconfirmed(spec.orderOf(work))
       }
       return finish(spec, deps, db, { claim, work, replies })
@@ -136,7 +134,7 @@ export function defineOperation<Deps extends OperationDeps, Request, Work, R ext
       const work = await load(spec, db, claim)
       const replies = await spec.recall(fence(deps, db, claim, 0), db, work)
       if (replies.unknown.length > 0) {
-        await leaveUnknown(spec, deps, db, { claim, work, replies })
+        await leaveUnknown(spec, db, { claim, work, replies })
         throw inProgress()
       }
       return finish(spec, deps, db, { claim, work, replies })
@@ -167,7 +165,7 @@ function fence<Deps extends OperationDeps>(
   trustedUntil: number,
 ): Fenced<Deps> {
   const assertClaimHeld = async () => {
-    if (deps.clock.now() >= trustedUntil) await idempotency.renew(db, claim)
+    if (db.clock.now() >= trustedUntil) await idempotency.renew(db, claim)
   }
   return { ...deps, assertClaimHeld, payments: fencedPayments(deps.payments, assertClaimHeld) }
 }
@@ -193,7 +191,6 @@ async function finish<Deps extends OperationDeps, Work, R extends Replies>(
 /** Writes down which attempts are unknown, and leaves the key for the reconciler or the same caller. */
 async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>(
   spec: AnySpec<Deps, Work, R>,
-  { clock }: Deps,
   db: TenantDb,
   { claim, work, replies }: Ending<Work, R>,
 ): Promise<void> {
@@ -205,7 +202,7 @@ async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>
       const attempt = await attempts.findAttempt(tx, id)
       if (attempt !== null) begun.push(Date.parse(attempt.created_at))
     }
-    const age = begun.length === 0 ? 0 : clock.now() - Math.min(...begun)
+    const age = begun.length === 0 ? 0 : db.clock.now() - Math.min(...begun)
     await idempotency.postpone(tx, claim, nextAttemptSeconds(age))
   })
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
@@ -206,7 +207,7 @@ async function voidCharge(
   const attempt = await attempts.getAttempt(db, attempt_id)
   const closed = closedReply(attempt)
   if (closed !== null) return closed
-  const isYoung = deps.clock.now() - Date.parse(attempt.created_at) < PASSING_MS
+  const isYoung = db.clock.now() - Date.parse(attempt.created_at) < PASSING_MS
   const isNoAnswer = (result: GatewayResult) =>
     wasNotSent(result) || (isYoung && PASSING.includes(result.reason))
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
@@ -264,7 +265,7 @@ async function end(
     await (isRestocked ? inventory.release : inventory.writeOff)(tx, order.id)
   }
   const facts = {
-    cancelled_at: new Date(deps.clock.now()).toISOString(),
+    cancelled_at: isoNow(tx.clock),
     cancel_reason: plan.reason,
     hold: null,
   }

@@ -1,5 +1,6 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { ChargeRow, MerchantOrder, OrderRow } from '../orders/schema.ts'
@@ -78,7 +79,7 @@ async function openDispute(
   { by, ...data }: { by: string; attempt_id?: string; txn_id?: string | null },
 ): Promise<OrderRow> {
   const { id: order_id, order_number } = order
-  const at = new Date().toISOString()
+  const at = isoNow(tx.clock)
   const held = isHoldable(order)
   const hold = { hold: { reason: DISPUTE, by: audit.SYSTEM.name, at } }
   const after = await orders.change(tx, order, { disputed_at: at, ...(held && hold) }, at)

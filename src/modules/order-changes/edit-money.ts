@@ -366,7 +366,7 @@ async function apply(
     writeTotals(tx, before.id, plan.totals),
     plan.charge !== null && writeCharge(tx, before, plan.charge, charge),
   ])
-  const hold = reviewOf(before, plan)
+  const hold = reviewOf(tx, before, plan)
   const order = await orders.change(tx, await orders.lock(tx, before.id), {
     captured_cents: before.captured_cents + delta_cents,
     ...(hold !== null && { hold }),

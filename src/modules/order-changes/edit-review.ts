@@ -1,4 +1,5 @@
 import type { Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import * as fraud from '../fraud/service.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderRow } from '../orders/schema.ts'
@@ -17,10 +18,10 @@ interface Reviewed {
 const REASON = 'fraud_review'
 
 /** The hold that an edit needs; null where no ban asks for it, or a hold of its own is in place. */
-export function reviewOf(order: OrderRow, { ban_ids }: Reviewed) {
+export function reviewOf({ clock }: Tx, order: OrderRow, { ban_ids }: Reviewed) {
   const isHeld = order.hold !== null && !isHeldByDispute(order)
   if (ban_ids.length === 0 || isHeld) return null
-  return { reason: REASON, by: 'system', at: new Date().toISOString() }
+  return { reason: REASON, by: 'system', at: isoNow(clock) }
 }
 
 export function recordReview(tx: Tx, { id: order_id }: OrderRow, { ban_ids }: Reviewed) {

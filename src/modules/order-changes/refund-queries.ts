@@ -156,7 +156,7 @@ export const endRefund = (tx: Tx, refundId: string, end: RefundEnd) =>
     update refunds
        set status = ${end.status}, kind = ${end.kind}, amount_cents = ${end.amount_cents},
            product_cents = ${end.product_cents}, tax_cents = ${end.tax_cents},
-           shipping_cents = ${end.shipping_cents}, settled_at = now()
+           shipping_cents = ${end.shipping_cents}, settled_at = fd_now()
      where tenant_ref = ${tx.tenant} and refund_id = ${refundId} and status = 'pending'`)
 
 export const endTender = (

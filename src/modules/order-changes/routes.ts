@@ -177,7 +177,7 @@ async function shopperEdit(app: App, deps: OrderChangeRouteDeps) {
       return runOnce(deps)(request, reply, what, async (caller) => {
         // A resumed edit does not need the card, which may have expired since.
         const isNew = caller.claim.recoveryPoint === STARTED
-        const source = isNew ? readSource({ card: body.card }, deps.clock) : null
+        const source = isNew ? readSource({ card: body.card }, db.clock) : null
         const funds = { by: 'card', source } as const
         return editOrder(deps, db, caller, { orderId: params.orderId, body, funds, note })
       })

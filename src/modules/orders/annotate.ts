@@ -1,4 +1,5 @@
 import type { TenantDb, Tx } from '../../db/database.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import { emitOrderEvent } from './events.ts'
 import { setTestFlag as writeTestFlag } from './note-queries.ts'
@@ -36,7 +37,7 @@ export function holdOrder(
 ): Promise<MerchantOrder> {
   const work: Work = async (tx, order) => {
     const { name: by } = actor
-    const at = new Date().toISOString()
+    const at = isoNow(tx.clock)
     const held = await orders.change(tx, order, {
       hold: { reason: reason ?? MERCHANT_HOLD, by, at },
     })
@@ -50,7 +51,7 @@ export function holdOrder(
 /** Marks an order as being processed. */
 export function processOrder(db: TenantDb, actor: audit.Actor, id: string): Promise<MerchantOrder> {
   const work: Work = async (tx, order) => {
-    const changed = await orders.change(tx, order, { processing_at: new Date().toISOString() })
+    const changed = await orders.change(tx, order, { processing_at: isoNow(tx.clock) })
     await orders.addToTimeline(tx, order.id, { type: 'processing', actor: actor.name })
     return changed
   }

@@ -37,5 +37,5 @@ export const listTimeline = (db: Db, orderId: string) =>
 
 export const setTestFlag = (tx: Tx, orderId: string, isTest: boolean) =>
   tx.run(sql`
-    update orders set is_test = ${isTest}, updated_at = now()
+    update orders set is_test = ${isTest}, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and id = ${orderId}`)

@@ -1,6 +1,7 @@
 import { allOf } from '../../db/all-of.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { insertNote } from './note-queries.ts'
@@ -181,7 +182,7 @@ export async function change(
   tx: Tx,
   order: OrderRow,
   facts: FactChange,
-  at: string = new Date().toISOString(),
+  at: string = isoNow(tx.clock),
 ): Promise<OrderRow> {
   const after = withFacts(order, facts, at)
   await writeFacts(tx, after, facts)

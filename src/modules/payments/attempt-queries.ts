@@ -62,7 +62,7 @@ export const closeAttempt = (tx: Tx, id: string, result: GatewayResult) =>
     tx,
     id,
     open,
-    sql`state = ${result.outcome}, closed_at = now(), next_check_at = null, ${facts(result)}`,
+    sql`state = ${result.outcome}, closed_at = fd_now(), next_check_at = null, ${facts(result)}`,
   )
 
 export const markNotFound = (tx: Tx, id: string) =>
@@ -70,7 +70,7 @@ export const markNotFound = (tx: Tx, id: string) =>
     tx,
     id,
     open,
-    sql`state = 'not_found', closed_at = now(), next_check_at = now() + interval '50 seconds'`,
+    sql`state = 'not_found', closed_at = fd_now(), next_check_at = fd_now() + interval '50 seconds'`,
   )
 
 export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
@@ -78,7 +78,7 @@ export const markVoided = (tx: Tx, id: string, result: GatewayResult | null) =>
     tx,
     id,
     sql`'approved', 'not_found', ${open}`,
-    sql`state = 'voided', closed_at = coalesce(closed_at, now()), next_check_at = null,
+    sql`state = 'voided', closed_at = coalesce(closed_at, fd_now()), next_check_at = null,
         txn_id = coalesce(${result?.txn_id ?? null}, txn_id)`,
   )
 
@@ -109,11 +109,11 @@ export const deferCheck = (db: Db, lease: Lease) =>
     lease,
     sql`checks = checks + 1,
         next_check_at = greatest(
-          now() + interval '10 seconds',
+          fd_now() + interval '10 seconds',
           case checks when 0 then created_at + interval '1 minute'
                       when 1 then created_at + interval '5 minutes'
                       when 2 then created_at + interval '30 minutes'
-                      else now() + interval '30 minutes' end)`,
+                      else fd_now() + interval '30 minutes' end)`,
   )
 
 /** Postpones the lookup of an attempt that still has no record: to five minutes after it was closed, then never. */
@@ -122,7 +122,7 @@ export const watchOn = (db: Db, lease: Lease) =>
     db,
     lease,
     sql`checks = checks + 1,
-        next_check_at = case when now() < closed_at + interval '290 seconds'
+        next_check_at = case when fd_now() < closed_at + interval '290 seconds'
                              then closed_at + interval '290 seconds' end`,
   )
 
@@ -138,9 +138,9 @@ export const closeLate = (tx: Tx, id: string, result: GatewayResult) =>
 /** Notes an alert. One row where the last alert is a day old, or there was none. */
 export const noteAlert = (db: Db, id: string) =>
   db.run(sql`
-    update payment_attempts set alerted_at = now()
+    update payment_attempts set alerted_at = fd_now()
      where tenant_ref = ${db.tenant} and id = ${id}
-       and (alerted_at is null or alerted_at <= now() - interval '1 day')`)
+       and (alerted_at is null or alerted_at <= fd_now() - interval '1 day')`)
 
 /** Ends the lookups of an attempt for good; it stays `not_found`. */
 export const endWatch = (db: Db, lease: Lease) =>
@@ -155,7 +155,7 @@ export const markUnknown = (db: Db, id: string) =>
     db,
     id,
     open,
-    sql`state = 'unknown', next_check_at = now() + interval '10 seconds',
+    sql`state = 'unknown', next_check_at = fd_now() + interval '10 seconds',
         checks = checks + (state = 'unknown')::int`,
   )
 
@@ -170,16 +170,16 @@ export const markReversing = (db: Db, id: string, reason: string) =>
  */
 export const hastenChecks = (db: Db, order_id: string) =>
   db.run(sql`
-    update payment_attempts set next_check_at = now()
+    update payment_attempts set next_check_at = fd_now()
      where tenant_ref = ${db.tenant} and order_id = ${order_id}
-       and (next_check_at > now() + interval '10 seconds'
+       and (next_check_at > fd_now() + interval '10 seconds'
             or (state = 'not_found' and next_check_at is null))`)
 
 /** Filtered by their due time: few attempts have one, however many a store has had. */
 const unsettled = (db: Db) => sql`
   from payment_attempts
  where tenant_ref = ${db.tenant} and next_check_at is not null and state in ('begun', 'unknown')
-   and created_at < now() - make_interval(hours => ${PATIENCE_HOURS})`
+   and created_at < fd_now() - make_interval(hours => ${PATIENCE_HOURS})`
 
 export const listUnsettled = (db: Db, page: Page) =>
   db.many(

@@ -41,7 +41,7 @@ export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =
       from payment_attempts
      where tenant_ref = ${db.tenant} and gateway = ${of.gateway}
        and created_at >= ${of.from} and created_at < ${of.to}
-       and created_at < now() - make_interval(hours => ${PATIENCE_HOURS})
+       and created_at < fd_now() - make_interval(hours => ${PATIENCE_HOURS})
        and state in ('begun', 'unknown')`,
   )
 

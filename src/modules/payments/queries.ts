@@ -23,7 +23,7 @@ export const lockAccounts = (tx: Tx) =>
 
 export const retireAccounts = (tx: Tx) =>
   tx.run(sql`
-    update payment_accounts set in_use = false, updated_at = now()
+    update payment_accounts set in_use = false, updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and in_use`)
 
 /**
@@ -56,9 +56,9 @@ export const useAccount = (
     sql`
     insert into payment_accounts as kept (tenant_ref, gateway, credentials, hint, credentials_at)
     values (${tx.tenant}, ${gateway}, ${given?.credentials ?? null}, ${given?.hint ?? null},
-            case when ${given !== null}::boolean then now() end)
+            case when ${given !== null}::boolean then fd_now() end)
     on conflict (tenant_ref, gateway) do update
-       set in_use = true, updated_at = now(),
+       set in_use = true, updated_at = fd_now(),
            credentials = coalesce(excluded.credentials, kept.credentials),
            credentials_at = coalesce(excluded.credentials_at, kept.credentials_at),
            hint = case when excluded.credentials is null then kept.hint else excluded.hint end
@@ -87,7 +87,7 @@ export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolea
 
 export const planDay = (db: Db, day: string) =>
   db.run(sql`
-    insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, now())
+    insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, fd_now())
     on conflict (tenant_ref, day) do nothing`)
 
 /** Days that wait to be held against the gateways' record. */
@@ -99,7 +99,7 @@ export const dayQueue = defineQueue({
 })
 
 /** After that nobody asks about a day any more, but for a payment whose end is not known. */
-const isYoung = sql`day > current_date - 30`
+const isYoung = sql`day > fd_now()::date - 30`
 const isUnknown = sql`
   exists (select from payment_discrepancies d
            where d.tenant_ref = payment_days.tenant_ref and d.day = payment_days.day
@@ -110,9 +110,9 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   dayQueue.settle(
     db,
     lease,
-    sql`compared_at = now(),
+    sql`compared_at = fd_now(),
         due_at = case when ${isOpen}::boolean and (${isYoung} or ${isUnknown})
-                      then now() + interval '1 day' end`,
+                      then fd_now() + interval '1 day' end`,
   )
 
 /** The gateway could not be asked; one that never can be, its account being closed, is let be. */
@@ -120,8 +120,8 @@ export const postponeDay = (db: Db, lease: Lease) =>
   dayQueue.settle(
     db,
     lease,
-    sql`due_at = case when ${isYoung} then now() + interval '1 hour'
-                      when ${isUnknown} then now() + interval '1 day' end`,
+    sql`due_at = case when ${isYoung} then fd_now() + interval '1 hour'
+                      when ${isUnknown} then fd_now() + interval '1 day' end`,
   )
 
 export const saveDiscrepancy = (
@@ -136,13 +136,13 @@ export const saveDiscrepancy = (
     values (${tx.tenant}, ${day}, ${gateway}, ${problem}, ${ref}, ${txn_id}, ${order_id},
             ${our_cents}, ${gateway_cents})
     on conflict (tenant_ref, day, gateway, problem, ref) do update
-       set seen_at = clock_timestamp(), resolved_at = null, txn_id = excluded.txn_id,
+       set seen_at = fd_clock(), resolved_at = null, txn_id = excluded.txn_id,
            our_cents = excluded.our_cents, gateway_cents = excluded.gateway_cents`)
 
 /** What was open and is not among the problems any more. */
 export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, still: string[]) =>
   tx.run(sql`
-    update payment_discrepancies set resolved_at = now()
+    update payment_discrepancies set resolved_at = fd_now()
      where tenant_ref = ${tx.tenant} and day = ${day} and gateway = ${gateway}
        and resolved_at is null and not (problem || ' ' || ref = any(${still}::text[]))`)
 
@@ -171,6 +171,6 @@ export const countDiscrepancies = (db: Db, onlyOpen: boolean) =>
 
 export const resolveUnknown = (tx: Tx, attempt_id: string) =>
   tx.run(sql`
-    update payment_discrepancies set resolved_at = now()
+    update payment_discrepancies set resolved_at = fd_now()
      where tenant_ref = ${tx.tenant} and problem = 'outcome_unknown' and ref = ${attempt_id}
        and resolved_at is null`)

@@ -21,8 +21,8 @@ export type ChargeRow = Static<typeof Row>
 const columns = sql`
   txn_id, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card, fingerprint,
   captured_cents, refunded_cents, vault_id, captured_at, voided_at, dispute_at, created_at,
-  voided_at is null and coalesce(captured_at < now() - interval '1 day', false) as is_settled,
-  coalesce(dispute_at <= now(), false) as is_disputed`
+  voided_at is null and coalesce(captured_at < fd_now() - interval '1 day', false) as is_settled,
+  coalesce(dispute_at <= fd_now(), false) as is_disputed`
 
 export interface NewCharge {
   ref: string
@@ -51,7 +51,7 @@ export const insertCharge = (db: Db, c: NewCharge) =>
       values (${db.tenant}, ${c.ref}, ${c.amount_cents}, ${c.currency}, ${c.outcome}, ${c.code},
               ${c.auth_code}, ${c.avs}, ${c.cvv}, ${JSON.stringify(c.card)}, ${c.fingerprint},
               ${c.vault_id},
-              case when ${c.isDisputed}::boolean then now() + interval '1 day' end)
+              case when ${c.isDisputed}::boolean then fd_now() + interval '1 day' end)
       on conflict (tenant_ref, ref) do nothing
       returning *
     ), entry as (
@@ -93,7 +93,7 @@ export const capture = (
     Row,
     sql`
     with charge as (
-      update sim_charges set captured_cents = ${amount_cents}, captured_at = now()
+      update sim_charges set captured_cents = ${amount_cents}, captured_at = fd_now()
        where tenant_ref = ${db.tenant} and txn_id = ${txn_id} and outcome = 'approved'
          and voided_at is null and captured_at is null and amount_cents >= ${amount_cents}
          and not exists (
@@ -114,7 +114,7 @@ export const addRefunded = (tx: Tx, txn_id: string, amount_cents: number) =>
 
 export const setVoided = (tx: Tx, txn_id: string) =>
   tx.run(sql`
-    update sim_charges set voided_at = now()
+    update sim_charges set voided_at = fd_now()
      where tenant_ref = ${tx.tenant} and txn_id = ${txn_id}`)
 
 const Entry = Type.Object({

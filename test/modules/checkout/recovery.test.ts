@@ -94,7 +94,8 @@ test('a checkout that was left undone', async (t) => {
           assert.equal(order, null)
           assert.equal((await checkout(app, shop, body, key)).status, 201, 'the key is free')
         } else {
-          const isLost = how !== 'byCredit' && (step === 'checkout-begun' || step === 'authorize-sent')
+          const isLost =
+            how !== 'byCredit' && (step === 'checkout-begun' || step === 'authorize-sent')
           assert.equal(order.status, isLost ? 'payment_failed' : 'placed')
           const again = await checkout(app, shop, body, key)
           assert.equal(again.status, isLost ? 402 : 201, again.text)

@@ -24,11 +24,13 @@ import {
   checkout,
   LOST_AFTER_CHARGE,
   LOST_BEFORE_CHARGE,
+  movableClock,
   stock,
 } from '../checkout/setup.ts'
 import { type Desk, fund, shareDesk } from './setup.ts'
 
-const shared = shareDesk()
+const clock = movableClock()
+const shared = shareDesk({ clock })
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
 
 /** The time by which a gateway that knows nothing has never heard of it. */
@@ -62,6 +64,8 @@ describe('an outcome that nobody knows', () => {
 
   /** The app's own gateway, which keeps silent about refunds and voids that it has made, or has not. */
   const depsOf = (silence?: Silence, laterMs = 0): OrderChangeDeps => {
+    clock.reset()
+    clock.advance(laterMs)
     const { payments, key } = desk.app.runtime
     const mute = (gateway: Gateway): Gateway => {
       const say = async (work: () => Promise<GatewayResult>) => {
@@ -81,7 +85,6 @@ describe('an outcome that nobody knows', () => {
     return {
       payments: { ...payments, forStore },
       tax: null,
-      clock: { now: () => Date.now() + laterMs },
       limits: desk.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
