@@ -1,3 +1,4 @@
+import { allowedActions, refundableCents } from '../allowed-actions.ts'
 import { type Html, html } from '../html.ts'
 import type { Charge, OrderDetail } from '../types.ts'
 import type { Visit } from '../visit.ts'
@@ -11,16 +12,9 @@ export interface RefundForm {
   fault: string | null
 }
 
-/** While an order can be cancelled as a whole that is the way; before it is paid there is none. */
-const CLOSED = ['pending_payment', 'payment_failed', 'cancelled', 'refunded', 'on_hold']
-
-const leftOn = ({ captured_cents, refunded_cents }: Charge): number =>
-  captured_cents - refunded_cents
-
-export function refundableCharges({ site }: Visit, { order, charges }: OrderDetail) {
-  if (!site.offers.refunds || CLOSED.includes(order.status)) return []
-  return charges.filter((charge) => leftOn(charge) > 0)
-}
+/** What a shopper may take back. The store says whether that is possible at all. */
+export const refundableCharges = ({ site }: Visit, detail: OrderDetail): readonly Charge[] =>
+  site.offers.refunds ? allowedActions(detail).refund : []
 
 interface Asked {
   detail: OrderDetail
@@ -36,10 +30,10 @@ export function refundForm(visit: Visit, { detail, refund, deed }: Asked): Html 
   if (first === undefined) return null
   const { amount, charge, reason, fault } = refund
   const chosen = charges.find(({ charge_id }) => charge_id === charge) ?? first
-  const left = leftOn(chosen)
+  const left = refundableCents(chosen)
   const options = charges.map(
     (each) =>
-      html`<option value="${each.charge_id}"${each === chosen && html` selected`}>${tenderName(say, each)} (${money(leftOn(each), each.currency)})</option>`,
+      html`<option value="${each.charge_id}"${each === chosen && html` selected`}>${tenderName(say, each)} (${money(refundableCents(each), each.currency)})</option>`,
   )
   const value = amount ?? words.amount(left, chosen.currency)
   return html`<details class="cancel"${amount !== null && html` open`}><summary>${say.askRefund}</summary><form method="post" action="/orders/${detail.order.id}/refund"><input type="hidden" name="deed" value="${deed}"><div class="fields">

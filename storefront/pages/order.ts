@@ -1,3 +1,4 @@
+import { allowedActions } from '../allowed-actions.ts'
 import { QUANTITY_MAX } from '../cart.ts'
 import { findName } from '../explain.ts'
 import { type Html, html } from '../html.ts'
@@ -25,26 +26,22 @@ export interface OrderView {
   deed: string
 }
 
-const CHANGEABLE = ['placed', 'processing', 'on_hold', 'partially_refunded']
-
 export function orderMain(visit: Visit, view: OrderView): Html {
   const { order, items, charges, refunds } = view.detail
   const { say, moment } = visit.site.words
   const status = findName(say.statuses, order.status) ?? order.status
   const isPending = order.status === 'pending_payment'
-  const canChange =
-    CHANGEABLE.includes(order.status) &&
-    items.every(({ shipped_quantity }) => shipped_quantity === 0)
+  const allowed = allowedActions(view.detail)
   return html`<div class="wrap narrow order"${isPending && html` data-refresh`}>
 <header class="order-head"><p class="eyebrow">${say.order(order.order_number)}</p><h1>${view.isNew && !isPending ? say.thanks : status}</h1>
 <p class="lead">${findName(say.leads, order.status) ?? say.leadOther}</p></header>
 ${view.notice !== null && html`<p class="fault fault-box" role="alert" tabindex="-1" data-focus>${view.notice}</p>`}
 ${view.good !== null && html`<p class="ok ok-box" role="status">${view.good}</p>`}
 <dl class="facts"><div><dt>${say.status}</dt><dd data-status="${order.status}">${status}</dd></div><div><dt>${say.ordered}</dt><dd>${moment(order.placed_at ?? order.created_at)}</dd></div>${paidBy(say, charges)}${address(say, view)}</dl>
-<section><h2>${say.whatYouOrdered}</h2>${canChange ? editForm(visit, view) : plainLines(visit, items, order.currency)}
+<section><h2>${say.whatYouOrdered}</h2>${allowed.edit ? editForm(visit, view) : plainLines(visit, items, order.currency)}
 ${sums(visit, order, order.coupon_code)}</section>
 ${refunds.length > 0 && refundList(visit, refunds)}
-${canChange && cancelForm(say, order.id, view.deed)}
+${allowed.cancel && cancelForm(say, order.id, view.deed)}
 ${refundForm(visit, view)}
 <p class="order-end"><a class="more" href="/products">${say.backToStore}</a></p></div>`
 }
