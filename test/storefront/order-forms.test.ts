@@ -5,12 +5,12 @@ import type { Caller } from '../harness/app.ts'
 import type { Shopper } from '../harness/shopper.ts'
 import { openTestShop, type TestShop } from '../harness/storefront.ts'
 import { openSuperuser } from '../harness/superuser.ts'
-import { DETAILS, GOOD, withCart } from './setup.ts'
+import { placeOrder, withCart } from './setup.ts'
 
 /**
- * The order page offers to edit, cancel or refund exactly where the platform would allow it. Each case
- * writes the facts of an order into the database, because fulfilment has no routes yet; the platform's
- * own explanation to the merchant says what those facts allow.
+ * The order page offers to edit, cancel or refund exactly where the platform would allow it. Each
+ * case writes the facts of an order into the database, because fulfilment has no routes yet; the
+ * platform's own explanation to the merchant says what those facts allow.
  */
 
 /** Every status of the contract. */
@@ -43,9 +43,7 @@ before(async (t) => {
   merchant = await shop.merchant('demo')
   superuser = await openSuperuser(context, shop.database)
   shopper = await withCart(shop, 'cedar-candle', 2)
-  const key = (await shopper.get('/checkout')).field('key')
-  const { headers } = await shopper.post('/checkout', { ...DETAILS, ...GOOD, key })
-  id = /[0-9a-f-]{36}/.exec(String(headers.location))?.[0] ?? ''
+  id = /[0-9a-f-]{36}/.exec(await placeOrder(shopper))?.[0] ?? ''
   total = (await merchant.get(`/v1/merchant/orders/${id}`)).body.order.total_cents
 })
 
