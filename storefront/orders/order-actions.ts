@@ -1,4 +1,4 @@
-import { isRefusal, type PlatformError } from '../api/platform-client.ts'
+import { isRefusal, PlatformError } from '../api/platform-client.ts'
 import type { OrderItem, Refund } from '../api/types.ts'
 import { readQuantity } from '../cart/cart.ts'
 import { readCard } from '../checkout/checkout-form.ts'
@@ -19,7 +19,7 @@ export async function cancelOrder(
   try {
     await context.api.cancelOrder(context.site, id, `shop-cancel-${readActionKey(form)}`)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isExplained(error)) throw error
     return orderPage(context, id, { notice: errorMessage(context.site.locale.texts, error) })
   }
   return redirect(`/orders/${id}?done=cancelled`)
@@ -42,7 +42,7 @@ export async function editOrder(
   try {
     await api.editOrder(site, id, body, key)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isExplained(error)) throw error
     const { texts } = site.locale
     const errors = fieldErrors(texts, error)
     const isMarked = Object.keys(errors).length > 0
@@ -65,6 +65,10 @@ const changedQuantities = (items: readonly OrderItem[], quantities: ReadonlyMap<
     const quantity = readQuantity(quantities.get(item.id) || String(item.quantity), 0)
     return quantity === item.quantity ? [] : [{ order_item_id: item.id, quantity }]
   })
+
+/** Whether the order page explains an error. Others are outages. */
+export const isExplained = (error: unknown): error is PlatformError =>
+  isRefusal(error) || (error instanceof PlatformError && error.code === 'payment_unconfirmed')
 
 interface Action {
   operation: 'edit' | 'refund'

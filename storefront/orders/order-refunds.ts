@@ -1,10 +1,9 @@
-import { isRefusal } from '../api/platform-client.ts'
 import { cleanText } from '../http/forms.ts'
 import { type HttpResponse, redirect } from '../http/response.ts'
 import type { RequestContext } from '../request-context.ts'
 import { fractionDigits } from '../translations/locale.ts'
 import { readActionKey } from './action-keys.ts'
-import { actionRefusal } from './order-actions.ts'
+import { actionRefusal, isExplained } from './order-actions.ts'
 import { findOwnOrder, orderNotHere, orderPage } from './order-pages.ts'
 import { refundableCharges } from './refund-view.ts'
 
@@ -39,7 +38,7 @@ export async function refundOrder(
   try {
     await api.refundOrder(site, id, request, key)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isExplained(error)) throw error
     const notice = await actionRefusal(context, error, { operation: 'refund', key })
     return orderPage(context, id, { notice, refund: { ...entered, error: undefined } })
   }

@@ -58,6 +58,8 @@ export const deErrors: ErrorTexts = {
     charge_not_found: 'Diese Zahlung gehört nicht zur Bestellung. Bitte wählen Sie eine andere.',
     refund_failed:
       'Die Bank hat die Erstattung abgelehnt. Bitte versuchen Sie es später noch einmal.',
+    payment_unconfirmed:
+      'Ihre Bank hat das noch nicht bestätigt. Bitte senden Sie es nicht noch einmal; laden Sie diese Seite später neu, um das Ergebnis zu sehen.',
   },
   failed:
     'Bei uns ist etwas schiefgegangen. Es wurde nichts abgebucht. Bitte versuchen Sie es noch einmal.',

@@ -56,6 +56,8 @@ export const enErrors = {
       'The amount is more than what is left to refund. Please enter a smaller amount.',
     charge_not_found: 'This payment is not part of the order. Please choose another one.',
     refund_failed: 'The bank did not accept the refund. Please try again later.',
+    payment_unconfirmed:
+      'Your bank has not confirmed this yet. Please do not send it again; reload this page later to see the result.',
   },
   failed: 'Something went wrong on our side. Nothing was charged. Please try again.',
 

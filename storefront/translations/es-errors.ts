@@ -55,6 +55,8 @@ export const esErrors: ErrorTexts = {
       'El importe es mayor de lo que queda por reembolsar. Introduce un importe menor.',
     charge_not_found: 'Este pago no es parte del pedido. Elige otro.',
     refund_failed: 'El banco no ha aceptado el reembolso. Inténtalo más tarde.',
+    payment_unconfirmed:
+      'Tu banco todavía no lo ha confirmado. No lo envíes otra vez; recarga esta página más tarde para ver el resultado.',
   },
   failed: 'Algo ha fallado por nuestra parte. No se ha cobrado nada. Inténtalo de nuevo.',
 

@@ -57,6 +57,8 @@ export const frErrors: ErrorTexts = {
     charge_not_found:
       'Ce paiement ne fait pas partie de la commande. Veuillez en choisir un autre.',
     refund_failed: 'La banque n’a pas accepté le remboursement. Veuillez réessayer plus tard.',
+    payment_unconfirmed:
+      'Votre banque ne l’a pas encore confirmé. N’envoyez pas le formulaire une seconde fois ; rechargez cette page plus tard pour voir le résultat.',
   },
   failed: 'Une erreur s’est produite chez nous. Rien n’a été débité. Veuillez réessayer.',
 

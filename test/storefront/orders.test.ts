@@ -45,6 +45,21 @@ describe('an edit', () => {
     assert.match(back.text, /This form was already sent/)
     assert.doesNotMatch(back.text, /Nothing was charged/)
   })
+
+  test('whose payment is not confirmed says so, and is not shown as an outage', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const page = await shopper.get(path)
+    const silent = card('4000 0000 0000 5126')
+    const form = {
+      [quantityField(page.text)]: '3',
+      ...silent,
+      action_key: page.field('action_key'),
+    }
+    const { status, text } = await shopper.follow(`${path}/edit`, form)
+    assert.equal(status, 200)
+    assert.match(text, /role="alert"[^>]*>Your bank has not confirmed this yet/)
+  })
 })
 
 describe('a refund', () => {
