@@ -10,7 +10,7 @@ const storefront = createStorefront({
   token,
   zone: 'localhost',
   secure: false,
-  cdn: null,
+  assetBaseUrl: null,
   ipOf: () => null,
   log: pino({ level: 'silent' }),
 })

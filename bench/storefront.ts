@@ -7,15 +7,9 @@ import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { DEMO_STORES, stockDemo } from '../src/demo-stock.ts'
 import { openRuntime } from '../src/runtime.ts'
-import {
-  addItem,
-  emptyCart,
-  newShopper,
-  packCart,
-  packShopper,
-  withOrder,
-} from '../storefront/cart.ts'
-import { openCookies } from '../storefront/cookies.ts'
+import { addItem, emptyCart, packCart } from '../storefront/cart/cart.ts'
+import { openCookies } from '../storefront/http/cookies.ts'
+import { addOrder, newShopper, packShopper } from '../storefront/shopper/shopper.ts'
 import type { Figure } from './figure.ts'
 import { ratio, startServer } from './load.ts'
 
@@ -33,7 +27,7 @@ function returning(): string {
   const { cart } = addItem(emptyCart(), { variant_id: first, quantity: 2 })
   const { cart: full } = addItem(cart, { variant_id: second, quantity: 1 })
   const key = 'shop-usual-length-00-0'
-  const shopper = withOrder(newShopper(), { id: randomUUID(), key, waiting: false })
+  const shopper = addOrder(newShopper(), { id: randomUUID(), key, isPending: false })
   const jar = [
     cookies.write('cart', 'demo', packCart(full), 1),
     cookies.write('shopper', 'demo', packShopper(shopper), 1),

@@ -28,10 +28,10 @@ async function openStorefront(
     platformUrl,
     token,
     platformToken,
-    tokenBefore: config.STOREFRONT_TOKEN_PREVIOUS,
+    previousToken: config.STOREFRONT_TOKEN_PREVIOUS,
     zone: config.storefrontZone,
     secure: config.PUBLIC_URL?.startsWith('https:') ?? false,
-    cdn: config.ASSET_BASE_URL || null,
+    assetBaseUrl: config.ASSET_BASE_URL || null,
     ipOf: addressReader(config.TRUST_PROXY),
     log: logger,
   })

@@ -5,8 +5,8 @@ import { before, describe, type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { pino } from 'pino'
 import { SECTIONS } from '../../src/modules/sites/sections.ts'
-import { contrast, readColour } from '../../storefront/colour.ts'
 import { createStorefront } from '../../storefront/server.ts'
+import { contrast, parseColour } from '../../storefront/site/colour.ts'
 import { type Caller, STOREFRONT_TOKEN } from '../harness/app.ts'
 import { until } from '../harness/eventually.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
@@ -28,8 +28,8 @@ const demo = () => at('demo.localhost')
 const BLACK = [0, 0, 0] as const
 const EVIL = `"><img src=x onerror=alert(1)></script><script>alert(2)</script>`
 
-describe('the way to a store', () => {
-  test('is its host: on the platform’s own host the same paths are no route', async () => {
+describe('the address of a request', () => {
+  test('leads to a store by its host; on the platform’s own host the same path has no route', async () => {
     const own = await shop.anyone.get('/products')
     assert.deepEqual([own.status, own.body.error.code], [404, 'route_not_found'])
     assert.equal((await demo().get('/products')).status, 200)
@@ -37,7 +37,7 @@ describe('the way to a store', () => {
     assert.equal((await demo().get('/healthz')).status, 200)
   })
 
-  test('ends at one and the same page for a draft, a suspended and an unknown store', async () => {
+  test('leads to the same error page for a draft, a suspended and an unknown store', async () => {
     await shop.store('draft-store')
     await shop.store('closed-store')
     const hidden = await shop.merchant('closed-store')
@@ -57,21 +57,21 @@ describe('the way to a store', () => {
     for (const page of pages) assert.deepEqual(page, pages[0])
   })
 
-  test('ends there at once when a store is closed, also while its site is remembered', async () => {
+  test('leads to that error page as soon as a store is suspended, also while its site is cached', async () => {
     const { tenant } = await publish({ brand: { name: 'Closing' } })
-    const visitor = at(`${tenant}.localhost`)
+    const shopper = at(`${tenant}.localhost`)
     const status = `/v1/stores/${tenant}/status`
     const unknown = await at('nobody.localhost').get('/')
-    await until('it is open', async () => (await visitor.get('/')).status === 200)
+    await until('the store is open', async () => (await shopper.get('/')).status === 200)
     assert.equal((await shop.operator.put(status, { status: 'suspended' })).status, 200)
     for (const path of ['/collections/never-asked-for', '/search?q=candle', '/products/none']) {
-      const page = await visitor.get(path)
+      const page = await shopper.get(path)
       assert.deepEqual([page.status, page.text], [404, unknown.text], path)
       assert.equal(page.headers['cache-control'], 'no-store')
     }
   })
 
-  test('may be a domain of its own', async () => {
+  test('may be the store’s own domain', async () => {
     const { tenant, owner } = await publish({ brand: { name: 'Own' } })
     const { body } = await owner.post('/v1/merchant/domains', { hostname: 'own.example' })
     const path = `/v1/stores/${tenant}/domains/${body.domain.id}/activate`
@@ -83,7 +83,7 @@ describe('the way to a store', () => {
     )
   })
 
-  test('may be another of its domains, which leads to the first for as long as that is the first', async () => {
+  test('redirects from a second domain of the store to the first, and no browser keeps that', async () => {
     const { tenant, owner } = await publish({ brand: { name: 'Two' } })
     for (const hostname of ['one.example', 'www.one.example']) {
       const { body } = await owner.post('/v1/merchant/domains', { hostname })
@@ -92,15 +92,15 @@ describe('the way to a store', () => {
       const made = await owner.post(`/v1/merchant/domains/${id}/primary`, {})
       assert.equal(made.status, 200, made.text)
     }
-    const led = await at('one.example').get('/products?page=2')
-    assert.equal(led.status, 308)
-    assert.equal(led.headers.location, 'https://www.one.example/products?page=2')
-    assert.equal(led.headers['cache-control'], 'no-store')
+    const redirected = await at('one.example').get('/products?page=2')
+    assert.equal(redirected.status, 308)
+    assert.equal(redirected.headers.location, 'https://www.one.example/products?page=2')
+    assert.equal(redirected.headers['cache-control'], 'no-store')
   })
 })
 
 describe('a page', () => {
-  test('lets in no script and no style but its own', async () => {
+  test('allows no script and no style but its own', async () => {
     const { headers, text } = await demo().get('/')
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
@@ -110,7 +110,7 @@ describe('a page', () => {
     assert.ok(!text.includes(STOREFRONT_TOKEN))
   })
 
-  test('has less script than a small picture', async () => {
+  test('has a small script, which browsers keep and which is compressed', async () => {
     const [, path = ''] =
       /<script type="module" src="([^"]+)"/.exec((await demo().get('/')).text) ?? []
     const { text, headers } = await demo().get(path)
@@ -122,7 +122,7 @@ describe('a page', () => {
     )
   })
 
-  test('shows whatever a merchant writes as text', async () => {
+  test('escapes every text of a merchant', async () => {
     const product = { slug: 'evil', name: EVIL, description: EVIL }
     const { body } = await merchant.post('/v1/merchant/catalog/products', product)
     const variant = { sku: 'EVIL', price_cents: 100, label: EVIL }
@@ -137,7 +137,7 @@ describe('a page', () => {
     )
   })
 
-  test('is found by search engines, and says which of its kind it is', async () => {
+  test('has a title, a canonical address, a sharing image and a place in the sitemap', async () => {
     const { text } = await demo().get('/products/fern-teapot?utm=1')
     assert.match(text, /<title>Fern Teapot · Harbour &amp; Hearth<\/title>/)
     assert.match(
@@ -155,7 +155,7 @@ describe('a page', () => {
     assert.equal((await demo().get('/%ff')).status, 404)
   })
 
-  test('shows pictures in several widths, from the store’s own host', async () => {
+  test('shows images in several widths, from the store’s own host', async () => {
     const { text } = await demo().get('/products/fern-teapot')
     const [, set = ''] = /srcset="([^"]+)"/.exec(text) ?? []
     assert.match(set, /^\/stores\/demo\/assets\/[0-9a-f]{64}\.jpg\?w=320 320w, /)
@@ -166,7 +166,7 @@ describe('a page', () => {
 
 let sites = 0
 
-/** A live store whose site is this. */
+/** A live store with this manifest. */
 async function publish(manifest: object) {
   sites += 1
   const tenant = `site-${sites}`
@@ -196,17 +196,17 @@ const PROPS: Record<string, object> = {
 }
 
 describe('a manifest', () => {
-  test('has every registered section shown, and none that nobody knows', async () => {
+  test('has each registered type of section rendered, and an unknown one skipped and logged', async () => {
     assert.deepEqual(Object.keys(PROPS).toSorted(), Object.keys(SECTIONS).toSorted())
     const bare = await (await publish({ brand: { name: 'Bare' } })).get('/')
     for (const [type, props] of Object.entries(PROPS)) {
-      const visitor = await publish({
+      const shopper = await publish({
         brand: { name: 'Bare' },
         template: { id: 'h', sections: [{ type, props }] },
       })
-      const { status, text } = await visitor.get('/')
+      const { status, text } = await shopper.get('/')
       assert.equal(status, 200)
-      // These two show what a catalog has, and this one's has nothing.
+      // These two show products and collections, and this catalog is empty.
       const isEmpty = ['featured-product', 'collection-list'].includes(type)
       assert.equal(text.length > bare.text.length + 10, !isEmpty, type)
     }
@@ -221,7 +221,7 @@ describe('a manifest', () => {
     )
   })
 
-  test('has one heading above the others, and the price of delivery that is asked for', async () => {
+  test('gives a page one main heading, and the product page the capped price of shipping', async () => {
     const shipping = { flat_rate_cents: 2_000, expedited_rate_cents: 3_000, max_cents: 1_000 }
     const { get, owner } = await publish({
       brand: { name: 'Capped' },
@@ -232,16 +232,16 @@ describe('a manifest', () => {
     const path = `/v1/merchant/catalog/products/${body.product.id}/variants`
     await owner.post(path, { sku: 'A', price_cents: 100 })
     assert.equal((await get('/')).text.match(/<h1[ >]/g)?.length, 1)
-    assert.match((await get('/products/a')).text, /Delivery \$10\.00\./)
-    // There is no such page, so that the last one is shown.
+    assert.match((await get('/products/a')).text, /Shipping \$10\.00\./)
+    // There is no ninth page: the last one is shown.
     assert.match(
       (await get('/products?page=9')).text,
       /<h1>All products[\s\S]+href="\/products\/a"/,
     )
   })
 
-  test('cannot break out of its texts, links and colours', async () => {
-    const visitor = await publish({
+  test('cannot inject HTML, scripts or CSS by its texts, links and colours', async () => {
+    const shopper = await publish({
       brand: { name: EVIL, logoRef: EVIL },
       theme: {
         color: { primary: 'red;}body{display:none', background: '#000', text: '#000' },
@@ -261,18 +261,18 @@ describe('a manifest', () => {
         ],
       },
     })
-    const { text } = await visitor.get('/')
-    assert.ok(!text.includes('<img src=x') && !text.includes('<script>alert'))
-    assert.doesNotMatch(text, /javascript:|data:text/)
-    const [, sheet = ''] = /rel="stylesheet" href="([^"]+)"/.exec(text) ?? []
-    const css = (await visitor.get(sheet)).text
+    const page = (await shopper.get('/')).text
+    assert.ok(!page.includes('<img src=x') && !page.includes('<script>alert'))
+    assert.doesNotMatch(page, /javascript:|data:text/)
+    const [, sheet = ''] = /rel="stylesheet" href="([^"]+)"/.exec(page) ?? []
+    const css = (await shopper.get(sheet)).text
     assert.ok(!css.includes('display:none}') && !css.includes('x;}'))
-    // Black on black was asked for; what is shown can be read.
-    const [, ground, ink] = /--bg:(#\w{6});--text:(#\w{6})/.exec(css) ?? []
-    assert.ok(contrast(readColour(ground) ?? BLACK, readColour(ink) ?? BLACK) > 4.5)
+    // The manifest asks for black on black. The page must be readable.
+    const [, background, text] = /--bg:(#\w{6});--text:(#\w{6})/.exec(css) ?? []
+    assert.ok(contrast(parseColour(background) ?? BLACK, parseColour(text) ?? BLACK) > 4.5)
   })
 
-  test('that is a draft is previewed with a ribbon, and sells nothing', async () => {
+  test('that is a draft can be previewed, and nothing can be bought from it', async () => {
     const draft = {
       brand: { name: 'Tomorrow' },
       template: { id: 'h', sections: [{ type: 'hero', props: { heading: 'Soon' } }] },
@@ -280,39 +280,39 @@ describe('a manifest', () => {
     const { body } = await merchant.put('/v1/my/site/draft', { manifest: draft })
     const { token } = (await merchant.post('/v1/my/site/preview-token', { version: body.version }))
       .body
-    const visitor = demo()
-    const page = await visitor.get(`/?preview=${token}`)
+    const shopper = demo()
+    const page = await shopper.get(`/?preview=${token}`)
     assert.match(page.text, /class="ribbon"[\s\S]+<h1>Soon<\/h1>/)
     assert.match(page.text, /<meta name="robots" content="noindex">/)
     assert.deepEqual(
       [page.headers['cache-control'], page.headers['x-robots-tag']],
       ['no-store', 'noindex'],
     )
-    assert.match((await visitor.get('/products/fern-teapot')).text, /Not for sale in a preview/)
-    assert.equal((await visitor.post('/checkout', {})).headers.location, '/')
+    assert.match((await shopper.get('/products/fern-teapot')).text, /Not available in the preview/)
+    assert.equal((await shopper.post('/checkout', {})).headers.location, '/')
     assert.match((await demo().get('/')).text, /Made for slow mornings/)
 
     const elsewhere = await publish({ brand: { name: 'Other' } })
-    assert.match((await elsewhere.get(`/?preview=${token}`)).text, /This preview is over/)
+    assert.match((await elsewhere.get(`/?preview=${token}`)).text, /This preview has ended/)
     assert.equal((await demo().get(`/?preview=${token}x`)).status, 404)
-    await visitor.get('/?preview=')
-    assert.match((await visitor.get('/')).text, /Made for slow mornings/)
+    await shopper.get('/?preview=')
+    assert.match((await shopper.get('/')).text, /Made for slow mornings/)
   })
 
-  test('of a store that was never open can be looked at on every page', async () => {
+  test('of a store that was never live can be previewed on every page', async () => {
     await shop.store('fresh-store')
     const owner = await shop.merchant('fresh-store')
     const template = { id: 'h', sections: [{ type: 'product_list', props: { heading: 'All' } }] }
     const manifest = { brand: { name: 'Fresh' }, template }
     const { version } = (await owner.put('/v1/my/site/draft', { manifest })).body
     const { token } = (await owner.post('/v1/my/site/preview-token', { version })).body
-    const visitor = at('fresh-store.localhost')
+    const shopper = at('fresh-store.localhost')
     for (const path of [`/?preview=${token}`, '/products', '/search?q=tea', '/cart']) {
-      const page = await visitor.get(path)
+      const page = await shopper.get(path)
       assert.equal(page.status, 200, path)
       assert.match(page.text, /<title>[^<]*Fresh<[\s\S]+class="ribbon"/, path)
     }
-    // A name of the zone is its store's own, also while that is closed.
+    // A name in the zone belongs to its store, also while that store is closed.
     await shop.store('closed-store')
     for (const tenant of ['closed-store', 'nobody']) {
       const { status } = await at(`${tenant}.localhost`).get(`/?preview=${token}`)
@@ -320,22 +320,22 @@ describe('a manifest', () => {
     }
   })
 
-  test('shows soon after it is published', async () => {
+  test('is shown soon after it is published', async () => {
     const { owner, get } = await publish({ seo: { title: 'First' } })
     assert.match((await get('/')).text, /<title>First</)
     await owner.put('/v1/my/store/manifest', { manifest: { seo: { title: 'Second' } } })
-    await until('it shows', async () => (await get('/')).text.includes('<title>Second<'))
+    await until('it is shown', async () => (await get('/')).text.includes('<title>Second<'))
   })
 })
 
 describe('a platform that cannot be reached', () => {
-  test('is a page with a time to come back, and no half of one', async (t) => {
+  test('is answered with a complete error page and a retry-after header', async (t) => {
     const storefront = createStorefront({
       platformUrl: () => 'http://127.0.0.1:9',
       token: STOREFRONT_TOKEN,
       zone: 'localhost',
       secure: false,
-      cdn: null,
+      assetBaseUrl: null,
       ipOf: () => null,
       log: pino({ level: 'silent' }),
     })
@@ -348,7 +348,7 @@ describe('a platform that cannot be reached', () => {
       [status, headers['retry-after'], headers['cache-control']],
       [503, '5', 'no-store'],
     )
-    assert.match(text, /cannot be reached just now/)
+    assert.match(text, /cannot be reached right now/)
     await storefront.close()
   })
 })

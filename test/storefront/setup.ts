@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import type { Caller } from '../harness/app.ts'
 import { openShopper, type Shopper } from '../harness/shopper.ts'
 import type { TestShop } from '../harness/storefront.ts'
 
-/** What somebody types who buys by hand. */
+/** What a shopper enters at the checkout. */
 export const DETAILS = {
   email: 'ada@example.com',
   name: 'Ada',
@@ -19,7 +20,7 @@ export const card = (number: string) => ({
   card_expiry: '10/40',
   card_cvv: '999',
 })
-export const GOOD = card('4111 1111 1111 1111')
+export const GOOD_CARD = card('4111 1111 1111 1111')
 
 export async function variantOf(
   shop: TestShop,
@@ -29,11 +30,22 @@ export async function variantOf(
   return body.product.variants[0]
 }
 
-/** Somebody with this in the cart. */
+/** A shopper with this product in the cart. */
 export async function withCart(shop: TestShop, slug: string, quantity = 1): Promise<Shopper> {
   const shopper = openShopper(shop.url, 'demo.localhost')
   const { id } = await variantOf(shop, slug)
   const added = await shopper.post('/cart/add', { variant: id, quantity: String(quantity) })
   assert.equal(added.headers.location, '/cart')
   return shopper
+}
+
+/** Pays for the cart. Answers with the path of the order. */
+export async function placeOrder(shopper: Shopper): Promise<string> {
+  const key = (await shopper.get('/checkout')).field('key')
+  const { headers } = await shopper.post('/checkout', { ...DETAILS, ...GOOD_CARD, key })
+  return String(headers.location).split('?')[0] ?? ''
+}
+
+export async function countOrders(merchant: Caller): Promise<number> {
+  return (await merchant.get('/v1/merchant/orders?limit=1')).body.total
 }

@@ -1,0 +1,75 @@
+/**
+ * Keeps answers of the platform for a moment. Requests for the same key wait for one load. An
+ * answer that has not changed stays the same object, so that values made from it can be kept with
+ * it. The cache is bounded by weight: the entry that was loaded longest ago is dropped first.
+ */
+export interface Cache<T extends object> {
+  /** The value, if it is known and fresh. Asks for nothing. */
+  peek(key: string): T | undefined
+  get(
+    key: string,
+    load: (known: T | undefined) => Promise<{ value: T; weight: number }>,
+    /** Loads also where the value is still fresh. */
+    reload?: boolean,
+  ): Promise<T>
+}
+
+interface Entry<T> {
+  value: T
+  weight: number
+  freshUntil: number
+}
+
+interface CacheOptions {
+  freshMs: number
+  weightMax: number
+}
+
+export function createCache<T extends object>({ freshMs, weightMax }: CacheOptions): Cache<T> {
+  const entries = new Map<string, Entry<T>>()
+  const loading = new Map<string, Promise<T>>()
+  let weight = 0
+
+  function put(key: string, entry: Entry<T>) {
+    drop(key)
+    entries.set(key, entry)
+    weight += entry.weight
+    for (const oldest of entries.keys()) {
+      if (weight <= weightMax || oldest === key) break
+      drop(oldest)
+    }
+  }
+
+  function drop(key: string) {
+    weight -= entries.get(key)?.weight ?? 0
+    entries.delete(key)
+  }
+
+  return {
+    peek(key) {
+      const entry = entries.get(key)
+      return entry !== undefined && entry.freshUntil > Date.now() ? entry.value : undefined
+    },
+    get(key, load, reload = false) {
+      const entry = entries.get(key)
+      const isFresh = entry !== undefined && entry.freshUntil > Date.now()
+      if (isFresh && !reload) return Promise.resolve(entry.value)
+      const running = loading.get(key)
+      if (running !== undefined) return running
+      const work = load(entry?.value)
+        .then((loaded) => {
+          put(key, { ...loaded, freshUntil: Date.now() + freshMs })
+          return loaded.value
+        })
+        .catch((error: unknown) => {
+          // A value that is gone, or that the platform cannot confirm, must not be shown any
+          // longer.
+          drop(key)
+          throw error
+        })
+        .finally(() => loading.delete(key))
+      loading.set(key, work)
+      return work
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import { readSite, type Site } from '../site/site.ts'
+import { createCache } from './cache.ts'
+import { orNull, orNullIn } from './or-null.ts'
+import type { PlatformClient } from './platform-client.ts'
+import type { Collection, CollectionDetail, Product, Resolved, SearchResult } from './types.ts'
+
+/** Reads sites and catalogs. Their answers are kept for a moment. */
+export interface CatalogApi {
+  /** The site of a host, if it is known and fresh. Asks for nothing. */
+  peekSite(host: string): Site | undefined
+  /** Null for a host that shows nothing: unknown, draft and suspended stores look alike. */
+  findSite(host: string): Promise<Site | null>
+  /**
+   * Null for a token of another store than the host's: an address must not show another store's
+   * draft.
+   */
+  findPreview(host: string, token: string): Promise<Site | null>
+  /** `reload`: asks the platform also where the list is still fresh. */
+  listProducts(site: Site, reload?: boolean): Promise<readonly Product[]>
+  listCollections(site: Site): Promise<readonly Collection[]>
+  findProduct(site: Site, slug: string): Promise<Product | null>
+  findCollection(site: Site, slug: string): Promise<CollectionDetail | null>
+  search(site: Site, query: URLSearchParams): Promise<SearchResult>
+}
+
+/** A suspended store, or a new version of a site, shows after this time at the latest. */
+const SITE_FRESH_MS = 1_000
+/** Catalog routes have no ETag. A price that changes meanwhile is caught by the quote. */
+const CATALOG_FRESH_MS = 2_000
+
+const SITES_WEIGHT_MAX = 16 * 1_024 * 1_024
+const CATALOG_WEIGHT_MAX = 48 * 1_024 * 1_024
+
+export interface CatalogApiOptions {
+  client: PlatformClient
+  /** Stores answer at `<tenant>.<zone>`; every other host is looked up by its name. */
+  zone: string | null
+}
+
+export function openCatalogApi({ client, zone }: CatalogApiOptions): CatalogApi {
+  const sites = openSites(client, zone)
+  const catalog = openCatalog(client)
+  const pathOf = ({ tenant }: Site, path: string) => `/v1/tenants/${tenant}/catalog/${path}`
+  return {
+    ...sites,
+    listProducts: async (site, reload) => {
+      const answer = catalog.read<{ products: readonly Product[] }>(
+        pathOf(site, 'products'),
+        reload,
+      )
+      return (await orNullIn(site, answer))?.products ?? []
+    },
+    listCollections: async (site) => {
+      const answer = catalog.read<{ collections: readonly Collection[] }>(
+        pathOf(site, 'collections'),
+      )
+      return (await orNullIn(site, answer))?.collections ?? []
+    },
+    findProduct: async (site, slug) => {
+      const path = pathOf(site, `products/${encodeURIComponent(slug)}`)
+      return (await orNullIn(site, catalog.read<{ product: Product }>(path)))?.product ?? null
+    },
+    findCollection: (site, slug) => {
+      const path = pathOf(site, `collections/${encodeURIComponent(slug)}`)
+      return orNullIn(site, catalog.read<CollectionDetail>(path))
+    },
+    search: (site, query) => catalog.read<SearchResult>(pathOf(site, `search?${query}`)),
+  }
+}
+
+interface CachedAnswer {
+  text: string
+  value: object
+}
+
+/** Catalog answers by path. An answer with the same text stays the same object. */
+function openCatalog(client: PlatformClient) {
+  const answers = createCache<CachedAnswer>({
+    freshMs: CATALOG_FRESH_MS,
+    weightMax: CATALOG_WEIGHT_MAX,
+  })
+  return {
+    async read<T extends object>(path: string, reload = false): Promise<T> {
+      const load = async (known: CachedAnswer | undefined) => {
+        const { text } = await client.readPublic(path)
+        const weight = 2 * text.length
+        if (known?.text === text) return { value: known, weight }
+        return { value: { text, value: JSON.parse(text) as object }, weight }
+      }
+      return (await answers.get(path, load, reload)).value as T
+    },
+  }
+}
+
+interface CachedSite {
+  site: Site
+  etag: string
+  weight: number
+}
+
+function openSites(client: PlatformClient, zone: string | null) {
+  const sites = createCache<CachedSite>({ freshMs: SITE_FRESH_MS, weightMax: SITES_WEIGHT_MAX })
+
+  const loadSite = (path: string) => async (known: CachedSite | undefined) => {
+    const { unchanged, text, etag } = await client.readPublic(path, known?.etag)
+    if (unchanged && known !== undefined) return { value: known, weight: known.weight }
+    const tag = etag ?? ''
+    const site = readSite(JSON.parse(text) as Resolved, tag)
+    const weight = 2 * text.length
+    return { value: { site, etag: tag, weight }, weight }
+  }
+
+  const findSite: CatalogApi['findSite'] = async (host) =>
+    (await orNull(sites.get(host, loadSite(resolvePath(host, zone)))))?.site ?? null
+
+  async function findDraft(token: string): Promise<Site | null> {
+    if (!/^fdpv_[A-Za-z0-9_-]{1,2000}$/.test(token)) return null
+    const answer = await orNull(client.readPublic(`/v1/preview-resolve?token=${token}`))
+    if (answer === null) return null
+    const resolved = JSON.parse(answer.text) as Resolved
+    // A version never changes, so its number serves as its hash.
+    return readSite(resolved, `version ${resolved.manifestVersion}`)
+  }
+
+  return {
+    peekSite: (host: string) => sites.peek(host)?.site,
+    findSite,
+    async findPreview(host: string, token: string) {
+      const [draft, live] = await Promise.all([findDraft(token), findSite(host)])
+      // A name in the zone belongs to its store, also while that store is not open.
+      const owner = tenantInZone(zone, host) ?? live?.tenant
+      return owner === undefined || owner === draft?.tenant ? draft : null
+    },
+  }
+}
+
+/**
+ * The tenant that a host of the zone names, whether such a store exists or not. Null for other
+ * hosts.
+ */
+function tenantInZone(zone: string | null, host: string): string | null {
+  const label = zone !== null && host.endsWith(`.${zone}`) ? host.slice(0, -zone.length - 1) : ''
+  return /^[a-z0-9-]{3,63}$/.test(label) ? label : null
+}
+
+function resolvePath(host: string, zone: string | null): string {
+  const tenant = tenantInZone(zone, host)
+  return tenant === null
+    ? `/v1/resolve?hostname=${encodeURIComponent(host)}`
+    : `/v1/resolve?tenant=${tenant}`
+}

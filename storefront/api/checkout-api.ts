@@ -1,0 +1,79 @@
+import type { Site } from '../site/site.ts'
+import { orNullIn } from './or-null.ts'
+import type { PlatformClient } from './platform-client.ts'
+import type {
+  GiftCard,
+  Item,
+  OperationRecord,
+  OrderDetail,
+  PlacedOrder,
+  Quote,
+  RefundRequest,
+} from './types.ts'
+
+/** Prices carts, places orders and changes them. Nothing that concerns money is ever cached. */
+export interface CheckoutApi {
+  previewCheckout(site: Site, request: QuoteRequest): Promise<Quote>
+  placeOrder(site: Site, body: Record<string, unknown>, key: string): Promise<PlacedOrder>
+  /** Null for an order of another customer, too. */
+  findOrder(site: Site, id: string, customerRef: string): Promise<OrderDetail | null>
+  /** What became of an operation, by its idempotency key. Null for a key that was never used. */
+  findOperation(site: Site, operation: Operation, key: string): Promise<OperationRecord | null>
+  cancelOrder(site: Site, id: string, key: string): Promise<unknown>
+  editOrder(site: Site, id: string, body: Record<string, unknown>, key: string): Promise<unknown>
+  refundOrder(site: Site, id: string, body: RefundRequest, key: string): Promise<unknown>
+  /** Null for a code that is unknown or cannot be used. */
+  findGiftCard(site: Site, code: string): Promise<GiftCard | null>
+}
+
+/** What a cart is priced with. */
+export interface QuoteRequest {
+  items: readonly Item[]
+  coupon: string | null
+  expedited: boolean
+  subscribe: boolean
+  customerRef: string
+}
+
+type Operation = 'checkout' | 'edit' | 'refund'
+
+export function openCheckoutApi(client: PlatformClient): CheckoutApi {
+  const storePath = ({ tenant }: Site) => `/v1/tenants/${tenant}`
+  const orderPath = (site: Site, id: string) =>
+    `${storePath(site)}/orders/${encodeURIComponent(id)}`
+  return {
+    previewCheckout: (site, { items, coupon, expedited, subscribe, customerRef }) =>
+      client.call('POST', `${storePath(site)}/checkout/preview`, {
+        body: {
+          items,
+          customer_ref: customerRef,
+          coupon_code: coupon,
+          expedited,
+          subscribe,
+          ...site.policies,
+        },
+      }),
+    placeOrder: (site, body, idempotencyKey) =>
+      client.call('POST', `${storePath(site)}/checkout`, { body, idempotencyKey }),
+    findOrder: (site, id, customerRef) => {
+      const query = `customer_ref=${encodeURIComponent(customerRef)}`
+      return orNullIn(site, client.call('GET', `${orderPath(site, id)}?${query}`))
+    },
+    findOperation: (site, operation, key) =>
+      orNullIn(site, client.call('GET', `${storePath(site)}/idempotency/${operation}/${key}`)),
+    cancelOrder: (site, id, idempotencyKey) =>
+      client.call('POST', `${orderPath(site, id)}/cancel`, {
+        body: { reason: 'customer', actor: 'shopper' },
+        idempotencyKey,
+      }),
+    editOrder: (site, id, body, idempotencyKey) =>
+      client.call('POST', `${orderPath(site, id)}/edit`, { body, idempotencyKey }),
+    refundOrder: (site, id, body, idempotencyKey) =>
+      client.call('POST', `${orderPath(site, id)}/refund`, { body, idempotencyKey }),
+    findGiftCard: async (site, code) => {
+      const path = `${storePath(site)}/gift-cards/balance`
+      const answer = client.call<{ gift_card: GiftCard }>('POST', path, { body: { code } })
+      return (await orNullIn(site, answer))?.gift_card ?? null
+    },
+  }
+}

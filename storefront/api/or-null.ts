@@ -1,0 +1,33 @@
+import type { Site } from '../site/site.ts'
+import { isUnknownStore, PlatformError } from './platform-client.ts'
+
+/**
+ * Awaits an answer; null where the platform says that there is no such thing. Other errors are
+ * thrown.
+ */
+export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+/**
+ * The same for a thing within a store. That the store itself is gone is thrown, because the whole
+ * page is then another. A preview is the exception: a store that was never open has an empty
+ * catalog.
+ */
+export async function orNullIn<T>({ preview }: Site, answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (isMissing(error) && (preview !== null || !isUnknownStore(error))) return null
+    throw error
+  }
+}
+
+/** 400 as well: the platform refuses an id or a slug that nothing can have. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof PlatformError && [400, 404].includes(error.status)

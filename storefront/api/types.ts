@@ -1,0 +1,196 @@
+/** The platform's answers, as far as the storefront reads them. `openapi.json` has all of them. */
+
+export interface Variant {
+  id: string
+  product_id: string
+  sku: string
+  label: string | null
+  price_cents: number
+  currency: string
+}
+
+export interface ProductImage {
+  asset_ref: string
+  alt: string | null
+  url: string | null
+}
+
+export interface Product {
+  id: string
+  slug: string
+  name: string
+  description: string | null
+  image_asset_ref: string | null
+  image_url: string | null
+  images: readonly ProductImage[]
+  is_subscription: boolean
+  subscription_interval: 'day' | 'week' | 'month' | 'year' | null
+  subscription_interval_count: number | null
+  subscription_price_cents: number | null
+  variants: readonly Variant[]
+}
+
+export interface Collection {
+  slug: string
+  title: string
+  description: string | null
+}
+
+export interface CollectionDetail {
+  collection: Collection
+  products: readonly Product[]
+}
+
+export interface SearchResult {
+  query: string
+  results: readonly Product[]
+  filters: {
+    priceMinCents: number | null
+    priceMaxCents: number | null
+    collectionSlug: string | null
+  }
+  facets: {
+    price_buckets: readonly { min_cents: number; max_cents: number | null; count: number }[]
+    collections: readonly { slug: string; title: string; count: number }[]
+  }
+  result_count: number
+  limit: number
+  offset: number
+}
+
+/** A site, as `/v1/resolve` and `/v1/preview-resolve` answer it. */
+export interface Resolved {
+  tenantRef: string
+  manifestVersion: number
+  manifest: Record<string, unknown>
+  hostname?: string | null
+  canonicalHostname?: string | null
+  redirect?: string | null
+  preview?: { version: number; expiresAt: string }
+}
+
+/** What a cart has of one variant. */
+export interface Item {
+  variant_id: string
+  quantity: number
+}
+
+/** What a cart costs now, as the checkout preview answers it. */
+export interface Quote {
+  items: readonly (Item & {
+    unit_price_cents: number
+    list_price_cents: number
+    line_total_cents: number
+    available: boolean
+  })[]
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  currency: string
+  coupon: { code: string | null; applied: boolean; reason: string | null }
+  store_credit_available_cents: number
+  free_shipping_remaining_cents: number | null
+  quote_token: string
+}
+
+export interface Address {
+  label: string
+  line1: string
+  line2: string | null
+  city: string
+  state: string
+  postal_code: string
+  country: string
+}
+
+export interface Order {
+  id: string
+  order_number: number
+  customer_ref: string
+  status: string
+  payment_status: string
+  fulfillment_status: string
+  coupon_code: string | null
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  currency: string
+  ship_to: Address | null
+  placed_at: string | null
+  cancelled_at: string | null
+  created_at: string
+}
+
+/** A line of an order. */
+export interface OrderItem {
+  id: string
+  product_id: string
+  variant_id: string
+  product_name: string
+  label: string | null
+  sku: string
+  quantity: number
+  unit_price_cents: number
+  line_total_cents: number
+  shipped_quantity: number
+}
+
+/** What one tender pays of one order. */
+export interface Charge {
+  charge_id: string
+  tender: 'store_credit' | 'gift_card' | 'card'
+  amount_cents: number
+  captured_cents: number
+  refunded_cents: number
+  currency: string
+  status: string
+  card: { brand: string | null; last4: string | null } | null
+  gift_card_last4: string | null
+}
+
+export interface Refund {
+  refund_id: string
+  kind: 'refund' | 'adjustment'
+  status: 'pending' | 'succeeded' | 'failed'
+  amount_cents: number
+  currency: string
+  created_at: string
+}
+
+export interface OrderDetail {
+  order: Order
+  items: readonly OrderItem[]
+  charges: readonly Charge[]
+  refunds: readonly Refund[]
+}
+
+/** A gift card, with what is left on it. */
+export interface GiftCard {
+  code_last4: string
+  balance_cents: number
+  currency: string
+}
+
+export interface PlacedOrder {
+  order: Order
+}
+
+export interface RefundRequest {
+  charge_id: string
+  amount_cents: number
+  reason: string | null
+}
+
+/** What became of an operation, as its idempotency key shows. */
+export interface OperationRecord {
+  state: 'running' | 'answered'
+  /** For a checkout: the id of the order, once there is one. */
+  resource_id: string | null
+  /** The status of the answer, once there is one. */
+  status: number | null
+  answer: unknown
+}

@@ -1,0 +1,243 @@
+// Updates parts of a page in place, where a browser would load the whole page. Every page works
+// without this script. It has no texts of its own: they come with the page, or with the answer to a
+// form.
+
+const TOAST_MS = 6000
+
+const toast = document.querySelector('#toast')
+let toastTimer = 0
+
+/** Shows a message for a while. Screen readers read it out. */
+function showToast(text, more = []) {
+  if (!toast) return
+  const message = document.createElement('span')
+  message.textContent = text
+  toast.replaceChildren(message, ...more)
+  clearTimeout(toastTimer)
+  toastTimer = setTimeout(() => toast.replaceChildren(), TOAST_MS)
+}
+
+function createLink(href, text) {
+  const link = document.createElement('a')
+  link.href = href
+  link.textContent = text
+  return link
+}
+
+function showCartCount(count, label) {
+  const badge = document.querySelector('.badge')
+  if (!badge) return
+  badge.textContent = String(count)
+  badge.dataset.count = String(count)
+  badge.parentElement.ariaLabel = label
+}
+
+const formBody = (form, submitter) => new URLSearchParams(new FormData(form, submitter))
+
+/** Sends a form. The header tells the server that the script sent it. */
+function post(url, body) {
+  const headers = { 'x-storefront-script': '1' }
+  return fetch(url, { method: 'POST', body, headers }).then((response) => {
+    if (!response.ok) throw new Error(`the store answered ${response.status}`)
+    return response
+  })
+}
+
+const parsePage = async (response) =>
+  new DOMParser().parseFromString(await response.text(), 'text/html')
+
+/** Replaces parts of this page with the same parts of another. */
+function replaceParts(page, ...selectors) {
+  for (const selector of selectors) {
+    const [from, to] = [page.querySelector(selector), document.querySelector(selector)]
+    if (from && to) to.replaceWith(document.importNode(from, true))
+  }
+}
+
+/** Runs a change of the page, and puts the focus back on the field that had it. */
+function keepFocus(change) {
+  const { name, value, selectionStart } = document.activeElement ?? {}
+  const type = document.activeElement?.type
+  change()
+  if (!name) return
+  const selector = `[name="${CSS.escape(name)}"]${type === 'radio' ? `[value="${CSS.escape(value)}"]` : ''}`
+  const field = document.querySelector(`main ${selector}`)
+  field?.focus({ preventScroll: true })
+  if (type === 'search') field?.setSelectionRange(selectionStart, selectionStart)
+}
+
+let lastRequest = 0
+
+/** Null for the answer of a request that a later one has overtaken. */
+async function latest(send) {
+  lastRequest += 1
+  const request = lastRequest
+  const response = await send()
+  return request === lastRequest ? response : null
+}
+
+async function addToCart(form) {
+  const button = form.querySelector('button')
+  button.disabled = true
+  try {
+    const answer = await (await post('/cart/add', formBody(form))).json()
+    showCartCount(answer.count, answer.label)
+    showToast(answer.message, [createLink('/cart', answer.link)])
+  } catch {
+    form.submit()
+  } finally {
+    button.disabled = false
+  }
+}
+
+async function updateCart(form, submitter) {
+  try {
+    const response = await latest(() => post(form.action, formBody(form, submitter)))
+    if (response === null) return
+    const page = await parsePage(response)
+    keepFocus(() => replaceParts(page, 'main', '[data-cart]'))
+    enhancePage()
+  } catch {
+    form.submit()
+  }
+}
+
+/** Updates the totals of the checkout page. */
+async function updateCheckout(form) {
+  const button = form.querySelector('[data-pay]')
+  try {
+    const body = formBody(form)
+    for (const name of [...body.keys()]) if (name.startsWith('card_')) body.delete(name)
+    const response = await latest(() => post('/checkout/update', body))
+    if (response === null) return
+    // Another tab has emptied the cart, or has an order whose payment is not confirmed.
+    if (response.redirected) return location.assign(response.url)
+    const page = await parsePage(response)
+    keepFocus(() => replaceParts(page, '#summary', '#tenders', '[name="key"]', '[data-pay]'))
+    // The card fields are not replaced: only this page knows what was typed into them.
+    const [from, to] = [page.querySelector('#card'), document.querySelector('#card')]
+    to.hidden = to.disabled = from.disabled
+    enhancePage()
+  } catch {
+    button.disabled = false
+  }
+}
+
+async function search(form) {
+  const url = `/search?${formBody(form)}`
+  const response = await latest(() => fetch(url))
+  if (!response?.ok) return
+  const page = await parsePage(response)
+  keepFocus(() => replaceParts(page, '#results'))
+  history.replaceState(null, '', url)
+  enhancePage()
+}
+
+/** Delays a function until it was not called for a while. */
+const debounce = (work, ms) => {
+  let timer = 0
+  return (...given) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => work(...given), ms)
+  }
+}
+
+const searchSoon = debounce(search, 250)
+const updateCartSoon = debounce(updateCart, 350)
+
+/** Lets the browser send a payment once: a second click sends nothing. */
+function submitCheckout(event, form) {
+  if (form.dataset.sent) return event.preventDefault()
+  form.dataset.sent = '1'
+  const button = form.querySelector('[data-pay]')
+  button.disabled = true
+  button.textContent = button.dataset.wait
+}
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event
+  if (form.matches('[data-add]')) {
+    event.preventDefault()
+    addToCart(form)
+  } else if (form.matches('[data-live]') && submitter?.name !== 'checkout') {
+    event.preventDefault()
+    updateCart(form, submitter)
+  } else if (form.matches('[data-search], [data-facets]')) {
+    event.preventDefault()
+    search(form)
+  } else if (form.matches('[data-checkout]') && submitter?.matches('[data-reprice]')) {
+    event.preventDefault()
+    updateCheckout(form)
+  } else if (form.matches('[data-checkout]')) {
+    submitCheckout(event, form)
+  }
+})
+
+document.addEventListener('input', ({ target }) => {
+  const form = target.form
+  if (form?.matches('[data-search]')) searchSoon(form)
+  if (target.matches('[data-price]')) {
+    const price = document.querySelector('p[data-price]')
+    if (price) price.textContent = target.dataset.price
+  }
+})
+
+document.addEventListener('change', ({ target }) => {
+  const form = target.form
+  if (form?.matches('[data-live]') && target.name.startsWith('q:')) updateCartSoon(form)
+  if (form?.matches('[data-facets]')) search(form)
+  if (target.matches('input[data-reprice]')) updateCheckout(form)
+})
+
+// A page from the back/forward cache may show a cart that was paid for since.
+addEventListener('pageshow', (event) => {
+  if (event.persisted) location.reload()
+})
+
+function openZoom(image) {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'zoom'
+  dialog.setAttribute('aria-label', image.dataset.enlarge)
+  const large = document.createElement('img')
+  large.src = `${image.dataset.zoom}?w=1920`
+  large.alt = image.alt
+  const close = document.createElement('button')
+  close.textContent = image.dataset.close
+  dialog.append(large, close)
+  // The first click zooms in on the place that was clicked, the second zooms out.
+  large.addEventListener('click', (event) => {
+    const [x, y] = [event.offsetX / large.clientWidth, event.offsetY / large.clientHeight]
+    dialog.toggleAttribute('data-zoomed')
+    dialog.scrollTo(
+      x * large.clientWidth - innerWidth / 2,
+      y * large.clientHeight - innerHeight / 2,
+    )
+  })
+  close.addEventListener('click', () => dialog.close())
+  dialog.addEventListener('close', () => dialog.remove())
+  document.body.append(dialog)
+  dialog.showModal()
+}
+
+/** Makes images open in full, and hides buttons that only a page without the script needs. */
+function enhancePage() {
+  for (const image of document.querySelectorAll('img[data-zoom]')) {
+    if (image.parentElement.matches('.zoomable')) continue
+    const button = document.createElement('button')
+    button.className = 'zoomable'
+    button.type = 'button'
+    button.setAttribute('aria-label', image.dataset.enlarge)
+    image.replaceWith(button)
+    button.append(image)
+    button.addEventListener('click', () => openZoom(image))
+  }
+  for (const button of document.querySelectorAll('[data-update], [data-facets] button')) {
+    button.hidden = true
+  }
+}
+
+const REFRESH_MS = 4000
+
+enhancePage()
+document.querySelector('[data-focus]')?.focus()
+if (document.querySelector('[data-refresh]')) setTimeout(() => location.reload(), REFRESH_MS)

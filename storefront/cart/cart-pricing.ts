@@ -1,0 +1,69 @@
+import { PlatformError } from '../api/platform-client.ts'
+import type { Quote } from '../api/types.ts'
+import type { RequestContext } from '../request-context.ts'
+import { errorMessage } from '../translations/error-messages.ts'
+import { type CartLine, cartLines, isSold } from './cart-lines.ts'
+
+export interface PricedCart {
+  /**
+   * The context with the cart that was priced: variants that are no longer sold are removed from
+   * it.
+   */
+  context: RequestContext
+  lines: readonly CartLine[]
+  /** Null for an empty cart, and for one that the platform cannot price. */
+  quote: Quote | null
+  /** Whether variants were removed because they are no longer sold. */
+  hasRemoved: boolean
+  /** Why the platform cannot price the cart. */
+  refusal: string | null
+}
+
+/** What is chosen at the checkout and changes the price. */
+interface PriceOptions {
+  expedited: boolean
+  subscribe: boolean
+}
+
+const NO_OPTIONS: PriceOptions = { expedited: false, subscribe: false }
+
+/**
+ * Refusals that concern what is in the cart. The cart is still shown, so that the shopper can
+ * change it.
+ */
+const CART_REFUSALS = [400, 409, 422]
+
+/**
+ * Prices the cart with the current catalog. `reload` asks the platform for its list of products
+ * anew: a variant counts as no longer sold only if a fresh list does not have it.
+ */
+export async function priceCart(
+  given: RequestContext,
+  options: PriceOptions = NO_OPTIONS,
+  reload = false,
+): Promise<PricedCart> {
+  const { api, site, shopper, cart } = given
+  const products = await api.listProducts(site, reload)
+  const items = cart.items.filter(({ variant_id }) => isSold(products, variant_id))
+  const hasRemoved = items.length < cart.items.length
+  if (hasRemoved && !reload) return priceCart(given, options, true)
+  const context = hasRemoved ? { ...given, cart: { ...cart, items } } : given
+  const priced = (quote: Quote | null, refusal: string | null = null): PricedCart => ({
+    context,
+    lines: cartLines(context.cart, products, quote),
+    quote,
+    hasRemoved,
+    refusal,
+  })
+  if (items.length === 0) return priced(null)
+  const request = { items, coupon: cart.coupon, ...options, customerRef: shopper?.ref ?? '' }
+  try {
+    return priced(await api.previewCheckout(site, request))
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    if (error.code === 'variant_not_found' && !reload) return priceCart(given, options, true)
+    if (!CART_REFUSALS.includes(error.status)) throw error
+    context.log({ tenant: site.tenant, code: error.code }, 'a cart cannot be priced')
+    return priced(null, errorMessage(site.locale.texts, error))
+  }
+}

@@ -1,0 +1,144 @@
+import type { Collection, Product } from '../api/types.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { type Page, pageEnd, pageHeader, pageStart } from '../layout/layout.ts'
+import { cachedPage, notFoundPage, pageHtml, pageTitle, renderPage } from '../layout/page.ts'
+import { memoize } from '../memo.ts'
+import type { PageContext } from '../request-context.ts'
+import { homeSections } from './home-view.ts'
+import { collectionMain, collectionsMain, productListMain } from './product-list-view.ts'
+import { productMain } from './product-view.ts'
+import { searchMain, searchQuery } from './search-view.ts'
+import { productData, robotsTxt, sitemapXml, storeData } from './seo.ts'
+
+/** The pages that show the catalog. They change nothing. */
+
+/** As long as the answers that the sections are made from. */
+const HOME_FRESH_MS = 2_000
+
+interface RenderedHome {
+  last: { collections: readonly Collection[]; text: string; at: number } | null
+}
+
+export async function homePage(context: PageContext): Promise<HttpResponse> {
+  const { api, site } = context
+  const page = {
+    title: site.seo.title ?? site.brand.name,
+    canonical: '/',
+    structuredData: [storeData(context)],
+  }
+  // Read before the first byte is sent, so that an outage is an error page and not half of a page.
+  const [collections, products] = await Promise.all([
+    api.listCollections(site),
+    api.listProducts(site),
+  ])
+  const start = () => pageStart(context, page) + pageHeader(context, collections)
+  const rendered = memoize<RenderedHome>(products, 'home', () => ({ last: null }), site.hash)
+  const { last } = rendered
+  if (last?.collections === collections && Date.now() - last.at < HOME_FRESH_MS) {
+    const render = () => start() + last.text + pageEnd(context)
+    return { status: 200, body: cachedPage(context, [last, collections], render) }
+  }
+  async function* parts() {
+    yield start()
+    let text = ''
+    for await (const section of homeSections(context)) {
+      text += section
+      yield section
+    }
+    yield pageEnd(context)
+    rendered.last = { collections, text, at: Date.now() }
+  }
+  return { status: 200, body: parts() }
+}
+
+export async function productPage(context: PageContext, slug: string): Promise<HttpResponse> {
+  const { api, site } = context
+  const product = await api.findProduct(site, slug)
+  if (product === null) return notFoundPage(context, site.locale.texts.noProduct)
+  const [products, collections] = await Promise.all([
+    api.listProducts(site),
+    api.listCollections(site),
+  ])
+  const related = memoize(products, `related ${product.id}`, () => relatedTo(product, products))
+  const page = (): Page => ({
+    title: pageTitle(context, product.name),
+    description: product.description ?? site.seo.description,
+    canonical: `/products/${product.slug}`,
+    imageRef: product.image_asset_ref,
+    ogType: 'product',
+    structuredData: [productData(context, product)],
+    main: productMain(context, product, related),
+  })
+  const render = () => pageHtml(context, page(), collections)
+  return { status: 200, body: cachedPage(context, [product, products, collections], render) }
+}
+
+const RELATED_MAX = 4
+
+/** The products that follow in the list; after its end, those from its beginning. */
+function relatedTo({ id }: Product, products: readonly Product[]): readonly Product[] {
+  const at = products.findIndex((each) => each.id === id)
+  return [...products.slice(at + 1), ...products.slice(0, Math.max(at, 0))].slice(0, RELATED_MAX)
+}
+
+export async function productsPage(context: PageContext): Promise<HttpResponse> {
+  const { api, site } = context
+  const products = await api.listProducts(site)
+  const collections = await api.listCollections(site)
+  const title = site.locale.texts.allProducts
+  return renderPage(context, {
+    title: pageTitle(context, title),
+    canonical: '/products',
+    main: productListMain(context, { title, products, collections }),
+  })
+}
+
+export async function collectionsPage(context: PageContext): Promise<HttpResponse> {
+  const collections = await context.api.listCollections(context.site)
+  return renderPage(context, {
+    title: pageTitle(context, context.site.locale.texts.collections),
+    canonical: '/collections',
+    main: collectionsMain(context, collections),
+  })
+}
+
+export async function collectionPage(context: PageContext, slug: string): Promise<HttpResponse> {
+  const { api, site } = context
+  const found = await api.findCollection(site, slug)
+  if (found === null) return notFoundPage(context, site.locale.texts.noCollection)
+  const { collection, products } = found
+  return renderPage(context, {
+    title: pageTitle(context, collection.title),
+    description: collection.description ?? site.seo.description,
+    canonical: `/collections/${collection.slug}`,
+    imageRef: products[0]?.image_asset_ref ?? null,
+    main: collectionMain(context, found),
+  })
+}
+
+export async function searchPage(context: PageContext): Promise<HttpResponse> {
+  const { api, site, url } = context
+  const query = searchQuery(url)
+  // The platform searches live stores only.
+  const result = query === null || site.preview !== null ? null : await api.search(site, query)
+  return renderPage(context, {
+    title: pageTitle(context, site.locale.texts.search),
+    main: searchMain(context, result),
+  })
+}
+
+export async function sitemap(context: PageContext): Promise<HttpResponse> {
+  const { api, site } = context
+  const [products, collections] = await Promise.all([
+    api.listProducts(site),
+    api.listCollections(site),
+  ])
+  const body = sitemapXml(context, products, collections)
+  return { status: 200, body, type: 'application/xml; charset=utf-8' }
+}
+
+export const robots = async (context: PageContext): Promise<HttpResponse> => ({
+  status: 200,
+  body: robotsTxt(context),
+  type: 'text/plain; charset=utf-8',
+})

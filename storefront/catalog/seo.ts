@@ -1,0 +1,72 @@
+import type { Collection, Product } from '../api/types.ts'
+import { html } from '../layout/html.ts'
+import { assetUrl } from '../layout/images.ts'
+import type { PageContext } from '../request-context.ts'
+import { decimalAmount } from '../translations/locale.ts'
+
+/** What search engines read: structured data, the sitemap and robots.txt. */
+
+/** A product as an object of schema.org. */
+export function productData(context: PageContext, product: Product): unknown {
+  const { site, origin } = context
+  const url = `${origin}/products/${product.slug}`
+  const images = product.images.flatMap(({ asset_ref }) => {
+    const source = assetUrl(context, asset_ref)
+    if (source === null) return []
+    return [`${source.startsWith('/') ? origin : ''}${source}?w=1280`]
+  })
+  return {
+    '@context': 'https://schema.org',
+    '@type': 'Product',
+    name: product.name,
+    url,
+    ...(product.description === null ? {} : { description: product.description }),
+    ...(images.length === 0 ? {} : { image: images }),
+    ...(product.variants[0] === undefined ? {} : { sku: product.variants[0].sku }),
+    brand: { '@type': 'Brand', name: site.brand.name },
+    offers: product.variants.map(({ sku, label, price_cents, currency }) => ({
+      '@type': 'Offer',
+      sku,
+      ...(label === null ? {} : { name: label }),
+      price: decimalAmount(price_cents, currency),
+      priceCurrency: currency,
+      url,
+      seller: { '@type': 'Organization', name: site.brand.name },
+    })),
+  }
+}
+
+/** The store as an object of schema.org. */
+export const storeData = ({ site, origin }: PageContext): unknown => ({
+  '@context': 'https://schema.org',
+  '@type': 'OnlineStore',
+  name: site.brand.name,
+  url: `${origin}/`,
+  ...(site.seo.description === null ? {} : { description: site.seo.description }),
+})
+
+/** A sitemap may have no more. */
+const SITEMAP_MAX = 50_000
+
+export function sitemapXml(
+  { origin }: PageContext,
+  products: readonly Product[],
+  collections: readonly Collection[],
+): string {
+  const paths = [
+    '/',
+    '/products',
+    '/collections',
+    ...collections.map(({ slug }) => `/collections/${slug}`),
+    ...products.map(({ slug }) => `/products/${slug}`),
+  ].slice(0, SITEMAP_MAX)
+  const list = paths.map((path) => html`<url><loc>${new URL(path, origin).href}</loc></url>`)
+  return html`<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${list}</urlset>
+`.text
+}
+
+export const robotsTxt = ({ origin, site }: PageContext): string =>
+  site.preview === null
+    ? `User-agent: *\nDisallow: /cart\nDisallow: /checkout\nDisallow: /orders\nDisallow: /search\n\nSitemap: ${origin}/sitemap.xml\n`
+    : 'User-agent: *\nDisallow: /\n'

@@ -1,0 +1,120 @@
+import { cleanText } from '../http/forms.ts'
+import type { Site } from '../site/site.ts'
+
+/** What a shopper enters at the checkout, except the card: a card is never shown again. */
+export interface CheckoutDetails {
+  email: string
+  name: string
+  line1: string
+  line2: string
+  city: string
+  state: string
+  postal_code: string
+  country: string
+  /** The code of a gift card. */
+  gift: string
+  expedited: boolean
+  /** Whether to use store credit. */
+  credit: boolean
+  subscribe: boolean
+  /** The version of the store's statement that was accepted, after the time when it was shown. */
+  attested: string
+}
+
+export const NO_DETAILS: CheckoutDetails = {
+  email: '',
+  name: '',
+  line1: '',
+  line2: '',
+  city: '',
+  state: '',
+  postal_code: '',
+  country: '',
+  gift: '',
+  expedited: false,
+  credit: false,
+  subscribe: false,
+  attested: '',
+}
+
+const TEXT_FIELDS = [
+  'email',
+  'name',
+  'line1',
+  'line2',
+  'city',
+  'state',
+  'postal_code',
+  'country',
+] as const
+
+type TextFields = Pick<CheckoutDetails, (typeof TEXT_FIELDS)[number]>
+
+const FIELD_LENGTH_MAX = 200
+
+export function readDetails(form: URLSearchParams): CheckoutDetails {
+  const text = (name: string) => cleanText(form.get(name), FIELD_LENGTH_MAX)
+  const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name)]))
+  return {
+    ...(fields as TextFields),
+    gift: text('gift'),
+    expedited: form.get('speed') === 'expedited',
+    credit: form.has('credit'),
+    subscribe: form.has('subscribe'),
+    attested: (form.get('attested') ?? '').trim().slice(0, FIELD_LENGTH_MAX),
+  }
+}
+
+/** Not every address has these. */
+const OPTIONAL_FIELDS: readonly string[] = ['line2', 'state', 'postal_code']
+
+/** Errors by field, for fields that are missing. The platform checks everything else. */
+export function findErrors(
+  { locale, offers }: Site,
+  details: CheckoutDetails,
+): Record<string, string> {
+  const { texts } = locale
+  const errors: Record<string, string> = {}
+  for (const name of TEXT_FIELDS) {
+    if (!OPTIONAL_FIELDS.includes(name) && details[name] === '') errors[name] = texts.fieldRequired
+  }
+  if (details.email !== '' && !/^[^@\s]{1,64}@[^@\s]+\.[^@\s]+$/.test(details.email)) {
+    errors.email = texts.checkEmail
+  }
+  const isUnconfirmed = offers.statement !== null && details.attested === ''
+  if (isUnconfirmed) errors.attested = texts.confirmToContinue
+  return errors
+}
+
+export interface CardInput {
+  ccnumber: string
+  ccexp: string
+  cvv?: string
+}
+
+/**
+ * The card of a form; undefined where no number was typed. `10/40`, `10 / 2040` and `1040` are
+ * alike.
+ */
+export function readCard(form: URLSearchParams): CardInput | undefined {
+  const text = (name: string) => cleanText(form.get(`card_${name}`), FIELD_LENGTH_MAX)
+  const number = text('number').replace(/[\s-]/g, '')
+  if (number === '') return undefined
+  const [, month = '', year = ''] = /^(\d{1,2})\s*\/?\s*(?:20)?(\d{2})$/.exec(text('expiry')) ?? []
+  const cvv = text('cvv')
+  return {
+    ccnumber: number,
+    ccexp: `${month.padStart(2, '0')}/${year}`,
+    ...(cvv === '' ? {} : { cvv }),
+  }
+}
+
+/**
+ * The `attestation` of a checkout. Its time is the one when the form was shown, so that a form that
+ * is sent twice is the same request twice. The platform compares the version with the store's own.
+ */
+export function readAttestation(value: string) {
+  const [, shown = '', version = ''] = /^(\S+) (.*)$/.exec(value) ?? []
+  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(shown) && !Number.isNaN(Date.parse(shown))
+  return { statement_version: version, accepted_at: isTime ? shown : new Date().toISOString() }
+}

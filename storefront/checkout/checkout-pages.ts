@@ -1,0 +1,73 @@
+import { checkoutKey, itemsFingerprint, setCoupon } from '../cart/cart.ts'
+import { priceCart } from '../cart/cart-pricing.ts'
+import { type HttpResponse, redirect } from '../http/response.ts'
+import { pageTitle, renderPage } from '../layout/page.ts'
+import type { RequestContext } from '../request-context.ts'
+import { cartCookie, ensureShopper } from '../shopper/shopper-cookies.ts'
+import { NO_DETAILS, readDetails } from './checkout-form.ts'
+import { type CheckoutView, checkoutMain } from './checkout-view.ts'
+import { splitOverTenders } from './tenders.ts'
+
+/** The checkout page. `payment.ts` has the form that pays. */
+
+type Shown = Partial<Pick<CheckoutView, 'details' | 'errors' | 'notice'>>
+
+/** Shows the checkout form, with what was entered before and what is wrong with it. */
+export async function checkoutPage(
+  given: RequestContext,
+  shown: Shown = {},
+): Promise<HttpResponse> {
+  const named = ensureShopper(given)
+  const { details = NO_DETAILS, errors = {} } = shown
+  const subscribe = details.subscribe && given.site.offers.subscriptions
+  const options = { expedited: details.expedited, subscribe }
+  const { context, lines, quote, hasRemoved } = await priceCart(named.context, options)
+  const isOutOfStock = quote?.items.some(({ available }) => !available)
+  // The cart page says what is out of stock. A shopper who has entered an address is told here
+  // instead.
+  const belongsInCart = quote === null || (isOutOfStock && shown.details === undefined)
+  if (belongsInCart || context.site.preview !== null) return redirect('/cart', named.cookies)
+  const { texts } = context.site.locale
+  const main = checkoutMain(context, {
+    lines,
+    quote,
+    tenders: await splitOverTenders(context, quote, details),
+    details,
+    errors,
+    notice: shown.notice ?? (hasRemoved ? texts.itemsRemoved : null),
+    key: writeFormKey({
+      idempotencyKey: checkoutKey(context.cart),
+      quoteToken: quote.quote_token,
+      fingerprint: itemsFingerprint(context.cart),
+    }),
+  })
+  const page = await renderPage(context, { title: pageTitle(context, texts.checkout), main })
+  return { ...page, cookies: [...named.cookies, cartCookie(context, context.cart)] }
+}
+
+/** Shows the checkout form again after a change of shipping, tenders or discount code. */
+export async function updateCheckout(
+  context: RequestContext,
+  form: URLSearchParams,
+): Promise<HttpResponse> {
+  const cart = setCoupon(context.cart, form.get('coupon') ?? '')
+  return checkoutPage({ ...context, cart }, { details: readDetails(form) })
+}
+
+/** What a checkout form remembers of the page that it was shown on, in its hidden field `key`. */
+interface FormKey {
+  idempotencyKey: string
+  /** The price that the shopper saw. */
+  quoteToken: string
+  /** The items that the shopper saw. */
+  fingerprint: string
+}
+
+const writeFormKey = ({ idempotencyKey, quoteToken, fingerprint }: FormKey): string =>
+  [idempotencyKey, quoteToken, fingerprint].join('|')
+
+export function readFormKey(form: URLSearchParams): FormKey {
+  const parts = (form.get('key') ?? '').split('|')
+  const [idempotencyKey = '', quoteToken = '', fingerprint = ''] = parts
+  return { idempotencyKey, quoteToken, fingerprint }
+}

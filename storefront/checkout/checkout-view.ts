@@ -1,0 +1,180 @@
+import type { Quote } from '../api/types.ts'
+import type { CartLine } from '../cart/cart-lines.ts'
+import { cardFields, checkbox, type Field, textField } from '../layout/fields.ts'
+import { type Html, html } from '../layout/html.ts'
+import { image, imageAlt } from '../layout/images.ts'
+import { couponNote, freeShippingNote, totalsList } from '../layout/totals.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Texts } from '../translations/en.ts'
+import type { CheckoutDetails } from './checkout-form.ts'
+import type { TenderSplit } from './tenders.ts'
+
+export interface CheckoutView {
+  lines: readonly CartLine[]
+  quote: Quote
+  tenders: TenderSplit
+  details: CheckoutDetails
+  /** By field. */
+  errors: Record<string, string>
+  /** A message above the form. */
+  notice: string | null
+  /** The value of the hidden field `key`: see `FormKey`. */
+  key: string
+}
+
+const addressFields = (texts: Texts): readonly Field[] => [
+  { name: 'name', label: texts.fullName, autocomplete: 'name' },
+  { name: 'line1', label: texts.address, autocomplete: 'address-line1' },
+  { name: 'line2', label: texts.addressMore, autocomplete: 'address-line2', optional: true },
+  {
+    name: 'postal_code',
+    label: texts.postalCode,
+    autocomplete: 'postal-code',
+    pair: true,
+    optional: true,
+  },
+  { name: 'city', label: texts.city, autocomplete: 'address-level2', pair: true },
+  {
+    name: 'state',
+    label: texts.region,
+    autocomplete: 'address-level1',
+    pair: true,
+    optional: true,
+  },
+  { name: 'country', label: texts.country, autocomplete: 'country-name', pair: true },
+]
+
+export function checkoutMain(context: PageContext, view: CheckoutView): Html {
+  const { details, errors, notice, key } = view
+  const { texts } = context.site.locale
+  const values: Partial<Record<string, unknown>> = { ...details }
+  const text = (field: Field) => textField(field, String(values[field.name]), errors[field.name])
+  const email: Field = { name: 'email', label: texts.email, autocomplete: 'email', type: 'email' }
+  return html`<div class="wrap checkout"><h1>${texts.checkout}</h1>
+${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
+<form class="checkout-row" method="post" action="/checkout" data-checkout>
+<input type="hidden" name="key" value="${key}">
+<div class="checkout-fields">
+<section><h2>${texts.contact}</h2>${text(email)}</section>
+<section><h2>${texts.shipping}</h2><div class="fields">${addressFields(texts).map(text)}</div>${shippingMethod(context, view)}${subscription(context, view)}</section>
+<section><h2>${texts.payment}</h2>${tenderFields(context, view)}
+<fieldset id="card"${view.tenders.due_cents === 0 && html` disabled hidden`}><legend class="hidden">${texts.payment}</legend>${cardFields(texts, errors)}</fieldset></section>
+${statement(context, view)}
+<div class="checkout-end">${payButton(context, view)}
+<p class="note">${texts.cardNote}</p></div>
+</div>
+${summary(context, view)}
+</form></div>`
+}
+
+function payButton({ site }: PageContext, { tenders, quote }: CheckoutView): Html {
+  const { texts, formatMoney } = site.locale
+  const { due_cents: due } = tenders
+  return html`<button class="button button-wide" data-pay data-wait="${texts.processing}">${
+    due === 0 ? texts.placeOrder : texts.pay(formatMoney(due, quote.currency))
+  }</button>`
+}
+
+function shippingMethod({ site }: PageContext, { details, quote }: CheckoutView): Html | null {
+  const { shipping } = site.policies
+  const { texts, formatMoney } = site.locale
+  if (shipping === null || shipping.expedited_rate_cents === shipping.flat_rate_cents) return null
+  const radio = (value: string, label: string, checked: boolean) =>
+    html`<label class="choice"><input type="radio" name="speed" value="${value}"${checked && html` checked`} data-reprice><span class="choice-box"><span>${label}</span></span></label>`
+  const cents = Math.min(shipping.expedited_rate_cents, shipping.max_cents)
+  const express = texts.express(formatMoney(cents, quote.currency))
+  return html`<fieldset class="choices"><legend>${texts.shippingMethod}</legend>${radio('standard', texts.standard, !details.expedited)}${radio('expedited', express, details.expedited)}</fieldset>`
+}
+
+/**
+ * One switch for the whole order, as in the API: it covers each product that can be subscribed to.
+ */
+function subscription({ site }: PageContext, { lines, details }: CheckoutView): Html | null {
+  const { texts, formatList } = site.locale
+  const eligible = lines.filter(({ product }) => product.is_subscription)
+  if (!site.offers.subscriptions || eligible.length === 0) return null
+  const products = eligible.map(({ product }) => {
+    const { name, subscription_interval: unit, subscription_interval_count: count } = product
+    return unit === null ? name : `${name} ${texts.every(count ?? 1, unit)}`
+  })
+  return checkbox({
+    name: 'subscribe',
+    label: texts.subscribe(formatList([...new Set(products)])),
+    note: texts.subscribeNote,
+    checked: details.subscribe,
+    reprice: true,
+  })
+}
+
+function tenderFields({ site }: PageContext, view: CheckoutView): Html {
+  const { details, quote, tenders, errors } = view
+  const { offers, locale } = site
+  const { texts, formatMoney } = locale
+  const available = quote.store_credit_available_cents
+  const giftCard: Field = {
+    name: 'gift',
+    label: texts.giftCardCode,
+    autocomplete: 'off',
+    optional: true,
+  }
+  const giftCardError = errors.gift ?? tenders.giftCardError ?? undefined
+  return html`<div id="tenders" class="tenders">${
+    offers.storeCredit &&
+    available > 0 &&
+    checkbox({
+      name: 'credit',
+      label: texts.useStoreCredit(formatMoney(available, quote.currency)),
+      checked: details.credit,
+      reprice: true,
+    })
+  }${
+    offers.giftCards &&
+    html`<div class="coupon">${textField(giftCard, details.gift, giftCardError)}<button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${texts.apply}</button></div>`
+  }${tenders.due_cents === 0 && html`<p class="success" role="status">${texts.nothingDue}</p>`}</div>`
+}
+
+/** The store's statement, with the time when it is shown: see `readAttestation`. */
+function statement({ site }: PageContext, { details, errors }: CheckoutView): Html | null {
+  const required = site.offers.statement
+  if (required === null) return null
+  return checkbox({
+    name: 'attested',
+    value: details.attested || `${new Date().toISOString()} ${required.version}`,
+    label: required.text,
+    checked: details.attested !== '',
+    required: true,
+    error: errors.attested,
+  })
+}
+
+function summary(context: PageContext, view: CheckoutView): Html {
+  const { lines, quote, tenders } = view
+  const { texts } = context.site.locale
+  return html`<aside class="summary" id="summary" aria-label="${texts.yourOrder}"><h2>${texts.yourOrder}</h2><input type="hidden" name="due" value="${tenders.due_cents}"><ul class="lines lines-small">${lines.map((line) => summaryLine(context, line))}</ul>
+<div class="coupon"><label class="field"><span>${texts.discountCode}</span><input name="coupon" value="${context.cart.coupon}" maxlength="64" autocomplete="off" autocapitalize="characters"></label><button class="button button-quiet" formaction="/checkout/update" formnovalidate data-reprice>${texts.apply}</button></div>
+${couponNote(texts, quote)}${totalsList(context, quote, quote.coupon.code)}${tenderTotals(context, view)}${freeShippingNote(context, quote)}
+<noscript><button class="button button-quiet" formaction="/checkout/update" formnovalidate>${texts.updateTotal}</button></noscript></aside>`
+}
+
+function summaryLine(context: PageContext, { product, variant, quantity, quoted }: CartLine): Html {
+  const { formatMoney } = context.site.locale
+  const shown = image(context, {
+    ref: product.image_asset_ref,
+    alt: imageAlt(product),
+    sizes: '4rem',
+  })
+  const total = quoted?.line_total_cents ?? quantity * variant.price_cents
+  return html`<li class="line"><span class="line-image">${shown}</span><div class="line-text"><span class="line-name">${product.name}</span><span class="line-label">${variant.label && `${variant.label} · `}${quantity} ×</span></div><span class="line-total">${formatMoney(total, variant.currency)}</span></li>`
+}
+
+/** What store credit and a gift card pay, and what is left for a card. */
+function tenderTotals({ site }: PageContext, { tenders, quote }: CheckoutView): Html | null {
+  const { store_credit_cents, giftCard, due_cents } = tenders
+  if (store_credit_cents === 0 && giftCard === null) return null
+  const { texts, formatMoney } = site.locale
+  const money = (cents: number) => formatMoney(cents, quote.currency)
+  return html`<dl class="totals">${store_credit_cents > 0 && html`<div><dt>${texts.storeCredit}</dt><dd>−${money(store_credit_cents)}</dd></div>`}${
+    giftCard !== null &&
+    html`<div><dt>${texts.giftCardEnding(giftCard.last4)}</dt><dd>−${money(giftCard.cents)}</dd></div>`
+  }<div class="totals-final"><dt>${texts.dueByCard}</dt><dd data-due>${money(due_cents)}</dd></div></dl>`
+}

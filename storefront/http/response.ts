@@ -1,0 +1,78 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What a request is answered with. A body that comes in parts is sent as the parts come. */
+export interface HttpResponse {
+  status: number
+  body: string | Buffer | AsyncIterable<string>
+  type?: string
+  headers?: Record<string, string>
+  /** Values of `set-cookie`. */
+  cookies?: readonly string[]
+}
+
+/** 303: the browser fetches the address with GET, so that a reload does not send the form again. */
+export const redirect = (to: string, cookies: readonly string[] = []): HttpResponse => ({
+  status: 303,
+  body: '',
+  headers: { location: to },
+  cookies,
+})
+
+/** Adds cookies to a response, before those it sets itself. */
+export const withCookies = (response: HttpResponse, cookies: readonly string[]): HttpResponse => ({
+  ...response,
+  cookies: [...cookies, ...(response.cookies ?? [])],
+})
+
+/** The headers of every response. Pages load nothing from other origins but images of the store. */
+export function securityHeaders(assetBaseUrl: string | null): Record<string, string> {
+  const media = assetBaseUrl === null ? "'self'" : `'self' ${new URL(assetBaseUrl).origin}`
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      `img-src ${media}`,
+      `media-src ${media}`,
+      "connect-src 'self'",
+      "form-action 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'x-content-type-options': 'nosniff',
+    // Not stricter: a browser that sends no referrer sends no Origin either, and forms need that.
+    'referrer-policy': 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=()',
+  }
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+export async function sendResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: HttpResponse,
+  common: Record<string, string>,
+): Promise<void> {
+  const { status, body, type = HTML, headers = {}, cookies = [] } = answer
+  const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
+  response.writeHead(status, {
+    ...common,
+    'content-type': type,
+    ...headers,
+    ...(cookies.length === 0 ? {} : { 'set-cookie': [...cookies] }),
+    ...(isWhole ? { 'content-length': Buffer.byteLength(body) } : {}),
+  })
+  if (request.method === 'HEAD') response.end()
+  else if (isWhole) response.end(body)
+  else await sendParts(response, body)
+}
+
+async function sendParts(response: ServerResponse, parts: AsyncIterable<string>): Promise<void> {
+  for await (const part of parts) {
+    if (response.destroyed) return
+    response.write(part)
+  }
+  response.end()
+}

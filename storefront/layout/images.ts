@@ -1,0 +1,47 @@
+import type { Product } from '../api/types.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Texts } from '../translations/en.ts'
+import { type Html, html } from './html.ts'
+
+/** The widths that the platform makes of each image. */
+const WIDTHS = [320, 480, 640, 960, 1_280, 1_920] as const
+
+const ASSET_REF = /^asset:([a-z0-9-]{3,63})\/([0-9a-f]{64}\.[a-z]{3,4})$/
+
+interface ImageOptions {
+  /** The asset, as a manifest or a product names it. */
+  ref: string | null
+  alt: string
+  /** The `sizes` attribute: how wide the page shows the image. */
+  sizes: string
+  /** Loads the image before the others. For the first one on a page. */
+  eager?: boolean
+  /**
+   * Lets the script open the full image. It has no texts of its own, so they come with the image.
+   */
+  zoom?: Pick<Texts, 'enlarge' | 'image' | 'close'>
+}
+
+/** The address of an asset. Null for another store's asset, and for none. */
+export function assetUrl({ site, assetBaseUrl }: PageContext, ref: string | null): string | null {
+  const [, owner, file] = ASSET_REF.exec(ref ?? '') ?? []
+  return owner === site.tenant && file !== undefined
+    ? `${assetBaseUrl ?? ''}/stores/${owner}/assets/${file}`
+    : null
+}
+
+/** An image in all its widths; an empty box where there is none. */
+export function image(context: PageContext, { ref, alt, sizes, eager, zoom }: ImageOptions): Html {
+  const url = assetUrl(context, ref)
+  if (url === null) return html`<div class="no-image" aria-hidden="true"></div>`
+  const set = WIDTHS.map((width) => `${url}?w=${width} ${width}w`).join(', ')
+  return html`<img src="${url}?w=640" srcset="${set}" sizes="${sizes}" alt="${alt}" ${
+    eager ? html`fetchpriority="high"` : html`loading="lazy"`
+  } decoding="async"${zoom && zoomAttributes(url, alt, zoom)}>`
+}
+
+const zoomAttributes = (url: string, alt: string, texts: NonNullable<ImageOptions['zoom']>): Html =>
+  html` data-zoom="${url}" data-enlarge="${texts.enlarge(alt || texts.image)}" data-close="${texts.close}"`
+
+/** The alternative text of a product's image: its own, or the product's name. */
+export const imageAlt = ({ images, name }: Product, at = 0): string => images[at]?.alt ?? name

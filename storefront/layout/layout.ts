@@ -1,0 +1,163 @@
+import type { Collection } from '../api/types.ts'
+import { cartCount } from '../cart/cart.ts'
+import { memoize } from '../memo.ts'
+import type { PageContext } from '../request-context.ts'
+import { safeHref } from '../site/links.ts'
+import { asList, asObject, asText } from '../site/manifest.ts'
+import { type Html, html, jsonScript, trusted } from './html.ts'
+import { assetUrl } from './images.ts'
+
+/** A page before it is rendered: what its head says, and its main part. */
+export interface Page {
+  title: string
+  description?: string | null
+  /**
+   * The page's one address, without the host. Left out for pages that search engines should not
+   * keep.
+   */
+  canonical?: string
+  /** The image that is shown where the page is shared. */
+  imageRef?: string | null
+  /** Objects of schema.org. */
+  structuredData?: readonly unknown[]
+  ogType?: 'website' | 'product'
+  main: Html
+  status?: number
+}
+
+const NAV_MAX = 6
+
+/** The page up to its header. It needs nothing of the catalog, so it can be sent at once. */
+export function pageStart(context: PageContext, page: Omit<Page, 'main'>): string {
+  const { site } = context
+  const attributes = Object.entries(site.theme.layout).map(([name, value]) => `${name}="${value}"`)
+  return html`<!doctype html>
+<html lang="${site.locale.language}" ${trusted(attributes.join(' '))}>
+${head(context, page)}
+<body>
+<a class="skip" href="#main">${site.locale.texts.skipToContent}</a>
+${previewRibbon(context)}`.text
+}
+
+/** From the header to the beginning of the main part. */
+export const pageHeader = (context: PageContext, collections: readonly Collection[]): string =>
+  html`${announcements(context)}${header(context, collections)}
+<main id="main" tabindex="-1">`.text
+
+/** From the end of the main part to the end of the page. */
+export const pageEnd = (context: PageContext): string =>
+  html`</main>
+${footer(context)}
+<div id="toast" role="status" aria-live="polite"></div>
+</body>
+</html>
+`.text
+
+function head(context: PageContext, page: Omit<Page, 'main'>): Html {
+  const { site, files, origin } = context
+  const { title, description = site.seo.description, canonical, structuredData = [] } = page
+  const isHidden = canonical === undefined || site.preview !== null
+  const address = `${origin}${canonical ?? ''}`
+  const url = assetUrl(context, page.imageRef ?? site.brand.ogImageRef)
+  const image = url?.startsWith('/') ? origin + url : url
+  return html`<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+${description && html`<meta name="description" content="${description.slice(0, 300)}">`}
+${isHidden ? html`<meta name="robots" content="noindex">` : html`<link rel="canonical" href="${address}">`}
+<meta name="theme-color" content="${site.theme.backgroundColour}">
+<meta name="color-scheme" content="${site.theme.scheme}">
+<meta property="og:site_name" content="${site.brand.name}">
+<meta property="og:title" content="${title}">
+<meta property="og:type" content="${page.ogType ?? 'website'}">
+${description && html`<meta property="og:description" content="${description.slice(0, 300)}">`}
+${!isHidden && html`<meta property="og:url" content="${address}">`}
+${image && html`<meta property="og:image" content="${image}?w=1280">`}
+<link rel="icon" href="${files.icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${files.styleSheet}">
+<script type="module" src="${files.script}"></script>
+${structuredData.map((each) => html`<script type="application/ld+json">${jsonScript(each)}</script>`)}
+</head>`
+}
+
+function previewRibbon({ site }: PageContext): Html | null {
+  if (site.preview === null) return null
+  const { texts, formatTime } = site.locale
+  return html`<aside class="ribbon" aria-label="${texts.preview}"><strong>${texts.preview}</strong> <span>${texts.previewNote(formatTime(site.preview.expiresAt))}</span> <a href="/?preview=">${texts.leavePreview}</a></aside>`
+}
+
+function header(context: PageContext, collections: readonly Collection[]): Html {
+  const { site, cart } = context
+  const count = cartCount(cart)
+  return html`<header class="page-header"><div class="wrap page-header-row">
+${brand(context)}
+${memoize(collections, 'nav', () => navigation(context, collections), site.hash)}
+<div class="page-header-tools">${site.hasSearch && searchBox(context)}
+<a class="tool" href="/cart" data-cart aria-label="${site.locale.texts.cartItems(count)}">${CART_ICON}<span class="badge" data-count="${count}">${count}</span></a></div>
+</div></header>`
+}
+
+function brand(context: PageContext): Html {
+  const { name, logoRef } = context.site.brand
+  const logo = assetUrl(context, logoRef)
+  return html`<a class="brand" href="/">${logo === null ? name : html`<img src="${logo}" alt="${name}">`}</a>`
+}
+
+function navigation({ site }: PageContext, collections: readonly Collection[]): Html {
+  const { texts } = site.locale
+  const links = collections
+    .slice(0, NAV_MAX)
+    .map(({ slug, title }) => html`<li><a href="/collections/${slug}">${title}</a></li>`)
+  return html`<nav class="nav" aria-label="${texts.shop}"><ul><li><a href="/products">${texts.all}</a></li>${links}</ul></nav>`
+}
+
+function searchBox({ url, site }: PageContext): Html {
+  const { texts } = site.locale
+  const query = url.pathname === '/search' ? url.searchParams.get('q') : ''
+  return html`<form class="search-box" action="/search" role="search">
+<label class="hidden" for="search-box">${texts.searchStore}</label>
+<input id="search-box" name="q" type="search" placeholder="${texts.search}" autocomplete="off" maxlength="200" value="${query}"><button aria-label="${texts.search}">${SEARCH_ICON}</button></form>`
+}
+
+/** More of them would hide the store. */
+const ANNOUNCEMENTS_MAX = 3
+
+/** The `announcement` sections of the manifest, which stand above every page. */
+const announcements = ({ site }: PageContext): Html =>
+  memoize(site, 'announcements', () => {
+    const shown = site.sections
+      .filter(({ type }) => type === 'announcement')
+      .slice(0, ANNOUNCEMENTS_MAX)
+    return html`${shown.map(({ props }) => {
+      const text = asText(props.text)
+      const href = safeHref(props.href)
+      if (text === null) return null
+      return html`<div class="announcement">${href === null ? text : html`<a href="${href}">${text}</a>`}</div>`
+    })}`
+  })
+
+/** The last `footer` section of the manifest, which stands below every page. It may be missing. */
+const footer = ({ site }: PageContext): Html =>
+  memoize(site, 'footer', () => {
+    const { sections, brand, locale } = site
+    const { texts } = locale
+    const props = sections.findLast(({ type }) => type === 'footer')?.props ?? {}
+    const links = asList(props.links).map((each) => {
+      const { label, href } = asObject(each)
+      const to = safeHref(href)
+      return to === null ? null : html`<li><a href="${to}">${asText(label) ?? to}</a></li>`
+    })
+    return html`<footer class="page-footer"><div class="wrap page-footer-row">
+<div class="page-footer-brand"><p class="page-footer-name">${brand.name}</p>${brand.tagline && html`<p>${brand.tagline}</p>`}</div>
+<nav aria-label="${texts.footer}"><ul>${links}<li><a href="/products">${texts.allProducts}</a></li><li><a href="/orders">${texts.yourOrders}</a></li></ul></nav>
+${asText(props.text) && html`<p class="page-footer-text">${asText(props.text)}</p>`}
+</div></footer>`
+  })
+
+const SEARCH_ICON = trusted(
+  '<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5" stroke-linecap="round"/></svg>',
+)
+const CART_ICON = trusted(
+  '<svg viewBox="0 0 24 24" width="22" height="22" fill="none" stroke="currentColor" stroke-width="1.6" aria-hidden="true"><path d="M5.5 8h13l1 12.5h-15z" stroke-linejoin="round"/><path d="M8.5 10.500V7a3.500 3.500 0 0 1 7 0v3.500" stroke-linecap="round"/></svg>',
+)

@@ -1,0 +1,50 @@
+import type { Charge, Quote } from '../api/types.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Texts } from '../translations/en.ts'
+import { couponMessage } from '../translations/error-messages.ts'
+import { type Html, html } from './html.ts'
+
+interface Totals {
+  subtotal_cents: number
+  discount_cents: number
+  shipping_cents: number
+  tax_cents: number
+  total_cents: number
+  currency: string
+}
+
+/** The totals below a list of items: the same for a cart, a checkout and an order. */
+export function totalsList({ site }: PageContext, totals: Totals, coupon: string | null): Html {
+  const { texts, formatMoney } = site.locale
+  const money = (cents: number) => formatMoney(cents, totals.currency)
+  const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = totals
+  return html`<dl class="totals"><div><dt>${texts.subtotal}</dt><dd>${money(subtotal_cents)}</dd></div>
+${discount_cents > 0 && html`<div class="totals-discount"><dt>${texts.discount}${coupon && html` <span class="code">${coupon}</span>`}</dt><dd>−${money(discount_cents)}</dd></div>`}
+<div><dt>${texts.shipping}</dt><dd>${shipping_cents === 0 ? texts.free : money(shipping_cents)}</dd></div>
+${tax_cents > 0 && html`<div><dt>${texts.tax}</dt><dd>${money(tax_cents)}</dd></div>`}
+<div class="totals-final"><dt>${texts.total}</dt><dd data-total>${money(total_cents)}</dd></div></dl>`
+}
+
+/** Says whether the discount code in the cart applies. */
+export function couponNote(texts: Texts, { coupon }: Quote): Html | null {
+  if (coupon.code === null) return null
+  return coupon.applied
+    ? html`<p class="success" role="status">${texts.codeApplied(coupon.code)}</p>`
+    : html`<p class="error" role="alert">${couponMessage(texts, coupon.reason)}</p>`
+}
+
+/** Says how much is missing until shipping is free. */
+export function freeShippingNote({ site }: PageContext, quote: Quote): Html | null {
+  const left = quote.free_shipping_remaining_cents
+  if (left === null || left === 0) return null
+  const { texts, formatMoney } = site.locale
+  return html`<p class="note">${texts.untilFreeShipping(formatMoney(left, quote.currency))}</p>`
+}
+
+/** The name of a charge's tender, as its owner knows it: "Visa ending in 1111". */
+export function tenderName(texts: Texts, { tender, card, gift_card_last4 }: Charge): string {
+  const brand = card?.brand ? card.brand.charAt(0).toUpperCase() + card.brand.slice(1) : null
+  const last4 = card?.last4 ?? gift_card_last4
+  const name = brand ?? texts.tenders[tender]
+  return last4 ? texts.endingIn(name, last4) : name
+}

@@ -1,0 +1,68 @@
+import type { Charge, OrderDetail } from '../api/types.ts'
+
+/**
+ * What a shopper may do with an order now. The platform decides, and tells it to merchants only; so
+ * these are its own conditions (`src/modules/orders/status.ts`), applied to what a shopper's order
+ * shows. One thing is not shown: that another change to the order is in progress. The platform then
+ * refuses with `order_busy`.
+ */
+export interface AllowedActions {
+  edit: boolean
+  cancel: boolean
+  /** The charges that have something left to refund. Empty where no refund is possible. */
+  refund: readonly Charge[]
+}
+
+const EDITABLE = ['placed', 'processing', 'on_hold']
+
+const CANCELLABLE = [
+  'pending_payment',
+  'placed',
+  'processing',
+  'on_hold',
+  'partially_refunded',
+  'refunded',
+]
+
+const REFUNDABLE = [
+  'placed',
+  'processing',
+  'partially_shipped',
+  'partially_refunded',
+  'on_hold',
+  'shipped',
+  'delivered',
+]
+
+export function allowedActions(detail: OrderDetail): AllowedActions {
+  const { order, items, charges, refunds } = detail
+  const nothingShipped = items.every(({ shipped_quantity }) => shipped_quantity === 0)
+  const isSettled = !isPaying(detail) && refunds.every(({ status }) => status !== 'pending')
+  const canChange = nothingShipped && isSettled
+  return {
+    // A payment that is authorised and not captured can be captured or voided, and not changed.
+    edit:
+      canChange &&
+      EDITABLE.includes(order.status) &&
+      order.placed_at !== null &&
+      !hasRefund(detail),
+    cancel: canChange && CANCELLABLE.includes(order.status),
+    refund: REFUNDABLE.includes(order.status)
+      ? charges.filter((charge) => refundableCents(charge) > 0)
+      : [],
+  }
+}
+
+/** Whether the outcome of the payment is still open. */
+const isPaying = ({ order }: OrderDetail): boolean =>
+  order.status === 'pending_payment' && ['pending', 'unknown'].includes(order.payment_status)
+
+/**
+ * Whether money was refunded. A dispute hides that from `payment_status`, and the refunds show it.
+ */
+const hasRefund = ({ order, refunds }: OrderDetail): boolean =>
+  ['partially_refunded', 'refunded'].includes(order.payment_status) ||
+  refunds.some(({ kind, status }) => kind === 'refund' && status === 'succeeded')
+
+export const refundableCents = ({ captured_cents, refunded_cents }: Charge): number =>
+  captured_cents - refunded_cents

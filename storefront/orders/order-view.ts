@@ -1,0 +1,121 @@
+import type { Charge, OrderDetail, OrderItem, Refund } from '../api/types.ts'
+import { QUANTITY_MAX } from '../cart/cart.ts'
+import { cardFields } from '../layout/fields.ts'
+import { type Html, html } from '../layout/html.ts'
+import { tenderName, totalsList } from '../layout/totals.ts'
+import type { PageContext } from '../request-context.ts'
+import type { Texts } from '../translations/en.ts'
+import { findText } from '../translations/error-messages.ts'
+import { allowedActions } from './allowed-actions.ts'
+import { type RefundInput, refundForm } from './refund-view.ts'
+
+export interface OrderView {
+  detail: OrderDetail
+  /** Whether the order was placed a moment ago. */
+  isNew: boolean
+  /** Why an action was refused. */
+  notice: string | null
+  /** Which action succeeded. */
+  success: string | null
+  /** What was entered into the edit form, where it is shown again. */
+  edit: {
+    quantities: ReadonlyMap<string, string>
+    /** Whether the edit costs more than was paid. */
+    needsCard: boolean
+    errors: Record<string, string>
+  }
+  refund: RefundInput
+  actionKey: string
+}
+
+export function orderMain(context: PageContext, view: OrderView): Html {
+  const { detail, notice, success } = view
+  const { order, items, refunds } = detail
+  const { texts } = context.site.locale
+  const allowed = allowedActions(detail)
+  // The script loads the page again while the payment is pending.
+  const isPending = order.status === 'pending_payment'
+  return html`<div class="wrap narrow order"${isPending && html` data-refresh`}>
+<header class="order-head"><p class="eyebrow">${texts.order(order.order_number)}</p><h1>${view.isNew && !isPending ? texts.thankYou : statusText(texts, detail)}</h1>
+<p class="lead">${findText(texts.statusNotes, order.status) ?? texts.statusNote}</p></header>
+${notice !== null && html`<p class="error error-box" role="alert" tabindex="-1" data-focus>${notice}</p>`}
+${success !== null && html`<p class="success success-box" role="status">${success}</p>`}
+${facts(context, detail)}
+<section><h2>${texts.orderItems}</h2>${allowed.edit ? editForm(context, view) : lineList(context, items, order.currency)}
+${totalsList(context, order, order.coupon_code)}</section>
+${refunds.length > 0 && refundList(context, refunds)}
+${allowed.cancel && cancelForm(texts, order.id, view.actionKey)}
+${refundForm(context, view)}
+<p class="order-end"><a class="more" href="/products">${texts.backToStore}</a></p></div>`
+}
+
+const statusText = (texts: Texts, { order }: OrderDetail): string =>
+  findText(texts.statuses, order.status) ?? order.status
+
+function facts({ site }: PageContext, detail: OrderDetail): Html {
+  const { order, charges } = detail
+  const { texts, formatTime } = site.locale
+  return html`<dl class="facts"><div><dt>${texts.status}</dt><dd data-status="${order.status}">${statusText(texts, detail)}</dd></div><div><dt>${texts.orderedOn}</dt><dd>${formatTime(order.placed_at ?? order.created_at)}</dd></div>${paidWith(texts, charges)}${shippingAddress(texts, detail)}</dl>`
+}
+
+function paidWith(texts: Texts, charges: readonly Charge[]): Html | null {
+  const paid = charges.filter(({ status }) => status === 'captured' || status === 'authorized')
+  if (paid.length === 0) return null
+  const names = new Set(paid.map((charge) => tenderName(texts, charge)))
+  return html`<div><dt>${texts.paidWith}</dt><dd>${[...names].join(', ')}</dd></div>`
+}
+
+function shippingAddress(texts: Texts, { order }: OrderDetail): Html | null {
+  if (order.ship_to === null) return null
+  const { label, line1, line2, city, state, postal_code, country } = order.ship_to
+  const town = `${postal_code} ${city}`.trim()
+  const lines = [label, line1, line2, town, [state, country].filter(Boolean).join(', ')]
+  return html`<div><dt>${texts.shipsTo}</dt><dd>${lines.filter(Boolean).map((each) => html`<span class="address-line">${each}</span>`)}</dd></div>`
+}
+
+const lineText = ({ product_name, label }: OrderItem): Html =>
+  html`<div class="line-text"><span class="line-name">${product_name}</span>${label && html`<span class="line-label">${label}</span>`}</div>`
+
+const lineList = ({ site }: PageContext, items: readonly OrderItem[], currency: string): Html =>
+  html`<ul class="lines lines-plain">${items.map(
+    (item) =>
+      html`<li class="line">${lineText(item)}<span class="line-label">× ${item.quantity}</span><span class="line-total">${site.locale.formatMoney(item.line_total_cents, currency)}</span></li>`,
+  )}</ul>`
+
+function editForm({ site }: PageContext, { detail, edit, actionKey }: OrderView): Html {
+  const { order, items } = detail
+  const { texts, formatMoney } = site.locale
+  const lines = items.map((item) => {
+    const quantity = edit.quantities.get(item.id) ?? item.quantity
+    return html`<li class="line">${lineText(item)}<label class="quantity"><span class="hidden">${texts.quantityOf(item.product_name)}</span><input type="number" name="q:${item.id}" value="${quantity}" min="0" max="${QUANTITY_MAX}" inputmode="numeric"></label><span class="line-total">${formatMoney(item.line_total_cents, order.currency)}</span></li>`
+  })
+  return html`<form method="post" action="/orders/${order.id}/edit"><input type="hidden" name="action_key" value="${actionKey}">
+<ul class="lines lines-plain">${lines}</ul>
+${edit.needsCard && html`<div class="panel"><p>${texts.cardForDifference}</p>${cardFields(texts, edit.errors)}</div>`}
+<button class="button button-quiet">${texts.saveQuantities}</button></form>`
+}
+
+const cancelForm = (texts: Texts, id: string, actionKey: string): Html =>
+  html`<details class="order-action"><summary>${texts.cancelOrder}</summary><form method="post" action="/orders/${id}/cancel"><input type="hidden" name="action_key" value="${actionKey}"><p>${texts.cancelNote}</p><button class="button button-danger">${texts.confirmCancel}</button></form></details>`
+
+function refundList({ site }: PageContext, refunds: readonly Refund[]): Html {
+  const { texts, formatMoney, formatTime } = site.locale
+  const entries = refunds.map(({ amount_cents, currency, created_at, status }) => {
+    const state = findText(texts.refundStates, status) ?? status
+    return html`<li><span>${formatMoney(amount_cents, currency)} ${state}</span><time datetime="${created_at}">${formatTime(created_at)}</time></li>`
+  })
+  return html`<section><h2>${texts.refunds}</h2><ul class="refunds">${entries}</ul></section>`
+}
+
+/**
+ * The orders that this browser has placed. Their numbers are not in the cookie, so ids name them.
+ */
+export function orderListMain({ site, shopper }: PageContext): Html {
+  const orders = shopper?.orders ?? []
+  const { texts } = site.locale
+  return html`<div class="wrap narrow center"><h1>${texts.yourOrders}</h1>${
+    orders.length === 0
+      ? html`<div class="empty"><p>${texts.noOrders}</p><p><a class="button" href="/products">${texts.startShopping}</a></p></div>`
+      : html`<ul class="order-list">${orders.map(({ id }, at) => html`<li><a href="/orders/${id}">${at === 0 ? texts.latestOrder : texts.earlierOrder(id.slice(0, 8))}</a></li>`)}</ul>`
+  }</div>`
+}

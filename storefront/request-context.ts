@@ -1,0 +1,31 @@
+import type { StoreApi } from './api/store-api.ts'
+import type { Cart } from './cart/cart.ts'
+import type { Cookies } from './http/cookies.ts'
+import type { PageFiles } from './http/static-files.ts'
+import type { Shopper } from './shopper/shopper.ts'
+import type { Site } from './site/site.ts'
+
+/** What a page is rendered from: one request to a store that is open or previewed. */
+export interface PageContext {
+  site: Site
+  api: StoreApi
+  url: URL
+  /** The store's own address, such as `https://shop.example`; else the one of the request. */
+  origin: string
+  cart: Cart
+  shopper: Shopper | null
+  files: PageFiles
+  /** Where images are served from; null where the store's own host serves them. */
+  assetBaseUrl: string | null
+  /** Writes a log line at level info. */
+  log(fields: Record<string, unknown>, message: string): void
+}
+
+/** What a handler works with: it may set cookies and place orders, which a page does not. */
+export interface RequestContext extends PageContext {
+  cookies: Cookies
+  /** The shopper's IP address: the platform limits checkouts by it. */
+  ip: string | null
+  /** Whether our own script sent the form. It needs less of an answer than a browser does. */
+  isFromScript: boolean
+}

@@ -1,0 +1,79 @@
+import { addToCart, cartPage, updateCart } from './cart/cart-pages.ts'
+import * as catalog from './catalog/catalog-pages.ts'
+import { checkoutPage, updateCheckout } from './checkout/checkout-pages.ts'
+import { pay } from './checkout/payment.ts'
+import { unlessPending } from './checkout/pending-payment.ts'
+import { type HttpResponse, redirect } from './http/response.ts'
+import { notFoundPage } from './layout/page.ts'
+import { cancelOrder, editOrder } from './orders/order-actions.ts'
+import { orderListPage, orderPage } from './orders/order-pages.ts'
+import { refundOrder } from './orders/order-refunds.ts'
+import type { RequestContext } from './request-context.ts'
+
+/** Every path of a store, and the handler that answers it. */
+
+type PageHandler = (context: RequestContext) => Promise<HttpResponse>
+type FormHandler = (context: RequestContext, form: URLSearchParams) => Promise<HttpResponse>
+
+const PAGES: Record<string, PageHandler> = {
+  '/': catalog.homePage,
+  '/products': catalog.productsPage,
+  '/collections': catalog.collectionsPage,
+  '/search': catalog.searchPage,
+  '/cart': cartPage,
+  '/checkout': unlessPending((context) => checkoutPage(context)),
+  '/orders': orderListPage,
+  '/sitemap.xml': catalog.sitemap,
+  '/robots.txt': catalog.robots,
+}
+
+/** Pages of one product, one collection or one order. */
+const NAMED_PAGE = /^\/(products|collections|orders)\/([^/]{1,600})$/
+
+const FORMS: Record<string, FormHandler> = {
+  '/cart': updateCart,
+  '/cart/add': addToCart,
+  '/checkout': unlessPending(pay),
+  '/checkout/update': unlessPending(updateCheckout),
+}
+
+const ORDER_ACTION = /^\/orders\/([0-9a-f-]{36})\/(cancel|edit|refund)$/
+
+/** Answers a GET or HEAD request. */
+export async function showPage(context: RequestContext): Promise<HttpResponse> {
+  const { pathname } = context.url
+  const handler = Object.hasOwn(PAGES, pathname) ? PAGES[pathname] : undefined
+  if (handler !== undefined) return handler(context)
+  const [, kind, encoded = ''] = NAMED_PAGE.exec(pathname) ?? []
+  const name = decodeName(encoded)
+  if (name === null || kind === undefined) return notFoundPage(context)
+  if (kind === 'products') return catalog.productPage(context, name)
+  if (kind === 'collections') return catalog.collectionPage(context, name)
+  return orderPage(context, name)
+}
+
+/** Null for a text with a broken escape. */
+function decodeName(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Answers a POST request. A preview accepts no form: a draft can be looked at, and not bought from.
+ */
+export async function submitForm(
+  context: RequestContext,
+  form: URLSearchParams,
+): Promise<HttpResponse> {
+  const { pathname } = context.url
+  if (context.site.preview !== null) return redirect('/')
+  const handler = Object.hasOwn(FORMS, pathname) ? FORMS[pathname] : undefined
+  if (handler !== undefined) return handler(context, form)
+  const [, id, action] = ORDER_ACTION.exec(pathname) ?? []
+  if (id === undefined) return notFoundPage(context)
+  if (action === 'cancel') return cancelOrder(context, id, form)
+  return action === 'edit' ? editOrder(context, id, form) : refundOrder(context, id, form)
+}

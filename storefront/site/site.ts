@@ -1,0 +1,129 @@
+import type { Resolved } from '../api/types.ts'
+import { getLocale, type Locale } from '../translations/locale.ts'
+import { asList, asObject, asText } from './manifest.ts'
+import { readTheme, type Theme } from './theme.ts'
+
+/** A store's site, read from its manifest once for each version. */
+export interface Site {
+  tenant: string
+  /** The platform's ETag of the manifest: values made from the manifest are kept under it. */
+  hash: string
+  brand: { name: string; tagline: string | null; logoRef: string | null; ogImageRef: string | null }
+  seo: { title: string | null; description: string | null }
+  sections: readonly Section[]
+  theme: Theme
+  locale: Locale
+  hasSearch: boolean
+  policies: Policies
+  offers: Offers
+  /** The store's e-mail address, if the manifest names one. */
+  email: string | null
+  /** The store's main host. */
+  canonicalHostname: string | null
+  /** Where a request to another of the store's hosts is sent. */
+  redirect: string | null
+  preview: { expiresAt: string } | null
+}
+
+export interface Section {
+  type: string
+  props: Record<string, unknown>
+}
+
+/** What the store offers beyond payment by card. The platform may still refuse each of them. */
+export interface Offers {
+  giftCards: boolean
+  storeCredit: boolean
+  subscriptions: boolean
+  /** Whether shoppers may refund their orders themselves. */
+  refunds: boolean
+  /** The statement that a shopper must accept at the checkout; null where there is none. */
+  statement: { version: string; text: string } | null
+}
+
+/** How orders are shipped and taxed. Sent to the platform with each preview and checkout. */
+export interface Policies {
+  shipping: ShippingPolicy | null
+  tax: { provider: string; rate_bps: number } | null
+}
+
+interface ShippingPolicy {
+  mode: 'flat'
+  flat_rate_cents: number
+  expedited_rate_cents: number
+  max_cents: number
+  free_shipping_threshold_cents: number | null
+}
+
+/** Reads a manifest. A part that does not have the expected form is treated as missing. */
+export function readSite(resolved: Resolved, hash: string): Site {
+  const { manifest, tenantRef, canonicalHostname = null, redirect = null, preview } = resolved
+  const brand = asObject(manifest.brand)
+  const seo = asObject(manifest.seo)
+  const store = asObject(manifest.store)
+  const behavior = asObject(manifest.behavior)
+  return {
+    tenant: tenantRef,
+    hash,
+    brand: {
+      name: asText(brand.name) ?? tenantRef,
+      tagline: asText(brand.tagline),
+      logoRef: asText(brand.logoRef),
+      ogImageRef: asText(brand.ogImageRef),
+    },
+    seo: { title: asText(seo.title), description: asText(seo.description) },
+    sections: readSections(asObject(manifest.template).sections),
+    theme: readTheme(manifest.theme),
+    locale: getLocale(store.language, store.timeZone),
+    hasSearch: asObject(behavior.search).enabled !== false,
+    policies: { shipping: readShipping(behavior.shipping), tax: readTax(behavior.tax) },
+    offers: readOffers(behavior),
+    email: asText(brand.email),
+    canonicalHostname,
+    redirect,
+    preview: preview === undefined ? null : { expiresAt: preview.expiresAt },
+  }
+}
+
+const readSections = (value: unknown): Section[] =>
+  asList(value).map((each) => {
+    const { type, props } = asObject(each)
+    return { type: String(type), props: asObject(props) }
+  })
+
+function readOffers(behavior: Record<string, unknown>): Offers {
+  const isOn = (name: string, key = 'enabled') => asObject(behavior[name])[key] === true
+  const { statementVersion, statement } = asObject(behavior.funnelGate)
+  const version = String(statementVersion ?? '')
+  return {
+    giftCards: isOn('giftCards'),
+    storeCredit: isOn('storeCredit'),
+    subscriptions: isOn('subscriptions'),
+    refunds: isOn('refunds', 'selfServe'),
+    statement: isOn('funnelGate') ? { version, text: asText(statement) ?? version } : null,
+  }
+}
+
+const isCents = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0
+
+function readShipping(value: unknown): ShippingPolicy | null {
+  const given = asObject(value)
+  const { flat_rate_cents, expedited_rate_cents, max_cents } = given
+  if (!isCents(flat_rate_cents) || !isCents(expedited_rate_cents) || !isCents(max_cents))
+    return null
+  const threshold = given.free_shipping_threshold_cents
+  return {
+    mode: 'flat',
+    flat_rate_cents,
+    expedited_rate_cents,
+    max_cents,
+    free_shipping_threshold_cents: isCents(threshold) ? threshold : null,
+  }
+}
+
+function readTax(value: unknown): Policies['tax'] {
+  const { provider, rate_bps } = asObject(value)
+  if (typeof provider !== 'string' || !isCents(rate_bps)) return null
+  return { provider, rate_bps }
+}

@@ -1,0 +1,84 @@
+const ENTER_CARD = 'Please enter a card to pay with.'
+const TRY_ANOTHER_CARD = 'Nothing was charged. Please try another card.'
+const TOO_MANY_ATTEMPTS = 'There were too many attempts. Please wait a minute, then try again.'
+
+/**
+ * What shoppers are told when a form or a payment is refused: what is wrong, and what to do next.
+ */
+export const enErrors = {
+  fieldRequired: 'Please fill in this field.',
+  checkEmail: 'Please enter a valid email address.',
+  confirmToContinue: 'Please confirm this to continue.',
+  checkMarkedFields: 'Please check the marked fields.',
+  enterCard: ENTER_CARD,
+  checkCard: 'Please check your card details.',
+  checkCardNumber: 'Please check the card number.',
+  checkExpiry: 'Please check the expiry date: month and year, such as 10/40.',
+  checkSecurityCode: 'Please enter the three or four digits of the security code.',
+  couponChanged: 'We have checked your discount code. Please review the total, then pay.',
+  alreadySubmitted:
+    'This cart was already submitted, perhaps in another tab. Please check your orders before you pay again.',
+  previousAttemptRefused:
+    'Your previous attempt did not go through, and nothing was charged. Please try again.',
+  quoteExpired: 'This page was open for a while. Please review the total, then pay.',
+  cartChanged: 'Your cart has changed. Please review your order, then pay.',
+  declines: {
+    card_declined: `Your card was declined. ${TRY_ANOTHER_CARD}`,
+    insufficient_funds: `Your card does not have enough funds. ${TRY_ANOTHER_CARD}`,
+    card_not_supported: `This type of card is not accepted. ${TRY_ANOTHER_CARD}`,
+    expired_card: `Your card has expired. ${TRY_ANOTHER_CARD}`,
+    incorrect_cvv:
+      'The security code does not match the card. Nothing was charged. Please check the code or try another card.',
+    processing_error:
+      'Your bank could not process the payment. Nothing was charged. Please try again or use another card.',
+  },
+  declined: `Your payment was declined. ${TRY_ANOTHER_CARD}`,
+  refusals: {
+    card_required: ENTER_CARD,
+    fraud_rejected: 'We could not accept this order. Please contact the store.',
+    attestation_required: 'Please confirm the statement of the store, then pay.',
+    insufficient_stock: 'There is not enough in stock. Please choose a smaller quantity.',
+    variant_not_found: 'An item in your cart is no longer available. Please remove it.',
+    price_changed: 'A price has changed. Please review the new total, then pay.',
+    velocity_exceeded: TOO_MANY_ATTEMPTS,
+    rate_limited: TOO_MANY_ATTEMPTS,
+    currency_mismatch:
+      'Your items are priced in different currencies. Please order them separately.',
+    gift_card_invalid:
+      'This gift card cannot be used. Nothing was charged. Please remove the code or try another one.',
+    feature_disabled:
+      'The store no longer offers this option. Nothing was charged. Please review your order, then pay.',
+    invalid_transition: 'This is no longer possible for this order.',
+    order_busy: 'Another change to this order is in progress. Please try again in a moment.',
+    idempotency_in_progress: 'Your order is being processed. Please wait a moment.',
+    not_refundable: 'There is nothing left to refund.',
+    amount_exceeds_refundable:
+      'The amount is more than what is left to refund. Please enter a smaller amount.',
+    charge_not_found: 'This payment is not part of the order. Please choose another one.',
+    refund_failed: 'The bank did not accept the refund. Please try again later.',
+    payment_unconfirmed:
+      'Your bank has not confirmed this yet. Please do not send it again; reload this page later to see the result.',
+  },
+  failed: 'Something went wrong on our side. Nothing was charged. Please try again.',
+
+  coupons: {
+    unknown: 'This code is not valid. Please check the spelling.',
+    expired: 'This code has expired.',
+    not_started: 'This code is not valid yet.',
+    exhausted: 'This code has been used too often and is no longer valid.',
+    per_customer: 'You have already used this code.',
+    min_subtotal: 'Your cart does not reach the minimum amount for this code.',
+    not_applicable: 'This code does not apply to the items in your cart.',
+  },
+  couponRefused: 'This code cannot be used.',
+
+  refundedBefore: (amount: string) =>
+    `This form has already refunded ${amount}, and nothing more was refunded now. To get another refund, please send it again.`,
+  editedBefore:
+    'This form was already sent. Please check your order below; to change it further, send the form again.',
+  refusedBefore:
+    'This form was already sent and refused, and nothing was changed. Please send it again.',
+  checkAmount: 'Please check the amount.',
+}
+
+export type ErrorTexts = typeof enErrors

@@ -1,0 +1,83 @@
+import type { ErrorTexts } from './en-errors.ts'
+
+const ENTER_CARD = 'Veuillez saisir une carte pour payer.'
+const TRY_ANOTHER_CARD = 'Rien n’a été débité. Veuillez essayer une autre carte.'
+const TOO_MANY_ATTEMPTS = 'Trop d’essais. Veuillez attendre une minute, puis réessayer.'
+
+export const frErrors: ErrorTexts = {
+  fieldRequired: 'Veuillez remplir ce champ.',
+  checkEmail: 'Veuillez saisir une adresse e-mail valable.',
+  confirmToContinue: 'Veuillez confirmer ce point pour continuer.',
+  checkMarkedFields: 'Veuillez vérifier les champs signalés.',
+  enterCard: ENTER_CARD,
+  checkCard: 'Veuillez vérifier les données de votre carte.',
+  checkCardNumber: 'Veuillez vérifier le numéro de carte.',
+  checkExpiry: 'Veuillez vérifier la date d’expiration : mois et année, par exemple 10/40.',
+  checkSecurityCode: 'Veuillez saisir les trois ou quatre chiffres du cryptogramme.',
+  couponChanged: 'Nous avons vérifié votre code de réduction. Vérifiez le total, puis payez.',
+  alreadySubmitted:
+    'Ce panier a déjà été envoyé, peut-être depuis un autre onglet. Veuillez consulter vos commandes avant de payer à nouveau.',
+  previousAttemptRefused:
+    'Votre essai précédent n’a pas abouti et rien n’a été débité. Veuillez réessayer.',
+  quoteExpired: 'Cette page est restée ouverte un moment. Vérifiez le total, puis payez.',
+  cartChanged: 'Votre panier a changé. Vérifiez votre commande, puis payez.',
+  declines: {
+    card_declined: `Votre carte a été refusée. ${TRY_ANOTHER_CARD}`,
+    insufficient_funds: `La provision de votre carte est insuffisante. ${TRY_ANOTHER_CARD}`,
+    card_not_supported: `Ce type de carte n’est pas accepté. ${TRY_ANOTHER_CARD}`,
+    expired_card: `Votre carte a expiré. ${TRY_ANOTHER_CARD}`,
+    incorrect_cvv:
+      'Le cryptogramme ne correspond pas à la carte. Rien n’a été débité. Veuillez le vérifier ou essayer une autre carte.',
+    processing_error:
+      'Votre banque n’a pas pu traiter le paiement. Rien n’a été débité. Veuillez réessayer ou utiliser une autre carte.',
+  },
+  declined: `Votre paiement a été refusé. ${TRY_ANOTHER_CARD}`,
+  refusals: {
+    card_required: ENTER_CARD,
+    fraud_rejected: 'Nous n’avons pas pu accepter cette commande. Veuillez contacter la boutique.',
+    attestation_required: 'Veuillez confirmer la déclaration de la boutique, puis payez.',
+    insufficient_stock: 'Le stock est insuffisant. Veuillez choisir une quantité plus petite.',
+    variant_not_found: 'Un article de votre panier n’est plus disponible. Veuillez le retirer.',
+    price_changed: 'Un prix a changé. Vérifiez le nouveau total, puis payez.',
+    velocity_exceeded: TOO_MANY_ATTEMPTS,
+    rate_limited: TOO_MANY_ATTEMPTS,
+    currency_mismatch:
+      'Les prix de vos articles sont dans des monnaies différentes. Veuillez les commander séparément.',
+    gift_card_invalid:
+      'Cette carte cadeau ne peut pas être utilisée. Rien n’a été débité. Veuillez retirer le code ou en essayer un autre.',
+    feature_disabled:
+      'La boutique ne propose plus cette option. Rien n’a été débité. Vérifiez votre commande, puis payez.',
+    invalid_transition: 'Ce n’est plus possible pour cette commande.',
+    order_busy: 'Cette commande est en cours de modification. Veuillez réessayer dans un instant.',
+    idempotency_in_progress:
+      'Votre commande est en cours de traitement. Un instant, s’il vous plaît.',
+    not_refundable: 'Il ne reste rien à rembourser.',
+    amount_exceeds_refundable:
+      'Le montant dépasse ce qui peut encore être remboursé. Veuillez saisir un montant plus petit.',
+    charge_not_found:
+      'Ce paiement ne fait pas partie de la commande. Veuillez en choisir un autre.',
+    refund_failed: 'La banque n’a pas accepté le remboursement. Veuillez réessayer plus tard.',
+    payment_unconfirmed:
+      'Votre banque ne l’a pas encore confirmé. N’envoyez pas le formulaire une seconde fois ; rechargez cette page plus tard pour voir le résultat.',
+  },
+  failed: 'Une erreur s’est produite chez nous. Rien n’a été débité. Veuillez réessayer.',
+
+  coupons: {
+    unknown: 'Ce code n’est pas valable. Veuillez vérifier l’orthographe.',
+    expired: 'Ce code a expiré.',
+    not_started: 'Ce code n’est pas encore valable.',
+    exhausted: 'Ce code a été utilisé trop souvent et n’est plus valable.',
+    per_customer: 'Vous avez déjà utilisé ce code.',
+    min_subtotal: 'Votre panier n’atteint pas le montant minimum pour ce code.',
+    not_applicable: 'Ce code ne s’applique pas aux articles de votre panier.',
+  },
+  couponRefused: 'Ce code ne peut pas être utilisé.',
+
+  refundedBefore: (amount) =>
+    `Ce formulaire a déjà remboursé ${amount}, et rien de plus n’a été remboursé. Pour un autre remboursement, veuillez l’envoyer à nouveau.`,
+  editedBefore:
+    'Ce formulaire avait déjà été envoyé. Vérifiez votre commande ci-dessous ; pour la modifier encore, envoyez-le à nouveau.',
+  refusedBefore:
+    'Ce formulaire avait déjà été envoyé et refusé, et rien n’a été modifié. Veuillez l’envoyer à nouveau.',
+  checkAmount: 'Veuillez vérifier le montant.',
+}

@@ -1,0 +1,116 @@
+import { de } from './de.ts'
+import { en, type Texts } from './en.ts'
+import { es } from './es.ts'
+import { fr } from './fr.ts'
+
+/**
+ * The fixed texts of a store's pages, and the form of prices and dates, in the store's language.
+ */
+export interface Locale {
+  /** The store's language. Its texts are English where there is no translation. */
+  language: string
+  texts: Texts
+  formatMoney(cents: number, currency: string): string
+  /** Without the currency, as a shopper types it into a field. */
+  formatAmount(cents: number, currency: string): string
+  /** The date and the time. */
+  formatTime(iso: string): string
+  formatList(entries: readonly string[]): string
+}
+
+const TRANSLATIONS: Readonly<Record<string, Texts>> = { de, en, es, fr }
+
+function textsIn(language: string): Texts {
+  const [primary = ''] = language.split('-')
+  return Object.hasOwn(TRANSLATIONS, primary) ? (TRANSLATIONS[primary] ?? en) : en
+}
+
+/**
+ * The locale of a page that belongs to no store: the first translated language that the browser
+ * accepts.
+ */
+export function getAcceptedLocale(acceptLanguage: string | undefined): Locale {
+  const accepted = (acceptLanguage ?? '').slice(0, 200).split(',')
+  const tags = accepted.map((each) => /^\s*([a-z]{2})\b/i.exec(each)?.[1]?.toLowerCase() ?? '')
+  return getLocale(tags.find((tag) => Object.hasOwn(TRANSLATIONS, tag)) ?? 'en', 'UTC')
+}
+
+/** More than the languages and time zones in use. Hostile manifests beyond that are not kept. */
+const LOCALES_MAX = 1_000
+
+const locales = new Map<string, Locale>()
+
+/** One locale for each language and time zone, because formatters are costly to make. */
+export function getLocale(language: unknown, timeZone: unknown): Locale {
+  const tag = readLanguage(language)
+  const zone = readTimeZone(timeZone)
+  const name = `${tag} ${zone}`
+  const known = locales.get(name)
+  if (known !== undefined) return known
+  const locale = createLocale(tag, zone)
+  if (locales.size < LOCALES_MAX) locales.set(name, locale)
+  return locale
+}
+
+function createLocale(language: string, timeZone: string): Locale {
+  const currencies = new Map<string, Intl.NumberFormat>()
+  const time = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  })
+  const list = new Intl.ListFormat(language)
+  const point = new Intl.NumberFormat(language).format(0.5).includes(',') ? ',' : '.'
+  const currencyFormat = (currency: string) => {
+    const known = currencies.get(currency)
+    if (known !== undefined) return known
+    const format = new Intl.NumberFormat(language, { style: 'currency', currency })
+    currencies.set(currency, format)
+    return format
+  }
+  return {
+    language,
+    texts: textsIn(language),
+    formatAmount: (cents, currency) => decimalAmount(cents, currency).replace('.', point),
+    formatMoney: (cents, currency) =>
+      currencyFormat(currency).format(cents / 10 ** fractionDigits(currency)),
+    formatTime: (iso) => time.format(new Date(iso)),
+    formatList: (entries) => list.format(entries),
+  }
+}
+
+/** An amount with a decimal point, whatever the language: `12.50`. */
+export function decimalAmount(cents: number, currency: string): string {
+  const digits = fractionDigits(currency)
+  return (cents / 10 ** digits).toFixed(digits)
+}
+
+const digitsByCurrency = new Map<string, number>()
+
+/** How many digits an amount has behind the point: two for dollars, none for yen. */
+export function fractionDigits(currency: string): number {
+  const known = digitsByCurrency.get(currency)
+  if (known !== undefined) return known
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  const digits = format.resolvedOptions().maximumFractionDigits ?? 2
+  digitsByCurrency.set(currency, digits)
+  return digits
+}
+
+function readLanguage(value: unknown): string {
+  try {
+    const [tag] = Intl.getCanonicalLocales(typeof value === 'string' ? value : 'en')
+    return tag ?? 'en'
+  } catch {
+    return 'en'
+  }
+}
+
+function readTimeZone(value: unknown): string {
+  const zone = typeof value === 'string' ? value : 'UTC'
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
+  } catch {
+    return 'UTC'
+  }
+}

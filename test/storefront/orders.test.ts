@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { readAmount } from '../../storefront/orders/order-refunds.ts'
+import type { Caller } from '../harness/app.ts'
+import { until } from '../harness/eventually.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+import * as setup from './setup.ts'
+import { card, GOOD_CARD, placeOrder } from './setup.ts'
+
+let shop: TestShop
+let merchant: Caller
+
+before(async (t) => {
+  const context = t as TestContext
+  shop = await openTestShop(context)
+  merchant = await shop.merchant('demo')
+})
+
+const withCart = () => setup.withCart(shop, 'cedar-candle')
+
+/** The field of the first line's quantity. */
+const quantityField = (text: string) => /name="(q:[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
+
+describe('an edit', () => {
+  test('that costs more asks for a card, and charges it for the difference', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const page = await shopper.get(path)
+    const field = quantityField(page.text)
+    const first = { [field]: '3', action_key: page.field('action_key') }
+    const asked = await shopper.follow(`${path}/edit`, first)
+    assert.match(asked.text, /Please enter a card to pay the difference/)
+    assert.match(asked.text, /name="card_number"/)
+    const declined = await shopper.follow(`${path}/edit`, {
+      [field]: '3',
+      ...card('4000000000000002'),
+      action_key: asked.field('action_key'),
+    })
+    assert.match(declined.text, /Your card was declined/)
+    const paid = { [field]: '3', ...GOOD_CARD, action_key: declined.field('action_key') }
+    assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Your order has been changed/)
+    assert.match((await shopper.follow(`${path}/edit`, paid)).text, /Order placed/)
+    // The page before, as the Back button shows it, with another quantity.
+    const back = await shopper.follow(`${path}/edit`, { ...paid, [field]: '2' })
+    assert.match(back.text, /This form was already sent/)
+    assert.doesNotMatch(back.text, /Nothing was charged/)
+  })
+
+  test('whose payment is not confirmed says so, and is not shown as an outage', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const page = await shopper.get(path)
+    const silent = card('4000 0000 0000 5126')
+    const form = {
+      [quantityField(page.text)]: '3',
+      ...silent,
+      action_key: page.field('action_key'),
+    }
+    const { status, text } = await shopper.follow(`${path}/edit`, form)
+    assert.equal(status, 200)
+    assert.match(text, /role="alert"[^>]*>Your bank has not confirmed this yet/)
+  })
+})
+
+describe('a refund', () => {
+  test('refunds the amount once, and never more than was paid', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const page = await shopper.get(path)
+    assert.match(page.text, /Request a refund/)
+    const form = { amount: '2,50', reason: 'A dent', action_key: page.field('action_key') }
+    assert.match((await shopper.follow(`${path}/refund`, form)).text, /Your refund is on its way/)
+    const again = await shopper.follow(`${path}/refund`, form)
+    assert.equal(again.text.match(/\$2\.50 refunded/g)?.length, 1)
+    assert.match(again.text, /Partly refunded/)
+    const action_key = again.field('action_key')
+    const much = { amount: '900', reason: 'All of it', action_key }
+    const refused = await shopper.follow(`${path}/refund`, much)
+    assert.match(refused.text, /more than what is left to refund/)
+    assert.match(refused.text, /value="All of it"/)
+    for (const amount of ['0', '-1', '1e3', '1.005', '']) {
+      const wrong = await shopper.follow(`${path}/refund`, { amount, action_key })
+      assert.match(wrong.text, /Please check the amount/, amount)
+    }
+  })
+
+  test('form that is sent again with another amount says what it did before, and refunds no more', async () => {
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    const form = { amount: '2.50', action_key: (await shopper.get(path)).field('action_key') }
+    const made = await shopper.follow(`${path}/refund`, form)
+    assert.match(made.text, /Your refund is on its way/)
+    const again = await shopper.follow(`${path}/refund`, { ...form, amount: '3' })
+    assert.match(again.text, /This form has already refunded \$2\.50/)
+    assert.match(again.text, /name="amount" inputmode="decimal" value="3"/)
+    assert.doesNotMatch(again.text, /\$3\.00 refunded/)
+    // The page that says so has a form with a new key, which refunds the second amount as well.
+    const more = { amount: '3', action_key: again.field('action_key') }
+    assert.match((await shopper.follow(`${path}/refund`, more)).text, /\$3\.00 refunded/)
+    const much = { amount: '900', action_key: (await shopper.get(path)).field('action_key') }
+    assert.match((await shopper.follow(`${path}/refund`, much)).text, /more than what is left/)
+    const less = await shopper.follow(`${path}/refund`, { ...much, amount: '1' })
+    assert.match(less.text, /already sent and refused, and nothing was changed/)
+    assert.doesNotMatch(less.text, /\$1\.00 refunded/)
+  })
+
+  test('of another shopper’s order finds no order', async () => {
+    const path = await placeOrder(await withCart())
+    const stranger = await withCart()
+    await stranger.get('/checkout')
+    const form = { amount: '1', action_key: 'AAAAAAAAAAAAAAAA' }
+    assert.equal((await stranger.post(`${path}/refund`, form)).status, 404)
+  })
+
+  test('is neither offered nor made where the store does not let shoppers refund orders', async () => {
+    const { body } = await merchant.get('/v1/my/site')
+    const { manifest, version } = body.active
+    const behavior = { ...manifest.behavior, refunds: { selfServe: false } }
+    const shopper = await withCart()
+    const path = await placeOrder(shopper)
+    await merchant.put('/v1/my/store/manifest', { manifest: { ...manifest, behavior } })
+    await until('the form is gone', async () => !(await shopper.get(path)).text.includes('/refund'))
+    const form = { amount: '1', action_key: 'AAAAAAAAAAAAAAAA' }
+    const refused = await shopper.follow(`${path}/refund`, form)
+    assert.match(refused.text, /There is nothing left to refund/)
+    assert.doesNotMatch(refused.text, /Partly refunded/)
+    await merchant.post('/v1/my/site/publish', { version })
+  })
+
+  test('reads an amount to the cent, in the digits of its currency', () => {
+    assert.equal(readAmount('12', 'USD'), 1_200)
+    assert.equal(readAmount('0,07', 'EUR'), 7)
+    assert.equal(readAmount('1234.5', 'USD'), 123_450)
+    assert.equal(readAmount('500', 'JPY'), 500)
+    assert.equal(readAmount('500.5', 'JPY'), null)
+    assert.equal(readAmount('1.2345', 'KWD'), null)
+    assert.equal(readAmount('1.234', 'KWD'), 1_234)
+  })
+})

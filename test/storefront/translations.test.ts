@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { before, describe, type TestContext, test } from 'node:test'
+import { de } from '../../storefront/translations/de.ts'
+import { en } from '../../storefront/translations/en.ts'
+import { es } from '../../storefront/translations/es.ts'
+import { fr } from '../../storefront/translations/fr.ts'
+import { getLocale } from '../../storefront/translations/locale.ts'
+import { openShopper } from '../harness/shopper.ts'
+import { openTestShop, type TestShop } from '../harness/storefront.ts'
+
+let shop: TestShop
+
+before(async (t) => {
+  shop = await openTestShop(t as TestContext, ['ember'])
+})
+
+const at = (tenant: string) => openShopper(shop.url, `${tenant}.localhost`)
+
+/** Every text of a translation, by its key. Functions are called with an argument of each kind. */
+function textsOf(table: object, place = ''): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const [name, value] of Object.entries(table)) {
+    const key = `${place}${name}`
+    if (typeof value === 'string') found.set(key, value)
+    else if (typeof value === 'function') found.set(key, String(value(2, 'week')))
+    else for (const [more, text] of textsOf(value, `${key}.`)) found.set(more, text)
+  }
+  return found
+}
+
+/** Texts that are the same in English. */
+const SAME_AS_ENGLISH: Record<string, readonly string[]> = {
+  de: ['shop', 'standard', 'express', 'email', 'status'],
+  fr: ['collections', 'collection', 'contact', 'pages', 'standard', 'express'],
+  es: [],
+}
+
+describe('each language', () => {
+  for (const [language, table] of Object.entries({ de, fr, es })) {
+    test(`${language} translates every text`, () => {
+      const [english, own] = [textsOf(en), textsOf(table)]
+      assert.deepEqual([...own.keys()], [...english.keys()])
+      for (const [key, text] of own) {
+        assert.notEqual(text.trim(), '', key)
+        const isSame = text === english.get(key)
+        const mayBeSame = SAME_AS_ENGLISH[language]?.includes(key) || !/[a-z]{4}/i.test(text)
+        const isEverywhere = ['total', 'subtotal', 'email'].includes(key)
+        assert.ok(!isSame || mayBeSame || isEverywhere, `${key}: ${text}`)
+      }
+    })
+  }
+
+  test('has its own form of prices and dates, and English texts where there is no translation', () => {
+    const german = getLocale('de-AT', 'Europe/Vienna')
+    assert.equal(german.texts, de)
+    assert.equal(german.formatMoney(123_456, 'EUR').replace(/\s/g, ' '), '€ 1.234,56')
+    assert.equal(german.formatAmount(1_540, 'EUR'), '15,40')
+    assert.equal(getLocale('en', 'UTC').formatAmount(5, 'USD'), '0.05')
+    assert.match(german.formatTime('2026-01-31T23:30:00Z'), /01\.02\.2026/)
+    const italian = getLocale('it', 'Nowhere/Land')
+    assert.deepEqual([italian.texts, italian.language], [en, 'it'])
+    for (const odd of ['', 'not a language', '../../etc', 7, null, 'constructor', '__proto__']) {
+      assert.equal(getLocale(odd, odd).texts, en)
+    }
+  })
+})
+
+describe('a store whose language is German', () => {
+  test('has German texts on every page, and says so in the lang attribute', async () => {
+    const shopper = at('ember')
+    const assertGerman = async (path: string, words: RegExp) => {
+      const { text } = await shopper.get(path)
+      assert.match(text, /<html lang="de-DE"/, path)
+      assert.match(text, words, path)
+      assert.doesNotMatch(
+        text,
+        /\b(?:Your|Search|Add to|All products|from €|Shipping|Home|not found|the)\b/,
+        path,
+      )
+    }
+    await assertGerman('/', /Zum Inhalt springen/)
+    await assertGerman('/products', /Alle Produkte[\s\S]+8 Produkte[\s\S]+ab 8,90/)
+    await assertGerman('/products/midnight-bar', /In den Warenkorb[\s\S]+Versand 6,50/)
+    await assertGerman('/search?q=schokolade', /Treffer für „schokolade“/)
+    await assertGerman('/cart', /Ihr Warenkorb ist leer/)
+    await assertGerman('/orders', /Von diesem Browser aus/)
+    await assertGerman('/nowhere', /Seite nicht gefunden/)
+    const page = await shopper.get('/products/midnight-bar')
+    const variant = /name="variant" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
+    await shopper.post('/cart/add', { variant })
+    await assertGerman('/cart', /Zur Kasse/)
+    await assertGerman('/checkout', /Kartennummer[\s\S]+Zwischensumme/)
+    const added = await shopper.post('/cart/add', { variant }, { 'x-storefront-script': '1' })
+    assert.deepEqual(JSON.parse(added.text), {
+      count: 2,
+      message: 'Mitternacht wurde in den Warenkorb gelegt.',
+      label: 'Warenkorb, 2 Artikel',
+      link: 'Zum Warenkorb',
+    })
+  })
+})
+
+test('a page that belongs to no store is in a language that the browser accepts', async () => {
+  const shown = async (accept: string) =>
+    (await at('nobody').get('/', { 'accept-language': accept })).text
+  assert.match(await shown('fr-CA,fr;q=0.9,en;q=0.8'), /<html lang="fr"[\s\S]+n’est pas disponible/)
+  assert.match(await shown('pl, es;q=0.5'), /<html lang="es"/)
+  for (const odd of ['', 'pl', '*', 'constructor', `${'x,'.repeat(5_000)}de`]) {
+    assert.match(await shown(odd), /<html lang="en"[\s\S]+This store is not available/)
+  }
+})
