@@ -56,7 +56,7 @@ async function takeUp(deps: JobDeps, db: TenantDb, claim: idempotency.WonClaim):
     if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
-    deps.onAlert(about, 'what was left undone could not be ended')
+    deps.onAlert(about, 'an interrupted operation could not be resumed')
   }
 }
 
@@ -83,7 +83,7 @@ async function watchOne(deps: JobDeps, late: Parameters<typeof watchLate>[2]): P
     await payments.deferCheck(db, late)
     if (!(await payments.isAlertDue(db, late.id))) return
     const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
-    deps.onAlert(about, 'a payment that was given up could not be asked about')
+    deps.onAlert(about, 'a payment without a record at its gateway could not be looked up again')
   }
 }
 

@@ -30,7 +30,10 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
   const back = isReturned ? null : await payments.giveBack(gateway, what)
   if (back !== null && back.outcome !== 'approved') {
     if (await payments.isAlertDue(db, attempt_id)) {
-      deps.onAlert({ ...about, reason: back.reason }, 'a late approval could not be given back yet')
+      deps.onAlert(
+        { ...about, reason: back.reason },
+        'the late approval of a failed order could not be reversed yet',
+      )
     }
     return payments.deferCheck(db, late)
   }
@@ -43,7 +46,7 @@ export async function watchLate(deps: CheckoutDeps, database: Database, late: La
       data: { attempt_id, amount_cents },
     })
   })
-  deps.onAlert(about, 'the payment of a failed order was approved late, and was given back')
+  deps.onAlert(about, 'the late approval of a failed order was reversed')
 }
 
 /** The same of a refund. Nothing can undo it: it counts from now on, and somebody is told. */
@@ -64,10 +67,13 @@ async function watchRefund(
   const { id: attempt_id, order_id, amount_cents, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   if (came === 'counted') {
-    return deps.onAlert(about, 'a refund that was given up has gone through, and is counted')
+    return deps.onAlert(about, 'a refund that had counted as failed went through and is recorded')
   }
   if (came === 'nothing') return payments.watchOn(db, late)
   // Before the watch ends: who dies in between tells it twice, and else nobody would.
-  deps.onAlert(about, 'a refund that was given up has gone through beside another: paid twice')
+  deps.onAlert(
+    about,
+    'a refund that had counted as failed went through beside another: the shopper was paid twice',
+  )
   await payments.endWatch(db, late)
 }

@@ -57,7 +57,10 @@ async function requireResolvable(
   if (attempt === null) throw new ApiError('payment_not_found')
   requireOpen(attempt)
   if (clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
-    throw refusal('too_early', `The gateway has ${PATIENCE_HOURS} hours to say how it ended.`)
+    throw refusal(
+      'too_early',
+      `The gateway has ${PATIENCE_HOURS} hours to answer. Try again after that.`,
+    )
   }
   if (said.outcome === 'approved') await requireApproval(db, attempt, said)
   return attempt
@@ -65,7 +68,7 @@ async function requireResolvable(
 
 function requireOpen({ state }: Attempt): void {
   if (state === 'begun' || state === 'unknown') return
-  throw refusal('decided', 'It is known how this payment ended.', { state })
+  throw refusal('decided', 'The outcome of this payment is already known. See `state`.', { state })
 }
 
 /** What acts on another transaction is known by that one. A refund may have one of its own. */
@@ -78,23 +81,26 @@ async function requireApproval(
   { txn_id, amount_cents }: Resolution,
 ): Promise<void> {
   const { kind, reason, parent_txn_id } = attempt
-  if (txn_id === undefined) throw invalid('txn_id', 'must be given with an approval')
+  if (txn_id === undefined) throw invalid('txn_id', 'must be sent with the outcome approved')
   if (amount_cents !== attempt.amount_cents) {
-    throw invalid('amount_cents', 'must be the amount that was asked for, and all of it')
+    throw invalid('amount_cents', 'must be the whole amount of the payment')
   }
   if (OF_ANOTHER.includes(kind)) {
-    if (txn_id !== parent_txn_id) throw invalid('txn_id', 'must be the transaction it was about')
+    if (txn_id !== parent_txn_id)
+      throw invalid('txn_id', 'must be the transaction that the payment acts on (parent_txn_id)')
     return
   }
   if (kind === 'refund') return
   if (reason !== null) {
-    const words = 'It is being taken back: once the shopper has the money, say `declined`.'
+    const words =
+      'This payment is being reversed. Make sure that the shopper has the money, then send `declined`.'
     throw refusal('taken_back', words)
   }
   if (await payments.isTxnTaken(db, attempt, txn_id)) throw taken()
 }
 
-const taken = () => refusal('txn_taken', 'That transaction is another payment of the store.')
+const taken = () =>
+  refusal('txn_taken', 'That transaction belongs to another payment of the store. Check `txn_id`.')
 
 const invalid = (path: string, message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
@@ -157,7 +163,8 @@ async function requireSilent(db: TenantDb, before: Attempt): Promise<void> {
   const now = (await payments.findAttempt(db, before.id)) ?? before
   requireOpen(now)
   if (now.state !== before.state || now.checks > before.checks) return
-  const words = 'The gateway has answered: the order waits for another of its payments.'
+  const words =
+    'The gateway has answered for this payment. The order waits for another one: resolve that.'
   throw refusal('answered', words)
 }
 

@@ -93,7 +93,7 @@ async function shopperRefund(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'refundShopperOrder',
         tags,
-        summary: 'Give back a charge of an order, or a part of it.',
+        summary: 'Refund a charge of an order, or a part of it.',
         params: Params('tenant', 'orderId'),
         body: ShopperRefund,
         response: { 200: ShopperRefunded },
@@ -121,7 +121,7 @@ async function shopperCancel(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'cancelShopperOrder',
         tags,
-        summary: 'Cancel an order of which nothing has been shipped, and give back all of it.',
+        summary: 'Cancel an order of which nothing has shipped, and refund it in full.',
         params: Params('tenant', 'orderId'),
         body: ShopperCancel,
         response: { 200: ShopperCancelled },
@@ -157,7 +157,7 @@ async function shopperEdit(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'editShopperOrder',
         tags,
-        summary: 'Change the quantities of an order. The difference is charged or given back.',
+        summary: 'Edit the quantities of an order. The difference is charged or refunded.',
         params: Params('tenant', 'orderId'),
         body: ShopperEdit,
         response: { 200: ShopperEdited },
@@ -197,7 +197,7 @@ async function merchantRefund(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'refundOrder',
         tags: merchantTags,
-        summary: 'Give back an amount, units or shipping; or all that is left.',
+        summary: 'Refund an amount, units or shipping; without any of them, all that is left.',
         params: Params('id'),
         body: MerchantRefund,
         response: { 201: MerchantRefunded },
@@ -228,7 +228,8 @@ async function merchantRefund(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'previewRefund',
         tags: merchantTags,
-        summary: 'What a refund would come to, and where it would go. Promises nothing.',
+        summary:
+          'Preview a refund: its amount and the tenders it would go to. Nothing is reserved.',
         params: Params('id'),
         body: MerchantRefund,
         response: { 200: RefundPreview },
@@ -247,7 +248,7 @@ async function merchantCancel(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'cancelOrder',
         tags: merchantTags,
-        summary: 'Cancel an order of which nothing has been shipped, and give back all of it.',
+        summary: 'Cancel an order of which nothing has shipped, and refund it in full.',
         params: Params('id'),
         body: MerchantCancel,
         response: { 200: MerchantCancelled },
@@ -272,7 +273,7 @@ async function merchantEdit(app: App, deps: OrderRouteDeps) {
       schema: {
         operationId: 'editOrder',
         tags: merchantTags,
-        summary: 'Change the quantities of an order. The difference is charged or given back.',
+        summary: 'Edit the quantities of an order. The difference is charged or refunded.',
         params: Params('id'),
         body: MerchantEdit,
         response: { 200: MerchantEdited },

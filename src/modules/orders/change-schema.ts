@@ -65,8 +65,10 @@ export const RefundPreview = Type.Object({
   tenders: Type.Array(
     Type.Object({ charge_id: Type.String(), tender: Tender, amount_cents: Cents }),
   ),
-  refundable_cents: Type.Integer({ description: 'What can be given back in all.' }),
-  remaining_cents: Type.Integer({ description: 'What could still be given back after that.' }),
+  refundable_cents: Type.Integer({ description: 'The amount that can be refunded now, in cents.' }),
+  remaining_cents: Type.Integer({
+    description: 'The amount that could still be refunded after this refund, in cents.',
+  }),
 })
 export type RefundPreview = Static<typeof RefundPreview>
 
@@ -119,7 +121,10 @@ export type ShopperEdit = Static<typeof ShopperEdit>
 export const MerchantEdit = Type.Object({
   ...editFields,
   charge_card: Type.Optional(
-    Type.Boolean({ description: 'Charge what is missing to the card that was kept.' }),
+    Type.Boolean({
+      description:
+        'True: charge a higher total to the stored card. Otherwise a higher total is 402 `card_required`.',
+    }),
   ),
 })
 export type MerchantEdit = Static<typeof MerchantEdit>
@@ -136,7 +141,9 @@ const edited = {
   items: Type.Array(ref(OrderItem)),
   charge: Nullable(OrderCharge),
   refund: Nullable(OrderRefund),
-  delta_cents: Type.Integer({ description: 'Charged, or given back where it is below zero.' }),
+  delta_cents: Type.Integer({
+    description: 'The change of the total in cents: charged if positive, refunded if negative.',
+  }),
 }
 
 export const ShopperRefunded = Type.Object({
@@ -153,15 +160,19 @@ const Verb = Type.Enum([...ACTIONS])
 
 /** What a gateway was asked and has not answered. */
 const Silence = Type.Object({
-  attempt_id: Type.String({ ...Id, description: 'The reference the gateway knows it by.' }),
+  attempt_id: Type.String({
+    ...Id,
+    description: 'The id of the attempt, which is our reference at the gateway.',
+  }),
   kind: AttemptKind,
   gateway: GatewayName,
   amount_cents: Cents,
   since: Timestamp,
-  checks: Type.Integer({ description: 'How often it was asked since what became of it.' }),
+  checks: Type.Integer({ description: 'How often the gateway has been asked for the outcome.' }),
   next_check_at: Type.Unsafe<string | null>({
     ...Nullable(Timestamp),
-    description: 'When it is asked again; null where no key waits for it, as when a hold expires.',
+    description:
+      'When the gateway is asked again. Null: no operation with an Idempotency-Key waits for it, as when a hold expires.',
   }),
 })
 
@@ -193,7 +204,7 @@ export const Explanation = Type.Object({
   facts: Facts,
   rule: Type.Object({ number: Type.Integer(), status: OrderStatus, meaning: Type.String() }),
   busy: Type.Boolean({
-    description: 'Its payment, a refund, an edit, a cancellation or a release is under way.',
+    description: 'True: a payment, refund, edit, cancellation or release is in progress.',
   }),
   allowed: Type.Array(Verb),
   refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),
@@ -205,7 +216,8 @@ export const DisputeChange = Type.Object({
   amount_cents: Type.Optional(
     Type.Integer({
       ...Cents,
-      description: 'What was lost: all that is left of the card charges, unless it is said.',
+      description:
+        'With `lost`: the amount that the bank took, in cents. Default: all that is left of the card charges.',
     }),
   ),
 })

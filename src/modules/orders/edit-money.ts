@@ -145,9 +145,9 @@ interface Charged {
   gateway?: GatewayName
 }
 
-const SAY_SO = 'The order would cost more: charge_card: true charges the card that was kept.'
+const SAY_SO = 'The edit raises the total. Send `charge_card: true` to charge the stored card.'
 const NONE_KEPT =
-  'The order would cost more, and no card was kept for it: the shopper has to edit it.'
+  'The edit raises the total, and no card is stored for the order. Let the shopper make the edit.'
 
 /** A shopper sends a card. A merchant may charge the one that was kept, and must say so. */
 function chargedOf(

@@ -11,37 +11,37 @@ import { allowedActions, deriveStatus, type Wait } from './status.ts'
 
 /** Each rule of the status, in words, by its number. */
 const MEANINGS: readonly string[] = [
-  'The order was cancelled, whether it was paid for or not.',
-  'Nothing was paid, and the last attempt to pay has failed for good.',
-  'The payment is authorised and held back until somebody has looked at the order.',
-  'Nothing was paid yet.',
-  'All that was paid has been given back.',
-  'The order is held back, and something of it has not been shipped.',
-  'Some of what was paid has been given back.',
-  'Everything that is still wanted has been delivered.',
-  'Everything that is still wanted has been shipped.',
-  'Some of it has been shipped.',
-  'Somebody is at work on it.',
-  'It is paid for, and nobody has begun to work on it.',
+  'The order is cancelled.',
+  'Nothing is paid, and the last attempt to pay has failed for good.',
+  'The payment is authorised and not captured until the merchant has reviewed the order.',
+  'Nothing is paid yet.',
+  'Everything that was paid has been refunded.',
+  'The order is on hold, and some units have not shipped.',
+  'A part of what was paid has been refunded.',
+  'All units that were not cancelled have been delivered.',
+  'All units that were not cancelled have shipped.',
+  'Some units have shipped.',
+  'The merchant has started to process the order.',
+  'The order is paid, and processing has not started.',
 ]
 
 const REASONS: Readonly<Record<string, string>> = {
-  already_shipped: 'Something has been shipped: what was shipped comes back as a return.',
-  nothing_shipped: 'Nothing has been shipped.',
-  nothing_unshipped: 'Nothing is left to be shipped.',
+  already_shipped: 'Some units have shipped. Use a return for them.',
+  nothing_shipped: 'Nothing has shipped.',
+  nothing_unshipped: 'No units are left to ship.',
   not_captured: 'Nothing was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
-  already_processing: 'Somebody is at work on it already.',
-  nothing_to_deliver: 'Nothing is on its way.',
-  no_open_fulfillment: 'No parcel waits to be shipped.',
-  nothing_to_recall: 'Nothing is on its way.',
-  order_busy: 'An edit, a cancellation or a release is under way.',
-  refund_pending: 'A refund is under way.',
-  already_refunded: 'Money was given back already: give back the rest instead.',
+  already_processing: 'The order is already being processed.',
+  nothing_to_deliver: 'No parcel is on its way.',
+  no_open_fulfillment: 'No parcel is waiting to be shipped.',
+  nothing_to_recall: 'No parcel is on its way.',
+  order_busy: 'An edit, a cancellation or a release is in progress. Try again in a moment.',
+  refund_pending: 'A refund is in progress. Try again in a moment.',
+  already_refunded: 'A part was already refunded. Refund the rest instead.',
 }
 
 const wordsOf = (reason: string): string =>
-  REASONS[reason] ?? `It cannot be done with an order that is ${reason.replace(/^order_/, '')}.`
+  REASONS[reason] ?? `This is not possible for an order that is ${reason.replace(/^order_/, '')}.`
 
 export interface ExplainDeps {
   /** What the order has begun to be charged for again and again. */

@@ -233,7 +233,9 @@ async function wantedParts(
 
 const ambiguous = () =>
   new ApiError('invalid_body', {
-    body: { issues: [{ path: 'amount_cents', message: 'must stand alone: it is of everything' }] },
+    body: {
+      issues: [{ path: 'amount_cents', message: 'must be sent without items and shipping_cents' }],
+    },
   })
 
 /** What units are worth by the shares that were stored with their line. Shipping is named apart. */

@@ -20,7 +20,8 @@ export const CardInput = Type.Unsafe<TypedCard | CardToken>({
     ccexp: Type.String({ description: 'MM/YY', examples: ['10/30'] }),
     cvv: Type.String(),
     payment_token: Type.String({
-      description: "What the gateway's own form gave for a card, in place of all the rest.",
+      description:
+        "The token that the gateway's own form returned for the card. Send it instead of the other members.",
     }),
   },
   if: { properties: { payment_token: true }, required: ['payment_token'] },

@@ -289,7 +289,7 @@ test('a checkout that was left undone', async (t) => {
         return app.alerts.splice(0).map(({ message }) => message)
       }
       const [kept, ...others] = await told()
-      assert.match(kept ?? '', /could not be given back/)
+      assert.match(kept ?? '', /could not be reversed/)
       assert.deepEqual(others, [])
       for (let n = 0; n < 3; n++) assert.deepEqual(await told(), [], 'told once')
       const yesterday = `update payment_attempts set alerted_at = now() - interval '1 day' where id = $1`

@@ -120,7 +120,7 @@ describe('reading orders', () => {
     const { body } = await desk.shop.merchant.get(url)
     assert.equal(body.status, 'placed')
     assert.equal(body.rule.number, 12)
-    assert.match(body.rule.meaning, /paid for/)
+    assert.match(body.rule.meaning, /is paid/)
     assert.ok(body.allowed.includes('cancel'))
     const release = body.refused.find(({ action }: { action: string }) => action === 'release')
     assert.deepEqual(release, {
