@@ -204,12 +204,16 @@ const SUCCESSES: Record<string, string> = {
   304: 'Unchanged; there is no body.',
 }
 
-/** The plugin takes a response's description from its shape, which says something else. */
+/**
+ * The plugin takes the description of an answer from its shape, which describes something else, and
+ * ignores one beside a reference.
+ */
 function describeSuccesses(response: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((response ?? {}) as Record<string, TSchema & Shape>).map(([status, schema]) => {
       const description = schema['x-response-description'] ?? SUCCESSES[status] ?? 'Done.'
-      return [status, { ...schema, 'x-response-description': description }]
+      if (!('$ref' in schema)) return [status, { ...schema, 'x-response-description': description }]
+      return [status, { description, content: { 'application/json': { schema } } }]
     }),
   )
 }

@@ -75,7 +75,7 @@ export const merchantRoutes =
           scope: 'read:own_catalog',
           query: {
             status: ProductStatus,
-            q: Type.String({ description: 'Part of the name, the slug or a SKU.' }),
+            q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
             ...PAGE_QUERY,
           },
         },

@@ -23,7 +23,7 @@ export const GiftCard = Shared(
     code_last4: Type.String(),
     initial_balance_cents: Cents,
     balance_cents: Cents,
-    held_cents: Type.Integer({ minimum: 0, description: 'Set aside for orders under way.' }),
+    held_cents: Type.Integer({ minimum: 0, description: 'The amount that orders hold, in cents.' }),
     currency: Type.String(),
     status: GiftCardStatus,
     expires_at: Nullable(Timestamp),

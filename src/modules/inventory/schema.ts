@@ -136,7 +136,7 @@ export const Movement = Shared(
     variant_id: Id,
     location_id: Type.String(),
     kind: MovementKind,
-    quantity: Type.Integer({ description: 'Signed.' }),
+    quantity: Type.Integer({ description: 'The number of units, negative for a decrease.' }),
     on_hand_after: Type.Integer(),
     allocated_after: Type.Integer(),
     order_id: Nullable(Id),

@@ -151,7 +151,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'changeAsset',
           tags: ['merchant-ops'],
-          summary: 'Set what is said in place of an image.',
+          summary: 'Set the alternative text of an asset.',
           params: Params('sha256'),
           body: AssetPatch,
           response: { 200: OneAsset },
@@ -169,7 +169,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'deleteAsset',
           tags: ['merchant-ops'],
-          summary: 'Delete an asset that nobody uses. Uploading it again brings it back.',
+          summary:
+            'Delete an asset that is not in use. Another upload of the same bytes restores it.',
           params: Params('sha256'),
           response: { 200: OneAsset },
         },

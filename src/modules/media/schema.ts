@@ -46,7 +46,11 @@ export const Asset = Shared(
   'Asset',
   Type.Object({
     asset_ref: Type.String({ description: '`asset:<tenant>/<sha256>.<ext>`' }),
-    url: Nullable(Type.String({ description: 'Null when ASSET_BASE_URL is set to nothing.' })),
+    url: Nullable(
+      Type.String({
+        description: 'The public address. Null if the installation has none for assets.',
+      }),
+    ),
     sha256: Type.String({ description: 'The hash of the stored bytes, which have no metadata.' }),
     content_type: AssetRow.properties.content_type,
     bytes: Type.Integer(),

@@ -17,7 +17,7 @@ export const CardInput = Type.Unsafe<TypedCard | CardToken>({
   type: 'object',
   properties: {
     ccnumber: Type.String(),
-    ccexp: Type.String({ description: 'MM/YY', examples: ['10/30'] }),
+    ccexp: Type.String({ description: 'The expiry of the card, as MM/YY.', examples: ['10/30'] }),
     cvv: Type.String(),
     payment_token: Type.String({
       description:
