@@ -26,9 +26,9 @@ const lines = Object.entries<Row>(SETTINGS).map(
 
 const text = `# Configuration
 
-Every setting is read from the environment at the start, in one place (\`src/config.ts\`), and checked
-before anything else happens. A start with wrong settings names all of them at once, and never shows a
-value. This page is made from that table by \`npm run configuration\`.
+Every setting is an environment variable. \`src/config.ts\` reads and checks all of them when a process
+starts. If some are wrong, the process names all of them at once and ends; it never shows a value. This page
+is generated from that file by \`npm run configuration\`.
 
 | Setting | Default | Must be | Meaning |
 |---|---|---|---|
@@ -36,30 +36,30 @@ ${lines.join('\n')}
 
 ## Secrets
 
-\`OPERATOR_TOKEN\`, \`STOREFRONT_TOKEN\` and \`SECRET_KEY\` are made at the first start and kept in
-\`DATA_DIR/secrets.json\` with mode 0600. With \`NODE_ENV=production\` they must be given instead, so that
-every process of an installation has the same ones. The passwords of our database roles, the keys that
-sign tokens and the keys that encrypt at rest all follow from \`SECRET_KEY\`: losing it means losing what
-it sealed. No two of the three may be the same.
+The first start generates \`OPERATOR_TOKEN\`, \`STOREFRONT_TOKEN\` and \`SECRET_KEY\` and stores them in
+\`DATA_DIR/secrets.json\` with mode 0600. With \`NODE_ENV=production\` they must be set in the environment
+instead, so that every process of an installation has the same ones. The passwords of the database roles, the
+keys that sign tokens and the keys that encrypt data in the database are all derived from \`SECRET_KEY\`:
+without it the encrypted data cannot be read. The three secrets must differ from each other.
 
 ## What production refuses
 
-Missing secrets; a \`PAYMENT_GATEWAY\` that nobody named (\`simulated\` approves every card); an
-\`NMI_URL\` without TLS; any \`WEBHOOK_TEST_TARGETS\`. It also asks owners to prove their e-mail address unless
-\`IDENTITY_EMAIL_VERIFICATION=off\` says otherwise.
+A process does not start if a secret is missing, \`PAYMENT_GATEWAY\` is not set (\`simulated\` approves every
+card), \`NMI_URL\` has no TLS, or \`WEBHOOK_TEST_TARGETS\` is set. Owners must also verify their e-mail
+address, unless \`IDENTITY_EMAIL_VERIFICATION\` is \`off\`.
 
 ## A database of your own
 
-\`DATABASE_URL\` may name any PostgreSQL from 15 on. Its user must be able to create roles once
-(\`CREATEROLE\`) and own the database; it need not be a superuser. Where it may not, the start prints the
-SQL an administrator has to run. The roles are shared by all databases of a server, so two installations
-on one server need the same \`SECRET_KEY\`, or logins of their own (\`DATABASE_APP_URL\` and its siblings,
-each a member of the role it stands for).
+\`DATABASE_URL\` can be any PostgreSQL from version 15 on. Its user must own the database and be able to create
+roles once (\`CREATEROLE\`); it need not be a superuser. If it cannot create roles, the start prints the SQL
+that an administrator has to run. All databases of a server share its roles. So two installations on one server
+need the same \`SECRET_KEY\`, or their own logins: \`DATABASE_APP_URL\`, \`DATABASE_WORKER_URL\` and
+\`DATABASE_OPERATOR_URL\`, each a member of the role that it replaces.
 
 ## Redis
 
-With \`REDIS_URL\` the counters of the rate limiters live there. Give it a memory policy that evicts
-nothing (\`noeviction\`): an evicted counter is a forgotten limit.
+With \`REDIS_URL\` the rate limiters count in Redis. Set its memory policy to \`noeviction\`: an evicted
+counter is a limit that no longer applies.
 `
 
 await writeOrCheck(

@@ -39,9 +39,12 @@ const REASONS = [
   [/EROFS|EACCES|EPERM/, `the folder ${root} or npm's cache cannot be written`],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED/,
-    'the npm registry cannot be reached; a network is needed once',
+    'the npm registry cannot be reached; the first start needs a network',
   ],
-  [/EUSAGE|EINTEGRITY/, 'package-lock.json does not fit package.json or the registry'],
+  [
+    /EUSAGE|EINTEGRITY/,
+    'package-lock.json does not match package.json or the registry; restore it',
+  ],
 ]
 
 class Refusal extends Error {}
@@ -59,7 +62,7 @@ const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'))
 function checkMachine() {
   const major = Number.parseInt(process.versions.node, 10)
   if (major < OLDEST_NODE) {
-    throw new Refusal(`Node ${OLDEST_NODE} or newer is needed, this is ${process.versions.node}.`)
+    throw new Refusal(`Node ${OLDEST_NODE} or newer is required, this is ${process.versions.node}.`)
   }
   if (process.platform === 'win32') {
     throw new Refusal('Windows is not supported; use the Windows Subsystem for Linux.')
@@ -114,7 +117,7 @@ async function install(withDev) {
   try {
     if (isInstalled(withDev)) return
     const began = Date.now()
-    tell('installing what package-lock.json names; this happens once')
+    tell('installing the packages of package-lock.json; this happens once')
     const seconds = () => Math.round((Date.now() - began) / 1_000)
     const timer = setInterval(() => tell(`still installing, ${seconds()} s`), PROGRESS_MS)
     try {
@@ -191,7 +194,9 @@ function explainGap(withDev) {
     if (known && !existsSync(databasePackage)) return `npm left out ${databaseName}; run npm ci.`
     return 'npm left out packages that package-lock.json names; run npm ci.'
   }
-  return hasNode() ? `${databaseName} is not complete; run npm ci.` : 'Node 24 does not run here.'
+  return hasNode()
+    ? `${databaseName} is not complete; run npm ci.`
+    : 'Node 24 does not run on this machine.'
 }
 
 /** Waits until no other run is installing. A lock whose owner is dead is taken over. */

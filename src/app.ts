@@ -61,7 +61,7 @@ import { ownToken, type Runtime } from './runtime.ts'
 const SENT = {
   'commerce.order.placed.v1': {
     operationId: 'orderPlaced',
-    summary: 'An order was placed: its payment is captured.',
+    summary: 'An order was placed: its payment has been captured.',
     envelope: PlacedEvent,
   },
 }

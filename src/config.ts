@@ -25,10 +25,10 @@ function setting<T>(fallback: T, expected: string, meaning: string, read: (text:
 }
 
 const text = (fallback: string, meaning: string) =>
-  setting<string>(fallback, 'a text', meaning, (value) => value)
+  setting<string>(fallback, 'text', meaning, (value) => value)
 
 const optional = (meaning: string) =>
-  setting<string | undefined>(undefined, 'a text', meaning, (value) => value)
+  setting<string | undefined>(undefined, 'text', meaning, (value) => value)
 
 const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 characters') => ({
   ...setting<string | undefined>(undefined, expected, meaning, (value) => {
@@ -40,7 +40,11 @@ const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 cha
 
 /** What is sent in a header must arrive as it is: a line end that was copied along never would. */
 const token = (meaning: string) =>
-  secret(meaning, /^[!-~][ -~]{30,}[!-~]$/, 'at least 32 characters of ASCII, no space around them')
+  secret(
+    meaning,
+    /^[!-~][ -~]{30,}[!-~]$/,
+    'at least 32 ASCII characters, without a space at either end',
+  )
 
 const whole = (fallback: number, min: number, max: number, meaning: string) =>
   setting<number>(fallback, `a whole number from ${min} to ${max}`, meaning, (value) => {
@@ -69,16 +73,11 @@ const databaseUrl = (meaning: string) => ({
 })
 
 const list = (expected: string, meaning: string, check: (item: string) => boolean) =>
-  setting<readonly string[]>(
-    [],
-    `a list, separated by commas, of ${expected}`,
-    meaning,
-    (value) => {
-      const items = value.split(',').map((item) => item.trim())
-      if (!items.every(check)) throw new Expected()
-      return items
-    },
-  )
+  setting<readonly string[]>([], `a comma-separated list of ${expected}`, meaning, (value) => {
+    const items = value.split(',').map((item) => item.trim())
+    if (!items.every(check)) throw new Expected()
+    return items
+  })
 
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600 }
 
@@ -104,97 +103,97 @@ export const SETTINGS = {
   NODE_ENV: oneOf(
     'development',
     ['development', 'test', 'production'],
-    '`production` refuses defaults that are only fit for a laptop',
+    '`production` refuses defaults that are meant for development',
   ),
   HOST: text('127.0.0.1', 'the address to listen on'),
-  PORT: whole(8080, 0, 65_535, 'the port to listen on; 0 takes a free one'),
-  PUBLIC_URL: url(
-    ['http', 'https'],
-    'the platform as the world sees it; default: where it listens',
-  ),
+  PORT: whole(8080, 0, 65_535, 'the port to listen on; 0: any free port'),
+  PUBLIC_URL: url(['http', 'https'], 'the public address; default: the one it listens on'),
   ASSET_BASE_URL: {
     ...url(['http', 'https'], 'the base of `image_url`; default: `PUBLIC_URL`; empty: none'),
     emptyCounts: true as const,
   },
   TRUST_PROXY: list(
     'addresses or CIDR ranges',
-    'the proxies whose `x-forwarded-for` is believed',
+    'the proxies whose `x-forwarded-for` is trusted',
     isAddressRange,
   ),
-  DATA_DIR: text('.data', 'the embedded database, local assets and generated secrets'),
-  DATABASE_URL: databaseUrl('a PostgreSQL server; unset: an embedded one under `DATA_DIR`'),
-  DATABASE_APP_URL: databaseUrl('the login of the API, where `DATABASE_URL` may not make roles'),
-  DATABASE_WORKER_URL: databaseUrl('the login of the worker, likewise'),
-  DATABASE_OPERATOR_URL: databaseUrl('the login of the operator plane, likewise'),
-  DATABASE_DIRECT_URL: databaseUrl('past a connection pooler, for notifications'),
-  LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory for finished public answers, in each process'),
+  DATA_DIR: text('.data', 'has the embedded database, local assets and generated secrets'),
+  DATABASE_URL: databaseUrl('the PostgreSQL server; unset: an embedded one under `DATA_DIR`'),
+  DATABASE_APP_URL: databaseUrl("the API's login, if `DATABASE_URL` cannot create roles"),
+  DATABASE_WORKER_URL: databaseUrl("the worker's login, if `DATABASE_URL` cannot create roles"),
+  DATABASE_OPERATOR_URL: databaseUrl("the operator plane's login, in that case too"),
+  DATABASE_DIRECT_URL: databaseUrl('for notifications, if `DATABASE_URL` is a connection pooler'),
+  LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory of the live cache in each process, in MiB'),
   DNS_SERVERS: list(
-    'addresses, each with a port if need be',
-    "whom to ask about a domain or a webhook's host; empty: the system's",
+    'addresses, each with an optional port',
+    'the DNS servers for domains and webhook hosts; empty: those of the system',
     isAddressPort,
   ),
-  DATABASE_POOL_MAX: whole(10, 2, 500, 'connections of each pool of a process'),
+  DATABASE_POOL_MAX: whole(10, 2, 500, 'the connections of each pool in a process'),
   MIGRATE_ON_START: oneOf('true', ['true', 'false'], 'whether a start migrates the database'),
-  OPERATOR_TOKEN: token('the operator plane; generated into `DATA_DIR` when unset'),
-  STOREFRONT_TOKEN: token('the storefront plane; generated likewise'),
-  STOREFRONT_TOKEN_PREVIOUS: token('also accepted while storefronts move to the new token'),
-  STOREFRONT_API_URL: url(['http', 'https'], 'where the role `storefront` finds the platform'),
+  OPERATOR_TOKEN: token("the operator's credential; unset: generated into `DATA_DIR`"),
+  STOREFRONT_TOKEN: token("the storefronts' credential; unset: generated into `DATA_DIR`"),
+  STOREFRONT_TOKEN_PREVIOUS: token('also accepted, while storefronts change tokens'),
+  STOREFRONT_API_URL: url(['http', 'https'], "the platform's address, for the role `storefront`"),
   STOREFRONT_ZONE: optional(
     'stores are at `<tenant>.<zone>`; default `localhost`, in production none',
   ),
-  SECRET_KEY: secret('the root of every derived key; generated likewise'),
+  SECRET_KEY: secret('the root of all derived keys; unset: generated into `DATA_DIR`'),
   PAYMENT_GATEWAY: oneOf(
     undefined,
     ['simulated', 'nmi'],
-    'which gateway stores use; default `simulated`, to be named in production',
+    'the gateway of stores without their own setting; default `simulated`, required in production',
   ),
   NMI_URL: url(['http', 'https'], "NMI's address; default `https://secure.networkmerchants.com`"),
-  NMI_SECURITY_KEY: { ...optional("NMI's key"), secret: true as const },
-  TAX_PROVIDER_URL: url(['http', 'https'], 'who works out the tax of policies that ask for it'),
+  NMI_SECURITY_KEY: { ...optional("NMI's `security_key`"), secret: true as const },
+  TAX_PROVIDER_URL: url(['http', 'https'], 'the tax service, for policies that name one'),
   TAX_PROVIDER_KEY: { ...optional('its key, sent as a bearer token'), secret: true as const },
-  WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts, for drills'),
+  WEBHOOK_RETRY_LADDER: ladder('1m,5m,30m,2h,12h', 'the waits between attempts; for tests only'),
   WEBHOOK_TEST_TARGETS: list(
     'host:port',
-    'exempt from the public-HTTPS rule; refused in production',
+    'endpoints that need not be public HTTPS; refused in production',
     isHostPort,
   ),
   OWN_ADDRESSES: list(
     'addresses',
-    'public addresses of this installation, which no webhook may reach',
+    'public addresses of this installation, which webhooks must not reach',
     (item) => isIP(item) !== 0,
   ),
   RATE_LIMIT_MY_PER_MINUTE: whole(120, 1, 1_000_000, 'attempts per caller on `/v1/my/*`'),
-  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failures per caller elsewhere'),
-  CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkouts per tenant and shopper'),
+  RATE_LIMIT_FAILED_PER_MINUTE: whole(30, 1, 1_000_000, 'failed attempts per caller elsewhere'),
+  CHECKOUT_VELOCITY_PER_MINUTE: whole(30, 1, 1_000_000, 'checkout attempts per store and shopper'),
   REDIS_URL: {
-    ...url(['redis', 'rediss'], 'limiter counters in Redis; unset: in PostgreSQL'),
+    ...url(['redis', 'rediss'], 'the Redis of the rate limiters; unset: they count in PostgreSQL'),
     secret: true as const,
   },
-  MEDIA_MB_PER_STORE: whole(20_480, 1, 1_000_000_000, 'images that one store may keep, in MiB'),
-  S3_BUCKET: optional('assets in S3; unset: on local disk'),
-  S3_ENDPOINT: url(['http', 'https'], 'an S3 other than AWS'),
+  MEDIA_MB_PER_STORE: whole(20_480, 1, 1_000_000_000, 'space for the images of one store, in MiB'),
+  S3_BUCKET: optional('the S3 bucket of the assets; unset: local disk'),
+  S3_ENDPOINT: url(['http', 'https'], 'the address of an S3 other than AWS'),
   AWS_REGION: text('us-east-1', "the bucket's region"),
-  AWS_ACCESS_KEY_ID: { ...optional('unset: the usual AWS sources'), secret: true as const },
-  AWS_SECRET_ACCESS_KEY: { ...optional('likewise'), secret: true as const },
-  SMTP_URL: {
-    ...url(['smtp', 'smtps'], 'mail by SMTP; unset: kept in the mail table for the operator'),
+  AWS_ACCESS_KEY_ID: { ...optional('unset: the default sources of AWS'), secret: true as const },
+  AWS_SECRET_ACCESS_KEY: {
+    ...optional('unset: the default sources of AWS'),
     secret: true as const,
   },
-  MAIL_FROM: text('Fairdock <no-reply@localhost>', 'the sender of mail'),
-  IDENTITY_JWKS_URL: url(['http', 'https'], 'an external identity provider to trust'),
-  IDENTITY_ISSUER: optional('its `iss`'),
-  IDENTITY_AUDIENCE: optional('its `aud`'),
+  SMTP_URL: {
+    ...url(['smtp', 'smtps'], 'the SMTP server; unset: mail stays in the table `mails`'),
+    secret: true as const,
+  },
+  MAIL_FROM: text('Fairdock <no-reply@localhost>', 'the sender address of mail'),
+  IDENTITY_JWKS_URL: url(['http', 'https'], 'the keys of a trusted identity provider'),
+  IDENTITY_ISSUER: optional('the `iss` of its tokens'),
+  IDENTITY_AUDIENCE: optional('the `aud` of its tokens'),
   IDENTITY_EMAIL_VERIFICATION: oneOf(
     undefined,
     ['off', 'required'],
-    'whether an owner proves the e-mail address; default: required in production, else off',
+    'whether owners must verify their e-mail address; default: required in production, else off',
   ),
   LOG_LEVEL: oneOf(
     'info',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'how much is logged',
+    'the lowest level that is logged',
   ),
-  METRICS_PORT: whole(0, 0, 65_535, 'Prometheus metrics on a port of their own; 0: none'),
+  METRICS_PORT: whole(0, 0, 65_535, 'the port of the Prometheus metrics; 0: none'),
 } satisfies Record<string, Setting<unknown>>
 
 type Name = keyof typeof SETTINGS
@@ -276,10 +275,10 @@ function crossFaults(read: Read): string[] {
       if (read[name] === undefined) faults.push(`${name} must be set in production`)
     }
     if (read.PAYMENT_GATEWAY === undefined) {
-      faults.push('PAYMENT_GATEWAY must be named in production: simulated approves every card')
+      faults.push('PAYMENT_GATEWAY must be set in production: simulated approves every card')
     }
     if (read.NMI_URL !== undefined && new URL(read.NMI_URL).protocol === 'http:') {
-      faults.push('NMI_URL must be https in production: card numbers travel there')
+      faults.push('NMI_URL must be https in production: it receives card numbers')
     }
     if (read.WEBHOOK_TEST_TARGETS.length > 0) {
       faults.push('WEBHOOK_TEST_TARGETS must be empty in production')
@@ -294,7 +293,7 @@ function crossFaults(read: Read): string[] {
   }
   const isNamed = read.IDENTITY_ISSUER !== undefined && read.IDENTITY_AUDIENCE !== undefined
   if (read.IDENTITY_JWKS_URL !== undefined && !isNamed) {
-    faults.push('IDENTITY_ISSUER and IDENTITY_AUDIENCE must be set beside IDENTITY_JWKS_URL')
+    faults.push('IDENTITY_ISSUER and IDENTITY_AUDIENCE must be set with IDENTITY_JWKS_URL')
   }
   return faults
 }

@@ -110,7 +110,7 @@ export function printWelcome({ url, config, demo }: Welcome): void {
       `  Merchant key    ${demo.merchant_key}`,
       `  Owner           ${demo.owner.email}  ${demo.owner.password}`,
       '',
-      `  Kept in ${shown}; the operator's and the storefront's token stand in secrets.json beside it.`,
+      `  Stored in ${shown}; secrets.json beside it has the operator token and the storefront token.`,
     )
   }
   process.stdout.write(`${lines.join('\n')}\n\n`)

@@ -85,7 +85,9 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
   try {
     await client.connect()
   } catch (error) {
-    return [ill('server', say(error), 'See that PostgreSQL runs and DATABASE_URL is right')]
+    return [
+      ill('server', say(error), 'Check that PostgreSQL runs and that DATABASE_URL is correct'),
+    ]
   }
   try {
     return [
@@ -103,9 +105,13 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
 
 async function explainMissing(dataDir: string): Promise<Finding> {
   if (await hasCluster(dataDir)) {
-    return ill('server', 'its password comes from the secrets', 'Put those in order first')
+    return ill(
+      'server',
+      'its password is derived from the secrets, which are missing',
+      'Restore the secrets first',
+    )
   }
-  const advice = 'See that DATA_DIR or DATABASE_URL is right; the first start makes a database'
+  const advice = 'Check DATA_DIR or DATABASE_URL; the first start creates a database'
   return ill('server', `there is no database in ${dataDir}`, advice)
 }
 
@@ -114,7 +120,11 @@ async function guarded(check: string, examine: () => Promise<Finding>): Promise<
   try {
     return await examine()
   } catch (error) {
-    return ill(check, say(error), 'This could not be examined')
+    return ill(
+      check,
+      say(error),
+      'This check could not run; correct the fault and run the doctor again',
+    )
   }
 }
 
@@ -127,7 +137,7 @@ function say(error: unknown): string {
 async function examineVersion(client: pg.Client): Promise<Finding> {
   const { number, text } = await readVersion(client)
   if (number >= VERSION_MIN) return well('version', `PostgreSQL ${text}`)
-  return ill('version', `PostgreSQL ${text}`, 'Move to PostgreSQL 15 or newer')
+  return ill('version', `PostgreSQL ${text}`, 'Upgrade to PostgreSQL 15 or newer')
 }
 
 async function examineRoles(client: pg.Client): Promise<Finding> {
@@ -135,15 +145,19 @@ async function examineRoles(client: pg.Client): Promise<Finding> {
   const found = new Map(roles.map(({ name, may_log_in }) => [name, may_log_in]))
   const missing = [...LOGIN_ROLES, ...NOLOGIN_ROLES].filter((role) => !found.has(role))
   if (missing.length > 0) {
-    return ill('roles', `missing: ${missing.join(', ')}`, 'Run the migration, which makes them')
+    return ill(
+      'roles',
+      `missing: ${missing.join(', ')}`,
+      'Run the migrate role, which creates them',
+    )
   }
   const faults = [
     ...LOGIN_ROLES.filter((role) => !found.get(role)).map((role) => `${role} may not log in`),
     ...NOLOGIN_ROLES.filter((role) => found.get(role)).map((role) => `${role} may log in`),
     ...(await listUnsafeRoles(client)).map(({ object, detail }) => `${object} ${detail}`),
   ]
-  if (faults.length === 0) return well('roles', `${found.size} roles, none above the rules`)
-  return ill('roles', faults.join(', '), 'Take that right away: alter role, or reassign owned')
+  if (faults.length === 0) return well('roles', `${found.size} roles, none with too many rights`)
+  return ill('roles', faults.join(', '), 'Remove that right with "alter role" or "reassign owned"')
 }
 
 async function examineFences(client: pg.Client): Promise<Finding> {
@@ -152,12 +166,13 @@ async function examineFences(client: pg.Client): Promise<Finding> {
     ...(await listOpenTables(client, exceptions)),
     ...(await listOpenPolicies(client, exceptions)),
   ]
-  if (breaches.length === 0) return well('row level security', 'on for every table of a tenant')
+  if (breaches.length === 0)
+    return well('row level security', 'on for every table with data of a store')
   const detail = breaches.map((breach) => `${breach.object}: ${breach.detail}`).join(', ')
   return ill(
     'row level security',
     detail,
-    'Stop serving, then put it back as schema.sql has it: tenants can see each other',
+    'Stop all processes and restore it as in schema.sql: stores can read the data of other stores',
   )
 }
 
@@ -167,13 +182,13 @@ async function examineMigrations(client: pg.Client): Promise<Finding> {
     const pending = findPending(migrations, await listApplied(client))
     if (pending.length === 0) return well('migrations', `all ${migrations.length} applied`)
     const names = pending.map(({ version, name }) => `${version} ${name}`).join(', ')
-    return ill('migrations', `pending: ${names}`, 'Run the migration')
+    return ill('migrations', `pending: ${names}`, 'Run the migrate role')
   } catch (error) {
     // 42P01: there is no table of migrations.
     if ((error as { code?: string }).code === '42P01') {
-      return ill('migrations', 'none was ever applied', 'Run the migration')
+      return ill('migrations', 'none is applied', 'Run the migrate role')
     }
-    return ill('migrations', say(error), 'Run the release that fits this database')
+    return ill('migrations', say(error), 'Run the release that matches this database')
   }
 }
 
@@ -182,9 +197,9 @@ async function examineClock(client: pg.Client, readTime: () => number): Promise<
   const asked = readTime()
   const told = await readClock(client)
   const apart = Math.round(Math.abs(told - (asked + readTime()) / 2))
-  const detail = `database and process are ${apart} ms apart`
+  const detail = `the clocks of database and process differ by ${apart} ms`
   if (apart <= CLOCK_MAX_MS) return well('clock', detail)
-  return ill('clock', detail, 'Keep both machines on network time')
+  return ill('clock', detail, 'Synchronise the clocks of both machines by NTP')
 }
 
 async function examineDisk({ dataDir, diskMinBytes = GIB }: DoctorOptions): Promise<Finding> {
@@ -192,7 +207,7 @@ async function examineDisk({ dataDir, diskMinBytes = GIB }: DoctorOptions): Prom
   const free = bavail * bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free in ${dataDir}`
   if (free >= diskMinBytes) return well('disk', detail)
-  return ill('disk', detail, 'Make room: the database stops when the disk is full')
+  return ill('disk', detail, 'Free some space: the database stops when the disk is full')
 }
 
 const octal = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
@@ -201,7 +216,7 @@ async function examineFolder(dataDir: string): Promise<Finding> {
   const { mode } = await stat(dataDir)
   const detail = `${dataDir} has mode ${octal(mode)}`
   if ((mode & 0o022) === 0) return well('data folder', detail)
-  return ill('data folder', detail, `Others can put files there: chmod go-w ${dataDir}`)
+  return ill('data folder', detail, `Other users can write there: chmod go-w ${dataDir}`)
 }
 
 async function examineSecrets(options: DoctorOptions): Promise<Finding> {
@@ -215,27 +230,36 @@ async function examineSecrets(options: DoctorOptions): Promise<Finding> {
     return well('secrets', 'no file; they come from the environment')
   }
   if (found === null) {
-    const advice = 'Restore it, if there was one: what it sealed cannot be read without it'
-    return ill('secrets', `${path} is not there`, advice)
+    const advice =
+      'Restore it from the backup if there was one: data that is encrypted with it cannot be read without it'
+    return ill('secrets', `${path} does not exist`, advice)
   }
   const detail = `${path} has mode ${octal(found.mode)}`
   if ((found.mode & 0o077) !== 0) {
-    return ill('secrets', detail, `Others can read it: chmod 600 ${path}, then change the secrets`)
+    return ill(
+      'secrets',
+      detail,
+      `Other users can read it: chmod 600 ${path}, then change the secrets`,
+    )
   }
   if (hasSecrets) return well('secrets', detail)
-  return ill('secrets', `${path} does not hold the three secrets`, 'Restore it from the backup')
+  return ill('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
 }
 
 async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer in ${ANSWER_MS} ms`)), ANSWER_MS)
+  const timer = setTimeout(
+    () => late.reject(new Error(`no answer within ${ANSWER_MS} ms`)),
+    ANSWER_MS,
+  )
   try {
     await Promise.race([ping(), late.promise])
     return well('limiter', 'answers')
   } catch (error) {
     // Guarded routes say no more than that it is unavailable; why that is, is the cause.
     const { cause = error } = Object(error) as { cause?: unknown }
-    const advice = 'Without it every guarded route answers 503: see REDIS_URL, else DATABASE_URL'
+    const advice =
+      'Every route with a credential answers 503 without it: check REDIS_URL, or DATABASE_URL if that is unset'
     return ill('limiter', say(cause), advice)
   } finally {
     clearTimeout(timer)

@@ -19,7 +19,7 @@ export const healthRoutes =
         schema: {
           operationId: 'readHealth',
           tags: ['health'],
-          summary: 'Whether the process is up.',
+          summary: 'Check that the process is up.',
           response: { 200: Ok },
         },
       },
@@ -32,7 +32,7 @@ export const healthRoutes =
         schema: {
           operationId: 'readReadiness',
           tags: ['health'],
-          summary: 'Whether the process can serve. A 503 names the part that fails.',
+          summary: 'Check that the process can serve requests. A 503 names the part that fails.',
           response: { 200: Ok },
         },
       },
@@ -57,7 +57,7 @@ async function listFailing(
     database: () => database.ping(),
     migrations: async () => {
       if (!(await isMigrated(database.global, migrations)))
-        throw new Error('migrations are pending')
+        throw new Error('migrations are pending; run the migrate role')
     },
     limiter: () => limits.ping(),
   }

@@ -36,11 +36,11 @@ const API = 'http://127.0.0.1:8080'
 
 const USAGE = `fairdock listen [--key fdk_...] [--forward-to URL] [--api URL] [--after N] [--secret whsec_...]
 
-  --key         a merchant key with manage:own_webhooks; FAIRDOCK_KEY by default, which nobody else sees
-  --forward-to  where each event is sent, signed; without it they are printed
-  --api         where the platform is, ${API} by default
-  --after       begins behind this position; without it, with what happens from now on
-  --secret      signs; without it one is made and printed`
+  --key         a merchant key with manage:own_webhooks; default: FAIRDOCK_KEY, which ps does not show
+  --forward-to  the URL that each event is sent to, signed; without it events are printed
+  --api         the address of the platform; default: ${API}
+  --after       the position to start after; without it only new events
+  --secret      the signing secret; without it one is created and printed`
 
 /** What whoever typed the command can put right: one sentence, and no stack. */
 export class ListenError extends Error {}
@@ -89,7 +89,9 @@ export function readListenOptions(
     ...(isCallable(api) ? [] : [`--api ${MUST_BE_URL}`]),
     ...(forwardTo === undefined || isCallable(forwardTo) ? [] : [`--forward-to ${MUST_BE_URL}`]),
     ...(after === undefined || /^\d{1,15}$/.test(after) ? [] : ['--after must be a number']),
-    ...(secret === undefined || secret.startsWith('whsec_') ? [] : ['--secret must be whsec_...']),
+    ...(secret === undefined || secret.startsWith('whsec_')
+      ? []
+      : ['--secret must begin with whsec_']),
   ]
   if (faults.length > 0) throw new ListenError(`${faults.join('; ')}; see --help`)
   return {
@@ -125,7 +127,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       trouble = ''
       if (after !== undefined && page.sealed_to < after) {
         // As after a restore: what comes next has numbers that were given before.
-        print(`the feed ends at ${page.sealed_to}, before ${after}: going on from there`)
+        print(`the feed ends at ${page.sealed_to}, before ${after}: continuing from there`)
       }
       after = Math.min(after ?? page.sealed_to, page.sealed_to)
       for (const event of page.events) {
@@ -136,7 +138,7 @@ export async function listen(options: ListenOptions): Promise<void> {
       if (page.events.length > 0 && after < page.sealed_to) continue
     } catch (error) {
       if (error instanceof ListenError) throw error
-      const said = `the feed of ${options.api} cannot be read, which is tried again: ${say(error)}`
+      const said = `the feed of ${options.api} cannot be read, trying again: ${say(error)}`
       if (said !== trouble && !signal?.aborted) print(said)
       trouble = said
     }
@@ -147,7 +149,7 @@ export async function listen(options: ListenOptions): Promise<void> {
 /** What is behind a failure: `fetch` says only that it failed. */
 function say(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return say(error.errors[0])
-  if (!(error instanceof Error)) return 'for an unknown reason'
+  if (!(error instanceof Error)) return 'unknown reason'
   return error.cause === undefined ? error.message : say(error.cause)
 }
 
@@ -162,17 +164,20 @@ async function readPage({ api, key, signal }: ListenOptions, after: number): Pro
   })
   const { status } = answer
   if (status === 401) {
-    throw new ListenError(`${api} refused the key (401): it is wrong, expired or revoked`)
+    throw new ListenError(
+      `${api} refused the key (401): it is wrong, expired or revoked; use another key`,
+    )
   }
-  if (status === 403) throw new ListenError('the key lacks the scope manage:own_webhooks')
+  if (status === 403)
+    throw new ListenError('the key lacks the scope manage:own_webhooks; use a key that has it')
   const location = status >= 300 && status < 400 ? answer.headers.get('location') : null
   if (location !== null) {
-    const advice = 'name the platform itself by --api'
-    throw new ListenError(`${api} leads on to ${location} (${status}): ${advice}`)
+    const advice = 'set --api to the platform itself'
+    throw new ListenError(`${api} redirects to ${location} (${status}): ${advice}`)
   }
   if (!answer.ok) throw new Error(`the platform answered ${status}`)
   const page = (await answer.json()) as Partial<FeedPage> | null
-  if (!Array.isArray(page?.events)) throw new Error('the answer is no feed')
+  if (!Array.isArray(page?.events)) throw new Error('the answer is not a feed; check --api')
   return page as FeedPage
 }
 

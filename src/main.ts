@@ -215,7 +215,7 @@ async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise
       return await work()
     } catch (error) {
       if (!isUnreachable(error)) throw error
-      logger.warn({ err: error }, 'the database cannot be reached yet')
+      logger.warn({ err: error }, 'the database cannot be reached yet; waiting for it')
       await sleep(waitMs)
     }
   }
@@ -253,7 +253,7 @@ async function close(self: Process): Promise<void> {
 /** Crash-only: after a fault nobody foresaw, nothing in memory is to be trusted. */
 function endOnFault(logger: Logger): void {
   const end = (error: unknown) => {
-    logger.fatal({ err: error }, 'an unforeseen fault ends the process')
+    logger.fatal({ err: error }, 'an unexpected error ends the process')
     process.exit(1)
   }
   process.on('uncaughtException', end)
@@ -280,9 +280,9 @@ function refuse(fault: unknown): void {
 }
 
 function sayFault(error: unknown): string {
-  if (!(error instanceof Error)) return 'an unknown fault'
+  if (!(error instanceof Error)) return 'unknown error'
   if (isShutOut(error))
-    return `${error.message}. See that PostgreSQL runs and DATABASE_URL is right`
+    return `${error.message}. Check that PostgreSQL runs and that DATABASE_URL is correct`
   const { code } = error as NodeJS.ErrnoException
   const known =
     error instanceof ConfigError ||

@@ -114,7 +114,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
-    onError: (error) => logger.warn({ err: error }, 'the limiter store was lost'),
+    onError: (error) => logger.warn({ err: error }, 'the connection to the limiter store was lost'),
     ...(options.limiterDeadlineMs && { deadlineMs: options.limiterDeadlineMs }),
   })
   const cache = createLiveCache({
@@ -131,14 +131,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     key,
     gateway: config.PAYMENT_GATEWAY,
     nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
-    onFault: (error) => logger.error({ err: error }, 'a payment gateway failed'),
+    onFault: (error) => logger.error({ err: error }, 'a payment gateway failed unexpectedly'),
     onSilence: (silence) =>
       logger.warn({ ...silence, kind: 'upstream' }, 'a payment gateway gave no answer'),
     onTrouble: (trouble) =>
-      logger.error(
-        { ...trouble, kind: 'upstream' },
-        'a payment gateway finds fault with the account',
-      ),
+      logger.error({ ...trouble, kind: 'upstream' }, 'a payment gateway refuses the account'),
     ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
   })
   const safeFetch =

@@ -54,7 +54,7 @@ async function readOrMake(path: string, folder: string): Promise<Secrets> {
   })
   await rm(aside)
   const kept = await read(path)
-  if (kept === null) throw new Error(`${path} vanished while it was being made`)
+  if (kept === null) throw new Error(`${path} disappeared while it was being created; start again`)
   return kept
 }
 
@@ -66,7 +66,9 @@ async function read(path: string): Promise<Secrets | null> {
   if (text === null) return null
   const kept = parse(text)
   if (kept === null) {
-    throw new Error(`${path} does not hold the three secrets; restore it, it cannot be made again`)
+    throw new Error(
+      `${path} does not contain the three secrets; restore it from the backup, it cannot be created again`,
+    )
   }
   return kept
 }

@@ -67,7 +67,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
-    loop('ledger seals', SECOND, (signal) => ledger.sealDue(database, signal)),
+    loop('ledger numbering', SECOND, (signal) => ledger.sealDue(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
@@ -106,7 +106,7 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
     onFree: () => dispatching.wake(),
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
-  const sealing = loop('webhook sealing', SECOND / 2, async (signal) => {
+  const sealing = loop('event numbering', SECOND / 2, async (signal) => {
     const sealed = await webhooks.sealDue(workerDatabase, signal, (err, tenant_ref) =>
       logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
     )

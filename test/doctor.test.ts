@@ -62,7 +62,7 @@ const FAULTS: Record<string, Fault> = {
     plant: "update schema_migrations set checksum = 'x' || checksum where version = 2",
     mend: 'update schema_migrations set checksum = substr(checksum, 2) where version = 2',
     check: 'migrations',
-    detail: /^migration 2 \(stores\) was changed after it was applied$/,
+    detail: /^migration 2 \(stores\) was changed after it was applied; restore its file$/,
   },
   'a database that is newer than the program': {
     plant: "insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')",
@@ -87,7 +87,7 @@ test('the doctor finds', async (t: TestContext) => {
   await t.test('that nothing was migrated yet', async () => {
     const found = await complaints(options)
     assert.deepEqual(Object.keys(found), ['roles', 'migrations'])
-    assert.equal(found.migrations, 'none was ever applied')
+    assert.equal(found.migrations, 'none is applied')
   })
 
   await migrate({ url, secretKey: 'the secret key of a database for doctors' })
@@ -114,7 +114,7 @@ test('the doctor finds', async (t: TestContext) => {
   await t.test('a clock that is wrong by more than two seconds', async () => {
     assert.deepEqual(await complaints({ ...options, now: () => Date.now() - 1_000 }), {})
     const found = await complaints({ ...options, now: () => Date.now() - 3_000 })
-    assert.match(found.clock ?? '', /^database and process are [23]\d\d\d ms apart$/)
+    assert.match(found.clock ?? '', /^the clocks of database and process differ by [23]\d\d\d ms$/)
   })
 
   await t.test('a disk that is nearly full', async () => {

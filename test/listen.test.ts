@@ -79,8 +79,10 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
   const key = await app.key('acme', 'read:own_store')
   const as = (key: string) =>
     listen({ api: app.url, key, forwardTo: undefined, after: 0, print: () => {} })
-  await assert.rejects(as(key), { message: 'the key lacks the scope manage:own_webhooks' })
-  const message = `${app.url} refused the key (401): it is wrong, expired or revoked`
+  await assert.rejects(as(key), {
+    message: 'the key lacks the scope manage:own_webhooks; use a key that has it',
+  })
+  const message = `${app.url} refused the key (401): it is wrong, expired or revoked; use another key`
   await assert.rejects(as(`${key}x`), { message })
 })
 
@@ -95,7 +97,7 @@ test('listen goes on with a feed that was restored from a backup', async (t) => 
   const common = { api: app.url, key, everyMs: 5, signal: stopping.signal, print }
   const listening = listen({ ...common, forwardTo: app.receiver.url(), after: 7 })
   await until('it says so', () => lines.length === 3)
-  assert.equal(lines[2], 'the feed ends at 1, before 7: going on from there')
+  assert.equal(lines[2], 'the feed ends at 1, before 7: continuing from there')
   await app.place('acme')
   await sealDue(app.runtime.workerDatabase)
   await until('it hands on what has a lower number', () => lines.length === 4)
@@ -131,14 +133,14 @@ test('listen names the address that does not answer and why, once, and when it d
   await until('it tells of its end', () => lines.at(-1) === 'the feed can be read again')
   stopping.abort()
   await listening
-  const said = `the feed of ${api} cannot be read, which is tried again: connect ECONNREFUSED`
+  const said = `the feed of ${api} cannot be read, trying again: connect ECONNREFUSED`
   assert.ok(lines[1]?.startsWith(said), lines[1])
   assert.equal(lines[2], 'listening; the last event so far is 0')
   assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
   // Of a call that was under way another reason may be told before.
   const troubles = lines.slice(4, -1)
   assert.ok(troubles.length === 1 || troubles.length === 2, lines.join('\n'))
-  const trouble = `the feed of ${api} cannot be read, which is tried again: `
+  const trouble = `the feed of ${api} cannot be read, trying again: `
   assert.ok(troubles.every((line) => line.startsWith(trouble)))
 })
 
@@ -179,14 +181,17 @@ test('listen says so when what answers is not the platform', async (t) => {
   other.answer((response) => response.writeHead(301, { location: 'https://shop.example/' }).end())
   await assert.rejects(listening(), {
     name: 'Error',
-    message: `${other.url('')} leads on to https://shop.example/ (301): name the platform itself by --api`,
+    message: `${other.url('')} redirects to https://shop.example/ (301): set --api to the platform itself`,
   })
   other.answer((response) => response.end('{}'))
   const ended = listening()
   await until('it tells of the trouble', () => lines.length === 3)
   stopping.abort()
   await ended
-  assert.match(lines[2] ?? '', /cannot be read, which is tried again: the answer is no feed$/)
+  assert.match(
+    lines[2] ?? '',
+    /cannot be read, trying again: the answer is not a feed; check --api$/,
+  )
 })
 
 const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url))
@@ -209,7 +214,7 @@ test('the command works from any folder', () => {
   assert.deepEqual([help.status, help.stderr], [0, ''])
   assert.match(
     help.stdout,
-    /^fairdock listen \[--key [\s\S]*--forward-to +where each event is sent/,
+    /^fairdock listen \[--key [\s\S]*--forward-to +the URL that each event is sent to/,
   )
 })
 

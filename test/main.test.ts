@@ -93,7 +93,7 @@ test('a folder is all it needs: it starts, stops, dies and starts again', async 
   await ends(lost, 1)
   assert.match(
     lost.output(),
-    /FAIL +server +its password comes from[\s\S]*FAIL +secrets .* not there/,
+    /FAIL +server +its password is derived from[\s\S]*FAIL +secrets .* does not exist/,
   )
   await assert.rejects(stat(secrets), { code: 'ENOENT' })
   const figures = [ms, again.ms, after.ms].map((each) => `${Math.round(each)} ms`)
@@ -104,8 +104,8 @@ test('the doctor makes nothing of a folder that is not there, and says so', asyn
   const dataDir = join(await emptyFolder(t), 'typo')
   const doctor = await startProcess(t, { dataDir, role: 'doctor' })
   await ends(doctor, 1)
-  assert.match(doctor.output(), /FAIL +server +there is no database in \S+typo\. See that DATA_DIR/)
-  assert.match(doctor.output(), /FAIL +secrets +\S+secrets\.json is not there/)
+  assert.match(doctor.output(), /FAIL +server +there is no database in \S+typo\. Check DATA_DIR/)
+  assert.match(doctor.output(), /FAIL +secrets +\S+secrets\.json does not exist/)
   await assert.rejects(stat(dataDir), { code: 'ENOENT' })
 })
 
@@ -131,7 +131,7 @@ describe('settings that are wrong', () => {
     for (const said of [
       'PORT must be a whole number from 0 to 65535',
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
-      'TRUST_PROXY must be a list, separated by commas, of addresses or CIDR ranges',
+      'TRUST_PROXY must be a comma-separated list of addresses or CIDR ranges',
       'SECRET_KEY must be at least 32 characters',
       'DATABASE_URL must be a postgres or postgresql URL',
       'REDIS_URL must be a redis or rediss URL',
@@ -152,7 +152,7 @@ describe('settings that are wrong', () => {
       STOREFRONT_TOKEN: token,
       SECRET_KEY,
     })
-    assert.match(output, /OPERATOR_TOKEN must be at least 32 characters of ASCII, no space around/)
+    assert.match(output, /OPERATOR_TOKEN must be at least 32 ASCII characters, without a space at/)
     assert.match(output, /STOREFRONT_TOKEN and SECRET_KEY must be three different secrets/)
     assert.ok(!output.includes(token))
   })
@@ -176,7 +176,7 @@ describe('settings that are wrong', () => {
     await writeFile(path, '{"SECRET_KEY":"half a secret')
     const refused = await startProcess(t, { dataDir })
     await ends(refused, 1)
-    assert.match(refused.output(), /secrets\.json does not hold the three secrets; restore it/)
+    assert.match(refused.output(), /secrets\.json does not contain the three secrets; restore it/)
     assert.ok(!refused.output().includes('half a secret'))
     assert.equal(await readFile(path, 'utf8'), '{"SECRET_KEY":"half a secret')
   })
@@ -226,10 +226,10 @@ describe('the database of DATABASE_URL', () => {
     const wrong: [Partial<URL>, RegExp][] = [
       [
         { password: 'wrong' },
-        /^fairdock: password authentication failed for user "\w+"\. See that/,
+        /^fairdock: password authentication failed for user "\w+"\. Check that/,
       ],
-      [{ pathname: '/none' }, /^fairdock: database "none" does not exist\. See that/],
-      [{ host: `localhost:${port}` }, /^fairdock: connect ECONNREFUSED \S+\. See that/],
+      [{ pathname: '/none' }, /^fairdock: database "none" does not exist\. Check that/],
+      [{ host: `localhost:${port}` }, /^fairdock: connect ECONNREFUSED \S+\. Check that/],
     ]
     for (const [part, said] of wrong) {
       const url = Object.assign(new URL(DATABASE_URL), part)
@@ -237,7 +237,7 @@ describe('the database of DATABASE_URL', () => {
       const once = await startProcess(t, { role: 'migrate', env })
       await ends(once, 1)
       assert.match(once.output(), said)
-      assert.match(once.output(), /^[^\n]+ DATABASE_URL is right\n$/)
+      assert.match(once.output(), /^[^\n]+ DATABASE_URL is correct\n$/)
     }
   })
 
@@ -249,7 +249,7 @@ describe('the database of DATABASE_URL', () => {
       await ends(once, code)
       return once.output()
     }
-    assert.match(await runs('doctor', 1), /FAIL +migrations +none was ever applied/)
+    assert.match(await runs('doctor', 1), /FAIL +migrations +none is applied/)
     assert.equal(await runs('migrate', 0), '')
     assert.equal(await runs('migrate', 0), '')
     assert.doesNotMatch(await runs('doctor', 0), /FAIL/)

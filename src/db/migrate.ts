@@ -32,7 +32,10 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
     files.map(async (file, index) => {
       const sql = await readFile(new URL(file, folder), 'utf8')
       const version = Number(file.slice(0, 4))
-      if (version !== index + 1) throw new Error(`migration ${file} breaks the numbering`)
+      if (version !== index + 1)
+        throw new Error(
+          `migration ${file} breaks the numbering; the files must be numbered without gaps`,
+        )
       const checksum = createHash('sha256').update(sql).digest('hex')
       return { version, name: file.slice(5, -4), sql, checksum }
     }),
@@ -116,10 +119,14 @@ export function findPending(migrations: Migration[], applied: Applied[]): Migrat
   for (const done of applied) {
     const known = migrations.find(({ version }) => version === done.version)
     if (known === undefined) {
-      throw new Error(`the database is newer than this program: it has migration ${done.version}`)
+      throw new Error(
+        `the database is newer than this program: it has migration ${done.version}; run a newer release`,
+      )
     }
     if (known.checksum !== done.checksum) {
-      throw new Error(`migration ${done.version} (${done.name}) was changed after it was applied`)
+      throw new Error(
+        `migration ${done.version} (${done.name}) was changed after it was applied; restore its file`,
+      )
     }
   }
   return migrations.filter(({ version }) => !applied.some((done) => done.version === version))
@@ -131,5 +138,5 @@ async function refuseOldServer(client: pg.Client) {
             current_setting('server_version') as text`,
   )
   if ((rows[0]?.number ?? 0) >= VERSION_MIN) return
-  throw new Error(`PostgreSQL 15 or newer is needed, this is ${rows[0]?.text}`)
+  throw new Error(`PostgreSQL 15 or newer is required, this is ${rows[0]?.text}`)
 }

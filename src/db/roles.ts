@@ -31,7 +31,10 @@ const rolePassword = (role: LoginRole, secretKey: string) =>
 export class RolesMissingError extends Error {
   readonly sql: string
   constructor(sql: string, cause: unknown) {
-    super(`the database user may not create roles; an administrator must run:\n${sql}`, { cause })
+    super(
+      `the database user may not create roles; let an administrator run this once, then start again:\n${sql}`,
+      { cause },
+    )
     this.name = 'RolesMissingError'
     this.sql = sql
   }

@@ -43,7 +43,7 @@ export function warnOfUnnamedProxy(
     if (headers['x-forwarded-for'] === undefined) return
     server.off('request', watch)
     logger.warn(
-      'requests come with x-forwarded-for, but TRUST_PROXY is not set: all who come by that proxy count as one caller',
+      'requests carry x-forwarded-for, but TRUST_PROXY is not set: all callers behind that proxy count as one; set TRUST_PROXY',
     )
   }
   server.on('request', watch)

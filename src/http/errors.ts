@@ -62,10 +62,10 @@ export function inWords({
   if (keyword === 'enum' && allowedValues !== undefined) {
     return `must be one of ${allowedValues.join(', ')}`
   }
-  if (keyword === 'additionalProperties') return 'is not known here'
-  if (keyword === 'not') return 'must be another value'
+  if (keyword === 'additionalProperties') return 'is not a known member; remove it'
+  if (keyword === 'not') return 'must have a different value'
   const words = keyword === 'format' ? FORMATS[format ?? ''] : patternWords(pattern ?? '')
-  return words ?? message ?? 'is not valid'
+  return words ?? message ?? 'is not valid; see the API reference'
 }
 
 /** Says where the body is wrong and what was expected there. Never repeats what was sent. */

@@ -93,7 +93,9 @@ export function createGuards(deps: GuardDeps) {
     if (bySession || scope === 'any') return
     if (scope === undefined) throw new ApiError('forbidden')
     if (satisfies(request.merchant.scopes, scope)) return
-    throw new ApiError('forbidden', { message: `The key lacks the scope ${scope}.` })
+    throw new ApiError('forbidden', {
+      message: `The key lacks the scope ${scope}. Use a key that has it.`,
+    })
   }
 
   const owner: Guard = (request) => admit(request, () => enterAsOwner(deps, request))

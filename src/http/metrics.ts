@@ -25,7 +25,7 @@ export function openMetrics(): Metrics {
   })
   const failures = new Counter({
     name: 'failures_total',
-    help: 'Answers of 503, by whose failure it was: bug, outage, upstream or overload.',
+    help: '503 answers, by the kind of failure: bug, outage, upstream or overload.',
     labelNames: ['kind'],
     registers: [registry],
   })
@@ -42,7 +42,7 @@ function countLive(registry: Registry) {
   const pending = new Map<string, Map<number, number>>()
   new Counter({
     name: 'live_answers_total',
-    help: 'Answers from memory, by route and status.',
+    help: 'Answers from the live cache, by route and status.',
     labelNames: ['route', 'status'],
     registers: [registry],
     collect() {

@@ -24,13 +24,13 @@ const SECURITY: Record<string, SecurityScheme> = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'fdk_...',
-    description: 'A merchant key. It names the store, and its scopes say what it may do.',
+    description: 'A merchant key. It belongs to one store; its scopes say what it may do.',
   },
   operatorToken: {
     type: 'apiKey',
     in: 'header',
     name: 'x-operator-token',
-    description: 'The token of whoever runs the platform.',
+    description: 'The token of the operator, who runs the installation.',
   },
   ownerCookie: {
     type: 'apiKey',
@@ -42,13 +42,13 @@ const SECURITY: Record<string, SecurityScheme> = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'fds_...',
-    description: "An owner's session, from sign-up or login.",
+    description: "An owner's session, from sign-up or login. It ends 12 hours after its last use.",
   },
   storefrontToken: {
     type: 'apiKey',
     in: 'header',
     name: 'x-storefront-token',
-    description: 'The token of the storefronts. The path names the store.',
+    description: 'The token of the storefront servers. The path names the store.',
   },
 }
 
@@ -56,18 +56,24 @@ const SECURITY: Record<string, SecurityScheme> = {
 const ErrorBody = Type.Object(
   {
     error: Type.Object({
-      code: Type.String({ description: 'For programs: never changes its meaning.' }),
-      message: Type.String({ description: 'For people: may be reworded.' }),
+      code: Type.String({ description: 'For programs. A code never changes its meaning.' }),
+      message: Type.String({
+        description: 'For people. Says what is wrong and what to do; the wording may change.',
+      }),
       correlationId: Type.Optional(
-        Type.String({ format: 'uuid', description: 'Names this request in our logs.' }),
+        Type.String({
+          format: 'uuid',
+          description:
+            'The id of this request in the log of the installation. Quote it in a report.',
+        }),
       ),
     }),
   },
-  { $id: 'Error', description: 'The body of every failure.' },
+  { $id: 'Error', description: 'The body of every error. Some codes add members beside `error`.' },
 )
 
 const Issues = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-  description: 'Where the body is wrong, and what was expected there.',
+  description: 'Each place where the body is wrong, as a dotted path, and what is expected there.',
 })
 
 const IDEMPOTENCY_KEY = {
@@ -75,7 +81,8 @@ const IDEMPOTENCY_KEY = {
     minLength: 1,
     maxLength: 255,
     pattern: '^[!-~]+$',
-    description: 'The same for every attempt at the same thing, so that it happens only once.',
+    description:
+      'Your name for this operation. Send the same key with every retry: the operation then runs only once, and every call gets the same answer.',
   }),
 }
 
@@ -117,10 +124,10 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
 const SENT_HEADERS: Readonly<Record<string, string>> = {
   'x-webhook-event-id': 'The `id` of the envelope.',
   'x-webhook-event-type': 'The `type` of the envelope.',
-  'x-webhook-timestamp': 'Unix seconds of this attempt.',
+  'x-webhook-timestamp': 'The time of this attempt, in Unix seconds.',
   'x-webhook-signature-v1':
-    '`t=<timestamp>,v1=<hex>`: HMAC-SHA256 of `<timestamp>.<raw body>` under the signing secret. Two `v1` for a day after a rotation.',
-  'x-webhook-delivery-attempt': 'The number of this attempt, from 1.',
+    '`t=<timestamp>,v1=<hex>`: the HMAC-SHA256 of `<timestamp>.<raw body>` with the signing secret. For a day after a rotation there are two `v1`; one match is enough.',
+  'x-webhook-delivery-attempt': 'The number of this attempt, counted from 1.',
 }
 
 /** Shapes that routes share are named there by `$id`; the plugin does not come by here. */
@@ -135,7 +142,9 @@ function describeSent(sent: NonNullable<DescribeOptions['webhooks']>): ApiDocume
         '"$ref":"#/components/schemas/$1"',
       )
       const requestBody = { content: { 'application/json': { schema: JSON.parse(text) as Shape } } }
-      const responses = { '2XX': { description: 'Taken. Anything else is sent again.' } }
+      const responses = {
+        '2XX': { description: 'Accepted. After any other status the event is sent again.' },
+      }
       const tags = ['merchant-ops']
       return [name, { post: { operationId, tags, summary, parameters, requestBody, responses } }]
     }),
@@ -189,18 +198,22 @@ function securityOf({ config = {} }: Route): Record<string, string[]>[] {
 
 const SUCCESSES: Record<string, string> = {
   200: 'Done.',
-  201: 'Made.',
-  202: 'Taken on; it is done in the background.',
+  201: 'Created.',
+  202: 'Accepted; processed in the background.',
   204: 'Done; there is no body.',
   304: 'Unchanged; there is no body.',
 }
 
-/** The plugin takes a response's description from its shape, which says something else. */
+/**
+ * The plugin takes the description of an answer from its shape, which describes something else, and
+ * ignores one beside a reference.
+ */
 function describeSuccesses(response: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries((response ?? {}) as Record<string, TSchema & Shape>).map(([status, schema]) => {
       const description = schema['x-response-description'] ?? SUCCESSES[status] ?? 'Done.'
-      return [status, { ...schema, 'x-response-description': description }]
+      if (!('$ref' in schema)) return [status, { ...schema, 'x-response-description': description }]
+      return [status, { description, content: { 'application/json': { schema } } }]
     }),
   )
 }

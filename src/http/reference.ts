@@ -170,8 +170,8 @@ ${errorTable(answers.filter(([status]) => Number(status) >= 400))}
 }
 
 const PLANES: Record<Plane, string> = {
-  public: 'Anyone may call this.',
-  storefront: 'For storefronts, with the storefront token.',
+  public: 'No credential is needed.',
+  storefront: 'For storefront servers, with the storefront token.',
   merchant: 'For merchants, with a key',
   owner: 'For owners, with a session.',
   operator: 'For the operator, with the operator token.',
@@ -207,7 +207,7 @@ function errorTable(answers: Entry['answers']): Html {
   const rows = answers.flatMap(([status, { content }]) =>
     codesOf(content?.['application/json']?.schema).map(
       (code) =>
-        html`<tr><td>${status}</td><td><code>${code}</code></td><td>${meaning(code)}</td></tr>`,
+        html`<tr><td>${status}</td><td><code>${code}</code></td><td>${prose(meaning(code))}</td></tr>`,
     ),
   )
   return html`<h4>Errors</h4><div class="scroll"><table>

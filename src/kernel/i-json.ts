@@ -13,17 +13,17 @@ export const LIMITS: Readonly<Limits> = { depth: 64, nodes: 20_000, keyLength: 2
 
 /** The messages never quote the body: it may hold a card number. */
 const REASONS = {
-  not_utf8: 'The body is not UTF-8.',
-  byte_order_mark: 'The body begins with a byte order mark.',
-  syntax: 'The body is not JSON.',
-  too_deep: 'The body is nested too deeply.',
-  too_many_nodes: 'The body holds too many values.',
-  key_too_long: 'A member has too long a name.',
-  duplicate_key: 'A member occurs twice in one object.',
-  forbidden_key: 'A member has a name that is not allowed.',
-  nul_character: 'A string holds the character U+0000.',
-  lone_surrogate: 'A string holds half of a surrogate pair.',
-  unsafe_number: 'A number is beyond the range that is counted exactly.',
+  not_utf8: 'The body is not UTF-8. Encode it as UTF-8.',
+  byte_order_mark: 'The body begins with a byte order mark. Remove it.',
+  syntax: 'The body is not valid JSON.',
+  too_deep: 'The body is nested more than 64 levels deep.',
+  too_many_nodes: 'The body has more than 20,000 values.',
+  key_too_long: "A member's name is longer than 256 characters.",
+  duplicate_key: 'An object has the same member twice.',
+  forbidden_key: 'A member must not be named __proto__, constructor or prototype.',
+  nul_character: 'A string must not contain the character U+0000.',
+  lone_surrogate: 'A string contains half of a surrogate pair. Send complete characters.',
+  unsafe_number: 'A number must be between -(2^53 - 1) and 2^53 - 1.',
 } as const
 
 export type IJsonReason = keyof typeof REASONS

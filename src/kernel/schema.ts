@@ -33,7 +33,10 @@ export const TenantRef = Pattern(
   'must be 3 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
 )
 
-export const Currency = Pattern('^[A-Z]{3}$', 'must be three capital letters, such as USD')
+export const Currency = Pattern(
+  '^[A-Z]{3}$',
+  'must be a currency code of three capital letters, such as USD',
+)
 
 /**
  * What a store calls a customer: any text of any script, kept and compared as it is. Control
@@ -41,7 +44,7 @@ export const Currency = Pattern('^[A-Z]{3}$', 'must be three capital letters, su
  */
 export const CustomerRef = Pattern(
   '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$',
-  'must be 1 to 200 characters, none of them a control character',
+  'must be 1 to 200 characters without control characters',
 )
 
 /** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */

@@ -23,7 +23,7 @@ export function readKey(
   }
   if (!allowReserved && header.startsWith(RESERVED)) {
     throw new ApiError('idempotency_key_invalid', {
-      message: `An Idempotency-Key that starts with ${RESERVED} is reserved.`,
+      message: `An Idempotency-Key must not begin with ${RESERVED}, which is reserved. Send another key.`,
     })
   }
   return header

@@ -182,7 +182,7 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
 
 const spent = (limit: number) =>
   new ApiError('rate_limited', {
-    message: `Too many attempts: at most ${limit} per minute.`,
+    message: `Too many attempts: at most ${limit} per minute. Try again later.`,
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 

@@ -57,7 +57,7 @@ export function createLiveChannel(options: LiveChannelOptions) {
     probes.clear()
     if (!trusting) return
     trusting = false
-    logger.warn({ reason }, 'public answers are no longer kept')
+    logger.warn({ reason }, 'the live cache is off; public answers come from the database')
     options.onDistrust()
   }
 
@@ -79,7 +79,7 @@ export function createLiveChannel(options: LiveChannelOptions) {
     trustedUntil = Math.max(trustedUntil, sentAt + PROBE_EVERY_MS + PROBE_WITHIN_MS)
     if (trusting) return
     trusting = true
-    logger.info('public answers are kept')
+    logger.info('the live cache is on')
   }
 
   function probe() {
@@ -90,7 +90,9 @@ export function createLiveChannel(options: LiveChannelOptions) {
     probes.set(token, now)
     database.global
       .run(sql`select pg_notify(${CHANNEL}, ${token})`)
-      .catch((error: unknown) => logger.debug({ err: error }, 'a probe could not be sent'))
+      .catch((error: unknown) =>
+        logger.debug({ err: error }, 'a probe of the live cache could not be sent'),
+      )
   }
 
   function lose(client: pg.Client, reason: string) {
@@ -124,14 +126,14 @@ export function createLiveChannel(options: LiveChannelOptions) {
       probe()
     } catch (error) {
       socket.destroy()
-      logger.debug({ err: error }, 'no listener could be opened')
+      logger.debug({ err: error }, 'the live cache could not connect to the database')
     }
   }
 
   function tick() {
     const trusted = isTrusted()
     if (listener !== null && !trusted && clock.now() - listener.since > LISTENER_GRACE_MS) {
-      lose(listener.client, 'the listener hears nothing')
+      lose(listener.client, 'the listener receives nothing')
     }
     if (listener !== null) return probe()
     connecting ??= connect().finally(() => {

@@ -48,7 +48,7 @@ export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
       await (did > 0 || woken ? nextTurn() : pause(everyMs))
     } catch (error) {
       failures++
-      logger.error({ err: error, loop: name, failures }, 'a background step failed')
+      logger.error({ err: error, loop: name, failures }, 'a step of a background loop failed')
       if (signal.aborted) return
       await pause(Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** (failures - 1)))
     }

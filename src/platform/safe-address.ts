@@ -8,7 +8,7 @@ const MESSAGES: Record<FailureKind, string> = {
   refused_destination: 'The destination is not a public HTTPS address.',
   dns: 'The host name could not be resolved.',
   connect: 'The connection was refused or lost.',
-  tls: 'No trusted TLS connection could be made.',
+  tls: 'No trusted TLS connection was possible. Check the certificate.',
   timeout: 'The endpoint did not answer in time.',
   protocol: 'The endpoint did not answer with valid HTTP.',
 }

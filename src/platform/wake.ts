@@ -67,7 +67,7 @@ export function createWake({ url, logger }: WakeOptions): Wake {
       client = opening
       if (closed) await opening.end()
     } catch (error) {
-      logger.debug({ err: error }, 'no connection to wake others by')
+      logger.debug({ err: error }, 'no connection to notify other processes')
       await opening.end().catch(() => {})
       reopenLater()
     }

@@ -18,7 +18,7 @@ describe('the published document', () => {
         responses[202] ? [[operationId, findAnswer(published, responses[202])?.description]] : [],
       )
     const background = said.filter(
-      ([, words]) => words === 'Taken on; it is done in the background.',
+      ([, words]) => words === 'Accepted; processed in the background.',
     )
     assert.deepEqual(
       background.map(([id]) => id),

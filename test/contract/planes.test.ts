@@ -20,7 +20,7 @@ function essence({ status, headers, text }: Answer) {
 }
 
 const UNAUTHORIZED =
-  '{"error":{"code":"unauthorized","message":"The credential is missing, invalid or revoked."}}'
+  '{"error":{"code":"unauthorized","message":"The credential is missing, invalid, expired or revoked. Send a valid one."}}'
 
 async function wrongCredentials(app: TestApp) {
   const bearer = (token: string) => app.as({ authorization: `Bearer ${token}` })

@@ -19,16 +19,23 @@ export function listUndescribed(document: ApiDocument): string[] {
 }
 
 function faultsOf(path: string, operation: Operation): string[] {
-  const { operationId = '', tags = [], summary = '', parameters = [] } = operation
+  const { operationId = '', tags = [], summary = '', parameters = [], responses } = operation
   const named = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name)
   const described = parameters.filter((each) => each.in === 'path').map(({ name }) => name)
   return [
     ...(/^[a-z][A-Za-z0-9]+$/.test(operationId) ? [] : ['has no operationId in camel case']),
     ...(tags.length === 1 ? [] : ['has not exactly one tag']),
     ...(/^[A-Z].*\.$/.test(summary) ? [] : ['has no summary that is a sentence']),
+    ...(Object.values(responses).some(isUndescribed)
+      ? ['has an answer without a description']
+      : []),
     ...(named.sort().join() === described.sort().join() ? [] : ['does not describe its path']),
   ]
 }
+
+/** The plugin's own words stand where an answer has none. */
+const isUndescribed = (answer: object): boolean =>
+  'description' in answer && answer.description === 'Default Response'
 
 /** References that lead nowhere. */
 function listDangling(document: ApiDocument): string[] {

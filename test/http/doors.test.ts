@@ -200,7 +200,7 @@ test('a key that lacks a scope is told which', async () => {
   const { correlationId, ...error } = body.error
   assert.deepEqual(error, {
     code: 'forbidden',
-    message: 'The key lacks the scope read:own_store.',
+    message: 'The key lacks the scope read:own_store. Use a key that has it.',
   })
   assert.match(correlationId, UUID)
 })

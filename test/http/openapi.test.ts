@@ -74,9 +74,9 @@ describe('the OpenAPI document', () => {
     assert.ok(responses[503])
     assert.deepEqual(findAnswer(document, responses[503]), {
       description: [
-        '- `auth_unavailable`: The credential could not be checked.',
+        '- `auth_unavailable`: The credential could not be checked. Try again in a moment.',
         '- `db_error`: rate limiter unavailable',
-        '- `service_unavailable`: Something went wrong on our side. Try again.',
+        '- `service_unavailable`: Something went wrong on our side. Try again in a moment.',
       ].join('\n'),
       content: {
         'application/json': {

@@ -55,7 +55,7 @@ describe('the API reference', () => {
     assert.deepEqual(callers, [
       'For merchants, with a key of scope <code>read:own_catalog</code>.',
       'For merchants, with a key of any scope, or its owner with a session.',
-      'Anyone may call this.',
+      'No credential is needed.',
       'For owners, with a session.',
       'For the operator, with the operator token.',
     ])

@@ -105,7 +105,7 @@ const perMinute = { my: 20, failed: 5 }
 const LIMITED = {
   code: 'rate_limited',
   status: 429,
-  message: 'Too many attempts: at most 20 per minute.',
+  message: 'Too many attempts: at most 20 per minute. Try again later.',
   headers: { 'retry-after': '60' },
 }
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
@@ -198,7 +198,7 @@ for (const [name, openPlace] of places) {
       }
       await assert.rejects(limits.gate('a'), {
         ...LIMITED,
-        message: 'Too many attempts: at most 5 per minute.',
+        message: 'Too many attempts: at most 5 per minute. Try again later.',
       })
       await limits.gate('b')
       await limits.attempt('a')

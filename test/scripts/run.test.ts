@@ -120,7 +120,7 @@ test('refuses a Node that is too old in one line', async () => {
   const older = `Object.defineProperty(process.versions, 'node', { value: '18.20.8' })`
   const flags = ['--import', `data:text/javascript,${encodeURIComponent(older)}`]
   const { code, err } = await outcome(launch(runner, ['src/main.ts'], { flags }))
-  assert.equal(err, 'fairdock: Node 20 or newer is needed, this is 18.20.8.\n')
+  assert.equal(err, 'fairdock: Node 20 or newer is required, this is 18.20.8.\n')
   assert.equal(code, 1)
 })
 

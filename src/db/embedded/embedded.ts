@@ -113,7 +113,9 @@ async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay
     }
     await sleep(POLL_MS)
   }
-  throw new Error(`The embedded database in ${server.cluster} was not ready in ${READY_SECONDS} s.`)
+  throw new Error(
+    `The embedded database in ${server.cluster} was not ready after ${READY_SECONDS} s. See its log there.`,
+  )
 }
 
 async function tryToJoin(server: Server, deadline: number): Promise<Stay | null> {
@@ -143,7 +145,10 @@ async function connect(server: Server, postmaster: Postmaster): Promise<Client |
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === '28P01') {
-      throw new Error(`The database in ${server.cluster} has another password.`, { cause: error })
+      throw new Error(
+        `The database in ${server.cluster} has another password. Restore the SECRET_KEY that it was created with.`,
+        { cause: error },
+      )
     }
     if (code === '3D000') await createDatabase(server, postmaster)
     return null

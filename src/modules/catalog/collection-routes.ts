@@ -15,7 +15,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createCollection',
         tags: ['merchant-commerce'],
-        summary: 'Make a collection. It is public at once, with the active products put into it.',
+        summary: 'Create a collection. It is public at once, with its active products.',
         body: NewCollection,
         response: { 201: OneCollection },
       },
@@ -33,7 +33,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listCollections',
         tags: ['merchant-commerce'],
-        summary: "The store's collections, in its own order.",
+        summary: "List the store's collections, in the store's own order.",
         response: { 200: PageOf('collections', ref(Collection)) },
       },
     },
@@ -47,7 +47,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readCollection',
         tags: ['merchant-commerce'],
-        summary: 'One collection, and the ids of its products in order.',
+        summary: 'Read a collection and the ids of its products, in order.',
         params: Params('id'),
         response: { 200: OneCollection },
       },
@@ -62,7 +62,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'updateCollection',
         tags: ['merchant-commerce'],
-        summary: 'Change what is sent of a collection.',
+        summary: 'Update a collection. Members that are not sent stay as they are.',
         params: Params('id'),
         body: CollectionPatch,
         response: { 200: OneCollection },
@@ -80,7 +80,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'removeCollection',
         tags: ['merchant-commerce'],
-        summary: 'End a collection. Its products stay.',
+        summary: 'Delete a collection. Its products stay.',
         params: Params('id'),
         response: { 200: OneCollection },
       },
@@ -100,7 +100,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'setCollectionProducts',
         tags: ['merchant-commerce'],
-        summary: 'Say which products the collection holds, in this order.',
+        summary: 'Set the products of a collection, in the order given.',
         params: Params('id'),
         body: Members,
         response: { 200: OneCollection },

@@ -25,7 +25,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'setMainImage',
           tags: ['merchant-commerce'],
-          summary: "Make an uploaded asset the product's main picture, in place of the one before.",
+          summary:
+            'Set the main image of a product to an uploaded asset. It replaces the previous one.',
           params: Params('id'),
           body: NewImage,
           response: { 200: Type.Object({ product: ref(MerchantProduct) }) },
@@ -44,7 +45,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listImages',
           tags: ['merchant-commerce'],
-          summary: "A product's pictures, in order.",
+          summary: 'List the images of a product, in order.',
           params: Params('id'),
           response: { 200: AllImages },
         },
@@ -62,7 +63,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'addImage',
           tags: ['merchant-commerce'],
-          summary: 'Put an uploaded asset behind the pictures that are there.',
+          summary: 'Add an uploaded asset as the last image of a product.',
           params: Params('id'),
           body: NewImage,
           response: { 201: AllImages },
@@ -84,7 +85,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'setImages',
           tags: ['merchant-commerce'],
-          summary: 'Say which pictures the product has, in this order.',
+          summary: 'Set all images of a product, in the order given.',
           params: Params('id'),
           body: ImageList,
           response: { 200: AllImages },
@@ -104,7 +105,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'removeImage',
           tags: ['merchant-commerce'],
-          summary: 'Take a picture from the product. The asset itself stays.',
+          summary: 'Remove an image from a product. The asset itself stays.',
           params: Params('id', 'sha256'),
           response: { 200: AllImages },
         },

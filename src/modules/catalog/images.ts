@@ -38,7 +38,7 @@ export const add = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
 export const setAll = (db: TenantDb, actor: Actor, id: string, images: readonly NewImage[]) =>
   changeImages(db, actor, id, (before) => {
     if (new Set(images.map(({ asset_ref }) => asset_ref)).size < images.length) {
-      const issue = { path: 'images', message: 'must name each asset once' }
+      const issue = { path: 'images', message: 'must name each asset only once' }
       throw new ApiError('invalid_body', { body: { issues: [issue] } })
     }
     return images.map((image) => kept(image, before))

@@ -74,7 +74,7 @@ function readSubscription(before: Subscription, given: GivenSubscription): Subsc
     return NOT_SUBSCRIBED
   }
   const kept = interval === undefined ? before.subscription_interval : interval
-  if (kept === null) throw invalid('subscription_interval', 'is needed for a subscription')
+  if (kept === null) throw invalid('subscription_interval', 'is required for a subscription')
   const price = given.subscription_price_cents
   return {
     is_subscription: true,
@@ -96,7 +96,7 @@ export const newProduct = (given: NewProduct): ProductFields => ({
 
 export function patchedProduct(before: ProductFields, patch: ProductPatch): ProductFields {
   if (patch.status !== undefined) {
-    throw invalid('status', 'is set only when the product is created')
+    throw invalid('status', 'can be set only when the product is created')
   }
   return {
     slug: patch.slug === undefined ? before.slug : checkSlug(patch.slug),

@@ -56,7 +56,8 @@ export const publicRoutes =
         schema: {
           operationId: 'listStorefrontProducts',
           tags: ['public'],
-          summary: "Every active product of a live store, newest first. It isn't paged.",
+          summary:
+            'List every active product of a live store, newest first. The list has no pages.',
           params: Params('tenant'),
           response: { 200: Type.Object({ products: Type.Array(ref(StorefrontProduct)) }) },
         },
@@ -72,7 +73,7 @@ export const publicRoutes =
         schema: {
           operationId: 'readStorefrontProduct',
           tags: ['public'],
-          summary: 'One active product of a live store.',
+          summary: 'Read one active product of a live store.',
           params: Params('tenant', 'slug'),
           response: { 200: Type.Object({ product: ref(StorefrontProduct) }) },
         },
@@ -90,7 +91,7 @@ export const publicRoutes =
         schema: {
           operationId: 'listStorefrontCollections',
           tags: ['public'],
-          summary: "A live store's collections, in its own order.",
+          summary: "List the collections of a live store, in the store's own order.",
           params: Params('tenant'),
           response: { 200: Type.Object({ collections: Type.Array(ref(StorefrontCollection)) }) },
         },
@@ -106,7 +107,7 @@ export const publicRoutes =
         schema: {
           operationId: 'readStorefrontCollection',
           tags: ['public'],
-          summary: "A collection with its active products, in the collection's own order.",
+          summary: "Read a collection with its active products, in the collection's own order.",
           params: Params('tenant', 'slug'),
           response: {
             200: Type.Object({

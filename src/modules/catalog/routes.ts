@@ -38,7 +38,7 @@ const Seeded = Type.Object({
   collections_created: Type.Integer(),
 })
 
-const ALL_BY_DEFAULT = 'Without `limit` and `offset` all of them are listed.'
+const ALL_BY_DEFAULT = 'Without `limit` and `offset` the answer has all of them.'
 
 const show =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>) =>
@@ -56,7 +56,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'createProduct',
           tags: ['merchant-commerce'],
-          summary: 'Make a product, in draft or active. Claims in its text are warnings.',
+          summary:
+            'Create a product, as draft or active. Health claims in its text are answered as warnings.',
           body: NewProduct,
           response: { 201: WrittenProduct },
         },
@@ -74,14 +75,14 @@ export const merchantRoutes =
           scope: 'read:own_catalog',
           query: {
             status: ProductStatus,
-            q: Type.String({ description: 'Part of the name, the slug or a SKU.' }),
+            q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
             ...PAGE_QUERY,
           },
         },
         schema: {
           operationId: 'listProducts',
           tags: ['merchant-commerce'],
-          summary: `The store's products, newest first. ${ALL_BY_DEFAULT}`,
+          summary: `List the store's products, newest first. ${ALL_BY_DEFAULT}`,
           response: { 200: PageOf('products', ref(MerchantProduct)) },
         },
       },
@@ -104,7 +105,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readProduct',
           tags: ['merchant-commerce'],
-          summary: 'One product with its pictures and variants, archived ones too.',
+          summary: 'Read a product with its images and variants, also archived ones.',
           params: Params('id'),
           response: { 200: OneProduct },
         },
@@ -119,7 +120,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'updateProduct',
           tags: ['merchant-commerce'],
-          summary: 'Change what is sent. The status cannot be changed here.',
+          summary:
+            'Update a product. Members that are not sent stay as they are; the status cannot change here.',
           params: Params('id'),
           body: ProductPatch,
           response: { 200: WrittenProduct },
@@ -138,7 +140,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'archiveProduct',
           tags: ['merchant-commerce'],
-          summary: 'Take a product out of sale for good. Its slug and its SKUs stay taken.',
+          summary: 'Archive a product for good. Its slug and SKUs cannot be used again.',
           params: Params('id'),
           response: { 200: OneProduct },
         },
@@ -156,7 +158,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'createVariant',
           tags: ['merchant-commerce'],
-          summary: "Add a variant. Without a currency it takes the store's.",
+          summary: "Add a variant to a product. Without a currency it has the store's.",
           params: Params('id'),
           body: NewVariant,
           response: { 201: OneVariant },
@@ -175,7 +177,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'updateVariant',
           tags: ['merchant-commerce'],
-          summary: 'Change what is sent of a variant.',
+          summary: 'Update a variant. Members that are not sent stay as they are.',
           params: Params('id', 'variantId'),
           body: VariantPatch,
           response: { 200: OneVariant },
@@ -193,7 +195,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'archiveVariant',
           tags: ['merchant-commerce'],
-          summary: 'Take a variant out of sale for good. Its SKU stays taken.',
+          summary: 'Archive a variant for good. Its SKU cannot be used again.',
           params: Params('id', 'variantId'),
           response: { 200: OneVariant },
         },
@@ -213,7 +215,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'seedDemoCatalog',
           tags: ['merchant-commerce'],
-          summary: 'Stock a draft store with samples. Those it has already are left alone.',
+          summary:
+            'Fill a draft store with sample products. Samples that it already has stay as they are.',
           response: { 200: Seeded, 201: Seeded },
         },
       },
@@ -237,7 +240,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'activateProduct',
           tags: ['operator'],
-          summary: 'Make a draft product active: the only way there is.',
+          summary: 'Make a draft product active. There is no other way to do so.',
           params: Params('tenant', 'id'),
           response: { 200: OneProduct },
         },

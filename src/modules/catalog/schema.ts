@@ -177,7 +177,7 @@ export const SLUG_PATTERN = `^[\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}](?:[${SLUG_CHARACTER
 
 export const Slug = Pattern(
   SLUG_PATTERN,
-  'must be lower-case letters, digits, hyphens and underscores, beginning and ending with a letter or digit',
+  'must be lower-case letters, digits, hyphens and underscores, and begin and end with a letter or digit',
   { minLength: 1, maxLength: SLUG_LENGTH_MAX },
 )
 
@@ -187,13 +187,13 @@ const ONE_LINE = '[^\\p{Cc}\\p{Zl}\\p{Zp}]*'
 const Line = (maxLength: number) =>
   Pattern(
     `^${ONE_LINE}[^\\s\\p{C}]${ONE_LINE}$`,
-    'must be one line with at least one visible character, and no control characters',
+    'must be one line with at least one visible character and no control characters',
     { maxLength },
   )
 
 const Prose = Pattern(
   '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$',
-  'must hold no control characters but line breaks and tabs',
+  'must not have control characters other than line breaks and tabs',
   { maxLength: 20_000 },
 )
 
@@ -201,7 +201,7 @@ export const SKU_LENGTH_MAX = 100
 
 const Sku = Pattern(
   '^[^\\p{C}\\p{Z}](?:[^\\p{C}\\p{Zl}\\p{Zp}]*[^\\p{C}\\p{Z}])?$',
-  'must be visible characters, with spaces only between them',
+  'must be visible characters, with spaces only in between',
   { minLength: 1, maxLength: SKU_LENGTH_MAX },
 )
 
@@ -228,7 +228,9 @@ export const ProductPatch = Type.Object({
   slug: Type.Optional(Slug),
   name: Type.Optional(Line(300)),
   ...productFields,
-  status: Type.Optional(Type.Unknown({ description: 'Refused: it is set only at creation.' })),
+  status: Type.Optional(
+    Type.Unknown({ description: 'Always refused: the status can be set only at creation.' }),
+  ),
 })
 export type ProductPatch = Static<typeof ProductPatch>
 

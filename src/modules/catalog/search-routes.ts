@@ -4,7 +4,10 @@ import { Params, ref } from '../../kernel/schema.ts'
 import { QUERY_LENGTH_MAX, readSearch, SEARCH_PAGE, type SearchDeps, search } from './search.ts'
 import { SearchAnswer, SORTS } from './search-schema.ts'
 
-const Price = Type.Integer({ minimum: 0, description: "Of a product's cheapest variant." })
+const Price = Type.Integer({
+  minimum: 0,
+  description: "In cents, compared with the price of a product's cheapest variant.",
+})
 const { limitMax, limitDefault, offsetMax } = SEARCH_PAGE
 
 export const publicRoutes =
@@ -17,11 +20,13 @@ export const publicRoutes =
           failures: ['unknown_tenant'],
           query: {
             q: Type.String({
-              description: `Words of name, SKU or description; cut after ${QUERY_LENGTH_MAX} characters.`,
+              description: `Words of a name, SKU or description. Only the first ${QUERY_LENGTH_MAX} characters count.`,
             }),
             price_min_cents: Price,
             price_max_cents: Price,
-            collection: Type.String({ description: "A collection's slug." }),
+            collection: Type.String({
+              description: 'The slug of a collection: only its products are found.',
+            }),
             sort: Type.Enum([...SORTS], { default: 'relevance' }),
             limit: Type.Integer({ minimum: 1, maximum: limitMax, default: limitDefault }),
             offset: Type.Integer({ minimum: 0, maximum: offsetMax, default: 0 }),
@@ -30,7 +35,7 @@ export const publicRoutes =
         schema: {
           operationId: 'searchProducts',
           tags: ['public'],
-          summary: "Search a live store's active products. A blank query finds nothing.",
+          summary: 'Search the active products of a live store. A blank query finds nothing.',
           params: Params('tenant'),
           response: { 200: ref(SearchAnswer) },
         },

@@ -55,7 +55,7 @@ async function resumeOne(deps: JobDeps, db: TenantDb, claim: idempotency.WonClai
     if (!(await isAlertDue(db, claim).catch(() => true))) return
     const { operation, resourceId } = claim
     const about = { err: error, tenant: db.tenant, operation, resource_id: resourceId }
-    deps.onAlert(about, 'an unfinished operation could not be resumed; it is tried again')
+    deps.onAlert(about, 'an interrupted operation could not be resumed')
   }
 }
 
@@ -82,7 +82,7 @@ async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
     await attempts.deferCheck(db, late)
     if (!(await attempts.isAlertDue(db, late.id))) return
     const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
-    deps.onAlert(about, 'a payment that was given up could not be looked up; it is tried again')
+    deps.onAlert(about, 'a payment without a record at its gateway could not be looked up again')
   }
 }
 

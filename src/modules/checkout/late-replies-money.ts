@@ -37,7 +37,7 @@ export async function watchLate(
   if (reversed !== null && reversed.outcome !== 'approved') {
     if (await attempts.isAlertDue(db, attempt_id)) {
       const alert = { ...about, reason: reversed.reason }
-      deps.onAlert(alert, 'a late approval could not be reversed yet; it is tried again')
+      deps.onAlert(alert, 'the late approval of a failed order could not be reversed yet')
     }
     return attempts.deferCheck(db, late)
   }
@@ -50,7 +50,7 @@ export async function watchLate(
       data: { attempt_id, amount_cents },
     })
   })
-  deps.onAlert(about, 'the payment of a failed order was approved late, and was reversed')
+  deps.onAlert(about, 'the late approval of a failed order was reversed')
 }
 
 /** Looks up a refund that was given up. A late refund cannot be undone: it counts, and is an alert. */
@@ -71,13 +71,13 @@ async function watchRefund(
   const { id: attempt_id, order_id, amount_cents, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   if (outcome === 'counted') {
-    return deps.onAlert(about, 'a refund that was given up was carried out late, and is counted')
+    return deps.onAlert(about, 'a refund that had counted as failed went through and is recorded')
   }
   if (outcome === 'nothing') return attempts.watchOn(db, late)
   // Before the watch ends: a process that stops in between alerts twice, otherwise it would never.
   deps.onAlert(
     about,
-    'a refund that was given up was carried out beside another: the shopper was paid twice',
+    'a refund that had counted as failed went through beside another: the shopper was paid twice',
   )
   await attempts.endWatch(db, late)
 }

@@ -12,18 +12,22 @@ import { forShopper } from '../orders/show.ts'
 const OPERATIONS: readonly string[] = OPERATION_NAMES
 
 const Operation = Type.String({
-  description: `${OPERATIONS.map((each) => `\`${each}\``).join(', ')}. Rejecting is a \`cancel\`, approving a \`release\`.`,
+  description: `${OPERATIONS.map((each) => `\`${each}\``).join(', ')}. To reject a held order is a \`cancel\`, to approve it a \`release\`.`,
 })
 
 const KeyAnswer = Type.Object({
   operation: Type.String(),
   key: Type.String(),
   state: Type.Enum(['running', 'answered']),
-  recovery_point: Type.String({ description: 'The last step that is certain to have been done.' }),
+  recovery_point: Type.String({ description: 'The last step of the operation that is committed.' }),
   resource_id: Nullable(Id),
-  status: Nullable(Type.Integer({ description: 'The status of the answer, once there is one.' })),
+  status: Nullable(
+    Type.Integer({ description: 'The HTTP status of the stored answer, once there is one.' }),
+  ),
   answer: Nullable(
-    Type.Unknown({ description: 'The body that every use of the key is answered with.' }),
+    Type.Unknown({
+      description: 'The body of the stored answer, which every call with this key gets.',
+    }),
   ),
   created_at: Timestamp,
   answered_at: Nullable(Timestamp),
@@ -41,7 +45,8 @@ async function findKey(
 
 const describe = {
   tags: ['checkout'],
-  summary: 'What became of an Idempotency-Key: its answer, or how far the work has come.',
+  summary:
+    'Look up an Idempotency-Key. Shows its stored answer, or the last step that is committed.',
   response: { 200: KeyAnswer },
 }
 

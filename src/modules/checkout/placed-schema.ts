@@ -7,13 +7,18 @@ const PlacedData = Type.Object({
   order: ref(MerchantOrder),
   items: Type.Array(ref(OrderItem)),
   items_truncated: Type.Optional(
-    Type.Literal(true, { description: 'There are more than 100 items: these are the first.' }),
+    Type.Literal(true, {
+      description: 'True: the order has more than 100 lines, and `items` has the first 100.',
+    }),
   ),
   tenders: Type.Array(Type.Object({ tender: Tender, amount_cents: Cents })),
   shipping: Type.Object({ method: Type.Enum(['standard', 'expedited']) }),
   subscriptions: Type.Array(Type.Object({ id: Id, variant_id: Id })),
   affiliate: Nullable(Type.Object({ referral_code: Type.String() })),
-  sequence: Type.Integer({ minimum: 1, description: 'The place of this event in the feed.' }),
+  sequence: Type.Integer({
+    minimum: 1,
+    description: "The position of this event in the store's feed.",
+  }),
 })
 /** Its number is given after the commit. */
 export type PlacedData = Omit<Static<typeof PlacedData>, 'sequence'>
@@ -22,7 +27,7 @@ export type PlacedData = Omit<Static<typeof PlacedData>, 'sequence'>
 export const PlacedEvent = Type.Object({
   id: Type.String({
     ...Id,
-    description: 'The same in every attempt: what to know a repetition by.',
+    description: 'The id of the event, the same in every attempt. Skip an id that you have seen.',
   }),
   type: Type.Literal('commerce.order.placed.v1'),
   tenant_ref: Type.String(),

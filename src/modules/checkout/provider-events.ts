@@ -101,6 +101,6 @@ function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookRecei
   const { provider, account_ref, provider_event_id } = event
   onAlert(
     { tenant_ref: db.tenant, provider, account_ref, provider_event_id },
-    'a provider reports a dispute that could not be recorded',
+    'a dispute that a payment provider reported could not be recorded',
   )
 }

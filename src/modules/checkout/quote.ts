@@ -30,15 +30,15 @@ export function makeQuote({ key, clock }: Quoting, quote: Quote): string {
 /** Refuses unless the total is still what the shopper was shown, and was shown by us. */
 export function requireQuoted({ key, clock }: Quoting, token: string, now: Quote): void {
   const payload = token.startsWith(PREFIX) ? verify(key, token.slice(PREFIX.length)) : null
-  if (payload === null) throw invalid('must be a quote_token of a preview')
+  if (payload === null) throw invalid('must be the quote_token of a preview of this store')
   const { t, c, m, e } = JSON.parse(payload.toString()) as {
     t: string
     c: number
     m: string
     e: number
   }
-  if (t !== now.tenant) throw invalid('must be a quote_token of a preview')
-  if (clock.now() >= e) throw invalid('is older than ten minutes: ask for another preview')
+  if (t !== now.tenant) throw invalid('must be the quote_token of a preview of this store')
+  if (clock.now() >= e) throw invalid('is older than ten minutes; get a new preview')
   if (c === now.total_cents && m === now.currency) return
   throw new ApiError('price_changed', { body: { quoted_cents: c, current_cents: now.total_cents } })
 }

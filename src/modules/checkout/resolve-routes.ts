@@ -16,7 +16,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'resolvePayment',
           tags: ['operator'],
-          summary: 'Say how a payment ended that its gateway does not speak of any more.',
+          summary: 'Resolve by hand a payment whose gateway no longer answers.',
           params: Params('tenant', 'attempt_id'),
           body: Resolution,
           response: { 200: Resolved },

@@ -57,7 +57,10 @@ async function requireResolvable(
   if (attempt === null) throw new ApiError('payment_not_found')
   requireOpen(attempt)
   if (db.clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
-    throw refusal('too_early', `Wait: the gateway has ${PATIENCE_HOURS} hours to answer.`)
+    throw refusal(
+      'too_early',
+      `The gateway has ${PATIENCE_HOURS} hours to answer. Try again after that.`,
+    )
   }
   if (decision.outcome === 'approved') await requireApproval(db, attempt, decision)
   return attempt
@@ -65,7 +68,7 @@ async function requireResolvable(
 
 function requireOpen({ state }: Attempt): void {
   if (state === 'begun' || state === 'unknown') return
-  throw refusal('decided', 'The outcome of this payment is known already.', { state })
+  throw refusal('decided', 'The outcome of this payment is already known. See `state`.', { state })
 }
 
 /** Kinds that act on another transaction, and are known by that one. A refund may have its own. */
@@ -78,25 +81,26 @@ async function requireApproval(
   { txn_id, amount_cents }: Resolution,
 ): Promise<void> {
   const { kind, reason, parent_txn_id } = attempt
-  if (txn_id === undefined) throw invalid('txn_id', 'is required with an approval')
+  if (txn_id === undefined) throw invalid('txn_id', 'must be sent with the outcome approved')
   if (amount_cents !== attempt.amount_cents) {
     throw invalid('amount_cents', 'must be the whole amount of the payment')
   }
   if (OF_ANOTHER.includes(kind)) {
     if (txn_id !== parent_txn_id)
-      throw invalid('txn_id', 'must be the captured or voided transaction')
+      throw invalid('txn_id', 'must be the transaction that the payment acts on (parent_txn_id)')
     return
   }
   if (kind === 'refund') return
   if (reason !== null) {
     const message =
-      'The payment is being reversed. Once the shopper has the money, send `declined`.'
+      'This payment is being reversed. Make sure that the shopper has the money, then send `declined`.'
     throw refusal('taken_back', message)
   }
   if (await isTxnTaken(db, attempt, txn_id)) throw taken()
 }
 
-const taken = () => refusal('txn_taken', 'Another payment of the store has that transaction.')
+const taken = () =>
+  refusal('txn_taken', 'That transaction belongs to another payment of the store. Check `txn_id`.')
 
 const invalid = (path: string, message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
@@ -143,7 +147,8 @@ async function requireSilent(db: TenantDb, before: Attempt): Promise<void> {
   const now = await getAttempt(db, before.id)
   requireOpen(now)
   if (now.state !== before.state || now.checks > before.checks) return
-  const message = 'The gateway has answered about this payment: the order waits for another one.'
+  const message =
+    'The gateway has answered for this payment. The order waits for another one: resolve that.'
   throw refusal('answered', message)
 }
 

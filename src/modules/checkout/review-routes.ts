@@ -34,7 +34,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listFraudReviews',
           tags: ['merchant-ops'],
-          summary: 'Orders that wait for a person to look at them, the longest waiting first.',
+          summary: 'List the orders that wait for review, the longest waiting first.',
           response: { 200: PageOf('reviews', Review) },
         },
       },
@@ -48,7 +48,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'banFromOrder',
           tags: ['merchant-ops'],
-          summary: "Ban an order's shopper by what the order knows of them.",
+          summary: 'Ban the shopper of an order by the data of the order.',
           body: BanFromOrder,
           response: { 201: Banned },
         },
@@ -68,7 +68,7 @@ function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
       schema: {
         operationId: 'releaseOrder',
         tags: ['merchant-orders'],
-        summary: 'Let a held order go on. What was only authorised is captured now.',
+        summary: 'Release a held order. A payment that is only authorised is captured now.',
         params: Params('id'),
         response: { 200: OneOrder },
       },
@@ -89,7 +89,7 @@ function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
       schema: {
         operationId: 'approveFraudReview',
         tags: ['merchant-ops'],
-        summary: 'Release an order that was held for a look.',
+        summary: 'Approve an order that is held for review, and release it.',
         params: Params('order_id'),
         response: { 200: OneOrder },
       },
@@ -122,7 +122,8 @@ function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
       schema: {
         operationId: 'rejectFraudReview',
         tags: ['merchant-ops'],
-        summary: 'Cancel an order that was held for a look, and ban its shopper if so wanted.',
+        summary:
+          'Reject an order that is held for review: cancel it and, with `ban`, ban its shopper.',
         params: Params('order_id'),
         body: Rejection,
         response: { 200: MerchantCancelled },

@@ -50,7 +50,7 @@ export const storefrontRoutes =
         schema: {
           operationId: 'placeOrder',
           tags,
-          summary: 'Place an order. The total is always worked out from the catalog.',
+          summary: 'Place an order. The total is always computed from the catalog.',
           params: Params('tenant'),
           body: CheckoutRequest,
           response: { 201: CheckoutAnswer, 202: HeldAnswer },
@@ -76,7 +76,8 @@ export const storefrontRoutes =
         schema: {
           operationId: 'previewOrder',
           tags,
-          summary: 'What a checkout would cost now, by the same function. Holds nothing.',
+          summary:
+            'Preview a checkout: its total now, computed as the checkout does. Nothing is reserved.',
           params: Params('tenant'),
           body: PreviewRequest,
           response: { 200: Type.Object(Preview.properties) },

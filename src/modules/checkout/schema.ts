@@ -61,7 +61,7 @@ export const Preview = Type.Object({
       unit_price_cents: Cents,
       list_price_cents: Cents,
       line_total_cents: Cents,
-      available: Type.Boolean({ description: 'Whether so many can be had now.' }),
+      available: Type.Boolean({ description: 'Whether this quantity is in stock now.' }),
     }),
   ),
   subtotal_cents: Cents,
@@ -79,7 +79,7 @@ export const Preview = Type.Object({
   free_shipping_remaining_cents: Nullable(Cents),
   quote_token: Type.String({
     description:
-      'Sent back with the checkout within ten minutes, it makes sure that the total is still this one.',
+      'Send it with the checkout within ten minutes: the order is then placed only at this total, otherwise the answer is 409 `price_changed`.',
   }),
 })
 export type Preview = Static<typeof Preview>
@@ -98,7 +98,7 @@ export const CheckoutAnswer = Type.Object({
 /** The same order, which a person has to look at first. */
 export const HeldAnswer = Type.Object(CheckoutAnswer.properties, {
   'x-response-description':
-    'Taken, and `on_hold` until a person has looked at it: authorised at most, and charged only then.',
+    'Accepted and `on_hold` until the merchant has reviewed it. The card is at most authorised; it is captured at the release.',
 })
 
 /** What was known against an attempt before it was paid for. Nothing personal. */

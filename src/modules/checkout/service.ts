@@ -185,8 +185,8 @@ function price<L extends pricing.PriceLine>(input: pricing.PriceInput<L>) {
     if (!(error instanceof pricing.PriceLimitError)) throw error
     const message =
       error.limit === 'line_quantity'
-        ? 'has too many units of one variant'
-        : 'comes to more than an order may'
+        ? 'must have at most 10,000 units of one variant'
+        : 'must come to at most 100,000,000,000 cents'
     throw new ApiError('invalid_body', { body: { issues: [{ path: 'items', message }] } })
   }
 }

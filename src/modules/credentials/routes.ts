@@ -22,7 +22,7 @@ export const ownerRoutes =
         schema: {
           operationId: 'createInitialCredential',
           tags: ['merchant-credentials'],
-          summary: "Mint a store's first key. The key is shown only here.",
+          summary: 'Create the initial key of a store. The key is shown only in this answer.',
           body: InitialCredential,
           response: { 201: ref(IssuedCredential) },
         },
@@ -50,7 +50,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'listCredentials',
           tags: ['merchant-credentials'],
-          summary: 'Every key of the store, the revoked ones too. Never a key itself.',
+          summary:
+            'List the keys of the store, also revoked ones. The secret of a key is never shown.',
           response: { 200: Type.Object({ credentials: Type.Array(ref(Credential)) }) },
         },
       },
@@ -67,7 +68,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'createCredential',
           tags: ['merchant-credentials'],
-          summary: 'Issue a key with no more scopes than your own. It is shown only here.',
+          summary:
+            'Create a key with at most the scopes of your own. The key is shown only in this answer.',
           body: NewCredential,
           response: { 201: ref(IssuedCredential) },
         },
@@ -85,7 +87,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readOwnCredential',
           tags: ['merchant-credentials'],
-          summary: 'The key you are calling with.',
+          summary: 'Read the key that this request is made with.',
           response: {
             200: Type.Object({ credential: ref(Credential), tenant_ref: Type.String() }),
           },
@@ -108,7 +110,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'revokeCredential',
           tags: ['merchant-credentials'],
-          summary: 'Revoke a key, for good. Its next request is 401.',
+          summary: 'Revoke a key for good. Its next request is answered with 401.',
           params: Params('id'),
           response: { 200: Revocation },
         },

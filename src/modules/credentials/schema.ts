@@ -11,7 +11,9 @@ export const Credential = Shared(
     id: Id,
     label: Type.String(),
     scopes: Scopes,
-    key_hint: Type.String({ description: 'How the key begins.' }),
+    key_hint: Type.String({
+      description: 'The first characters of the key, which are not secret.',
+    }),
     created_at: Timestamp,
     expires_at: Nullable(Timestamp),
     revoked_at: Nullable(Timestamp),

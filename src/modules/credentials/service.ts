@@ -66,20 +66,22 @@ async function holdIssuer(tx: Tx, { credentialId }: Issuer) {
 function refuseOutliving(expiresAt: string | null, issuerExpiresAt: string | null) {
   if (issuerExpiresAt === null) return
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(issuerExpiresAt)) return
-  const message = 'must not be later than the end of the issuing key'
+  const message = 'must not be later than the expiry of the issuing key'
   throw new ApiError('invalid_body', { body: { issues: [{ path: 'expires_at', message }] } })
 }
 
 function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
   const unknown = [...new Set(wanted.filter((scope) => !isScope(scope)))]
   if (unknown.length > 0) {
-    throw new ApiError('unknown_scope', { message: `There is no scope ${quote(unknown)}.` })
+    throw new ApiError('unknown_scope', {
+      message: `No such scope: ${quote(unknown)}. Use a scope that the API reference names.`,
+    })
   }
   const scopes = sortScopes(wanted.filter(isScope))
   const beyond = scopes.filter((scope) => !satisfies(held, scope))
   if (beyond.length > 0) {
     throw new ApiError('scope_escalation', {
-      message: `The issuing key does not hold ${quote(beyond)}.`,
+      message: `The issuing key does not hold ${quote(beyond)}. Leave it out, or use a key that holds it.`,
       body: { scopes: beyond },
     })
   }

@@ -120,9 +120,9 @@ async function warnOwner(tx: Tx, { hostname, verification }: DomainRow) {
   await mail.send(tx, {
     to: owner_email,
     subject: 'A DNS record of your store is missing',
-    text: `The TXT record that shows that ${hostname} is yours can no longer be found.
+    text: `DNS no longer has the TXT record that proves that ${hostname} belongs to your store ${display_name}.
 
-Your store ${display_name} is still served under ${hostname}. To keep it yours, please set the record again:
+The store is still served at ${hostname}. To keep the hostname, set the record again:
 
   ${verification.name}  TXT  ${verification.value}
 `,

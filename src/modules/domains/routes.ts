@@ -58,7 +58,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'claimDomain',
           tags: ['merchant-ops'],
-          summary: 'Claim a hostname. It becomes yours once its TXT record is found.',
+          summary: 'Claim a hostname. It becomes active once DNS has its TXT record.',
           body: NewDomain,
           response: { 200: OneDomain, 201: OneDomain },
         },
@@ -76,7 +76,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'listDomains',
           tags: ['merchant-ops'],
-          summary: "The store's hostnames, newest first. Removed ones by `status=removed`.",
+          summary:
+            "List the store's hostnames, newest first. `status=removed` lists the removed ones.",
           response: { 200: DomainPage },
         },
       },
@@ -90,7 +91,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readDomain',
           tags: ['merchant-ops'],
-          summary: 'One hostname, and how far it has come.',
+          summary: 'Read a hostname and its status.',
           params: Params('id'),
           response: { 200: OneDomain },
         },
@@ -108,12 +109,14 @@ export const merchantRoutes =
         schema: {
           operationId: 'verifyDomain',
           tags: ['merchant-ops'],
-          summary: 'Ask DNS for the record now. At most ten times a minute.',
+          summary: 'Check the TXT record in DNS now, at most ten times a minute.',
           params: Params('id'),
           response: {
             200: Type.Object({
               domain: ref(Domain),
-              checked: Type.Boolean({ description: 'False: DNS could not be asked. Try again.' }),
+              checked: Type.Boolean({
+                description: 'False: DNS did not answer, and nothing changed. Try again.',
+              }),
             }),
           },
         },
@@ -134,7 +137,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'setPrimaryDomain',
           tags: ['merchant-ops'],
-          summary: 'Make an active hostname the one the store is known by.',
+          summary: 'Make an active hostname the primary one. The others redirect to it.',
           params: Params('id'),
           response: { 200: OneDomain },
         },
@@ -151,7 +154,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'removeDomain',
           tags: ['merchant-ops'],
-          summary: 'Let a hostname go. No other store gets one that was live for 30 days.',
+          summary: 'Remove a hostname. If it was active, no other store can claim it for 30 days.',
           params: Params('id'),
           response: { 200: OneDomain },
         },
@@ -175,7 +178,8 @@ export const operatorRoutes =
         schema: {
           operationId: 'listStoreDomains',
           tags: ['operator'],
-          summary: "A store's hostnames, newest first. Removed ones by `status=removed`.",
+          summary:
+            'List the hostnames of a store, newest first. `status=removed` lists the removed ones.',
           params: Params('tenant'),
           response: { 200: DomainPage },
         },
@@ -190,7 +194,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'operatorRemoveDomain',
           tags: ['operator'],
-          summary: 'Take a hostname from a store, so that another may claim or be given it.',
+          summary: 'Remove a hostname from a store. Another store can claim it at once.',
           params: Params('tenant', 'id'),
           response: { 200: OneDomain },
         },
@@ -209,7 +213,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'activateDomain',
           tags: ['operator'],
-          summary: 'Put a hostname live without asking DNS.',
+          summary: 'Activate a hostname without a check of DNS.',
           params: Params('tenant', 'id'),
           response: { 200: OneDomain },
         },

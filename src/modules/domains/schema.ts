@@ -30,7 +30,8 @@ const kept = {
     value: Type.String(),
   }),
   tls_status: Type.Enum(['pending', 'external'], {
-    description: 'TLS is terminated before us: `external` once the name is live.',
+    description:
+      'TLS ends at a proxy in front of the platform: `external` once the hostname is active.',
   }),
   last_checked_at: Nullable(Timestamp),
   last_error: Nullable(Type.Enum([...CHECK_ERRORS])),
@@ -53,7 +54,7 @@ export const Domain = Shared(
   'Domain',
   Type.Object({
     ...kept,
-    dns_target: Type.String({ description: 'Where the hostname must point.' }),
+    dns_target: Type.String({ description: 'The target that the hostname must point to in DNS.' }),
   }),
 )
 export type Domain = Static<typeof Domain>

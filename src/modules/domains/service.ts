@@ -92,7 +92,7 @@ export async function verify(
   if (asked.status === 'removed') throw removed()
   if (!(await limits.velocity(`domains:${db.tenant}`, VERIFICATIONS_PER_MINUTE))) {
     throw new ApiError('rate_limited', {
-      message: `Too many attempts: at most ${VERIFICATIONS_PER_MINUTE} per minute.`,
+      message: `Too many attempts: at most ${VERIFICATIONS_PER_MINUTE} per minute. Try again later.`,
       headers: { 'retry-after': String(WINDOW_SECONDS) },
     })
   }

@@ -30,7 +30,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listEntitlements',
         tags: ['merchant-ops'],
-        summary: 'The add-ons there are, and how each stands with the store.',
+        summary: 'List all add-ons with their state in this store.',
         response: { 200: FeatureList },
       },
     },
@@ -44,7 +44,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'enableEntitlement',
         tags: ['merchant-ops'],
-        summary: 'Switch an add-on on. Never bills.',
+        summary: 'Enable an add-on. This never bills the store.',
         body: FeatureChoice,
         response: {
           200: Type.Object({
@@ -65,7 +65,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'disableEntitlement',
         tags: ['merchant-ops'],
-        summary: "Take the store's own switch away; the tier's default applies.",
+        summary: "Disable an add-on. The default of the store's tier applies again.",
         body: FeatureChoice,
         response: {
           200: Type.Object({
@@ -89,7 +89,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'requestEntitlement',
         tags: ['merchant-ops'],
-        summary: 'Ask for an add-on that an operator manages.',
+        summary: 'Request an add-on that only the operator can enable.',
         body: NewRequest,
         response: {
           201: OneRequest,
@@ -114,7 +114,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listEntitlementRequests',
         tags: ['merchant-ops'],
-        summary: 'The requests of the store, newest first.',
+        summary: 'List the add-on requests of the store, newest first.',
         response: { 200: PageOf('requests', ref(EntitlementRequest)) },
       },
     },
@@ -128,7 +128,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readEntitlementRequest',
         tags: ['merchant-ops'],
-        summary: 'One request, and what became of it.',
+        summary: 'Read an add-on request and its status.',
         params: Params('id'),
         response: { 200: OneRequest },
       },
@@ -143,7 +143,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'withdrawEntitlementRequest',
         tags: ['merchant-ops'],
-        summary: 'Take back a request that is still open.',
+        summary: 'Withdraw an add-on request that is still open.',
         params: Params('id'),
         response: { 200: OneRequest },
       },
@@ -162,7 +162,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listTenantFeatures',
           tags: ['operator'],
-          summary: "A store's tier and add-ons.",
+          summary: 'Read the tier and the add-ons of a store.',
           params: Params('tenant'),
           response: { 200: FeatureList },
         },
@@ -177,7 +177,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'readTenantFeature',
           tags: ['operator'],
-          summary: 'How one add-on stands with a store.',
+          summary: 'Read the state of one add-on in a store.',
           params: Params('tenant', 'key'),
           response: { 200: Type.Object({ feature: FeatureState }) },
         },
@@ -194,7 +194,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'ruleTenantFeature',
           tags: ['operator'],
-          summary: 'Allow an add-on, deny it for good, or leave it to the tier and the merchant.',
+          summary: 'Allow an add-on, deny it, or leave it to the tier and the merchant.',
           params: Params('tenant', 'key'),
           body: OperatorRuling,
           response: { 200: Type.Object({ feature: FeatureState }) },
@@ -212,7 +212,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setTenantTier',
           tags: ['operator'],
-          summary: "Set a store's tier.",
+          summary: 'Set the tier of a store.',
           params: Params('tenant'),
           body: TierChoice,
           response: { 200: FeatureList },
@@ -228,7 +228,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listAllEntitlementRequests',
           tags: ['operator'],
-          summary: 'The requests of every store, newest first.',
+          summary: 'List the add-on requests of all stores, newest first.',
           response: { 200: PageOf('requests', StoreRequest) },
         },
       },
@@ -245,7 +245,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'decideEntitlementRequest',
           tags: ['operator'],
-          summary: 'Approve or decline a request. Approving allows the add-on at once.',
+          summary: 'Approve or decline an add-on request. An approval allows the add-on at once.',
           params: Params('id'),
           body: Decision,
           response: { 200: OneRequest },

@@ -29,7 +29,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createFraudBan',
         tags: ['merchant-ops'],
-        summary: 'Ban an address, a network, a card or a customer; or have them looked at.',
+        summary: 'Ban an address, network, card or customer, or have their orders held for review.',
         body: NewBan,
         response: { 201: OneBan },
       },
@@ -48,7 +48,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listFraudBans',
         tags: ['merchant-ops'],
-        summary: "The store's bans, newest first, lifted ones too.",
+        summary: "List the store's bans, newest first, also lifted ones.",
         response: { 200: PageOf('bans', ref(Ban)) },
       },
     },
@@ -65,7 +65,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readFraudBan',
         tags: ['merchant-ops'],
-        summary: 'One ban, and how often it was run into.',
+        summary: 'Read a ban, with the number of attempts that matched it.',
         params: Params('id'),
         response: { 200: OneBan },
       },
@@ -80,7 +80,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'liftFraudBan',
         tags: ['merchant-ops'],
-        summary: 'End a ban. It stays on record.',
+        summary: 'Lift a ban. It stays on record.',
         params: Params('id'),
         response: { 200: OneBan },
       },
@@ -98,7 +98,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listFraudDecisions',
         tags: ['merchant-ops'],
-        summary: 'What was decided about each attempt to buy, and why; newest first.',
+        summary: 'List the fraud decisions about checkouts with their signals, newest first.',
         response: { 200: PageOf('decisions', ref(FraudDecision)) },
       },
     },

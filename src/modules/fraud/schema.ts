@@ -44,15 +44,15 @@ export const Ban = Shared(
     id: Id,
     kind: BanKind,
     value: Type.String({
-      description: 'Normalised. Of a card fingerprint only the beginning of its digest.',
+      description: 'The normalised value. Of a card fingerprint, only the beginning of its digest.',
     }),
     action: BanAction,
     reason: Nullable(Type.String()),
     expires_at: Nullable(Timestamp),
     created_by: Type.String(),
     created_at: Timestamp,
-    hits: Type.Integer({ description: 'Attempts it was found for.' }),
-    active: Type.Boolean({ description: 'Neither lifted nor expired.' }),
+    hits: Type.Integer({ description: 'The number of attempts that matched this ban.' }),
+    active: Type.Boolean({ description: 'True: the ban is neither lifted nor expired.' }),
     lifted_at: Nullable(Timestamp),
     lifted_by: Nullable(Type.String()),
   }),
@@ -95,7 +95,10 @@ export const Signal = Type.Object({
   signal: Type.Enum([...SIGNALS]),
   points: Type.Integer({ minimum: 0 }),
   detail: Nullable(
-    Type.String({ maxLength: 40, description: 'A code, e.g. of the gateway. Nothing personal.' }),
+    Type.String({
+      maxLength: 40,
+      description: 'A code, for example of the gateway. Never personal data.',
+    }),
   ),
 })
 export type Signal = Static<typeof Signal>

@@ -102,7 +102,7 @@ const announce = (tx: Tx, actor: audit.Actor, action: string, made: Ban) =>
 function readTerms(db: Db, { action = 'block', reason = null, expires_at = null }: BanTerms) {
   const until = expires_at === null ? null : toUtc(expires_at)
   if (expires_at !== null && (until === null || Date.parse(until) <= db.clock.now())) {
-    throw invalid('expires_at', 'must be a time to come')
+    throw invalid('expires_at', 'must be in the future')
   }
   return { action, reason, expires_at: until }
 }
@@ -111,11 +111,11 @@ const WORDS: Record<BanKind, string> = {
   email: 'must be an e-mail address',
   email_domain: 'must be a domain, such as mail.example',
   ip: 'must be an IP address',
-  cidr: 'must be a network, such as 192.0.2.0/24: /8 or narrower, in IPv6 /16 or narrower',
-  customer_ref: 'must be 1 to 200 characters, none of them a control character',
+  cidr: 'must be a network such as 192.0.2.0/24: /8 or narrower in IPv4, /16 or narrower in IPv6',
+  customer_ref: 'must be 1 to 200 characters without control characters',
   card_fingerprint: 'must be a card fingerprint',
-  card_bin: 'must be the first six to eight digits of a card',
-  address: 'must have letters or digits',
+  card_bin: 'must be the first six to eight digits of a card number',
+  address: 'must contain letters or digits',
 }
 
 const invalid = (path: string, message: string) =>

@@ -79,7 +79,7 @@ async function addInbound(app: App, deps: InboundDeps) {
       schema: {
         operationId: 'receiveProviderEvent',
         tags: ['public'],
-        summary: "Where a payment provider sends its events, signed by the account's key.",
+        summary: "Receive an event of a payment provider, signed with the account's key.",
         params: Params('provider', 'account_ref'),
         body: { content: { 'application/json': { schema: OpenObject } } },
         response: { 200: Receipt },
@@ -115,7 +115,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setGatewayAccount',
           tags: ['operator'],
-          summary: "Say whose a provider's account is, and how its events are signed.",
+          summary: "Register a provider's account for a store, with its signing key.",
           params: Params('provider', 'account_ref'),
           body: AccountChange,
           response: { 200: OneAccount },
@@ -135,7 +135,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listGatewayAccounts',
           tags: ['operator'],
-          summary: 'The accounts whose events are taken.',
+          summary: 'List the accounts whose events are accepted.',
           response: { 200: PageOf('accounts', ref(GatewayAccount)) },
         },
       },
@@ -155,7 +155,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'readGatewayAccount',
           tags: ['operator'],
-          summary: 'One account, without its key.',
+          summary: 'Read an account, without its key.',
           params: Params('provider', 'account_ref'),
           response: { 200: OneAccount },
         },
@@ -170,7 +170,8 @@ export const operatorRoutes =
         schema: {
           operationId: 'removeGatewayAccount',
           tags: ['operator'],
-          summary: 'Take no more events for an account. Another store may have it then.',
+          summary:
+            'Remove an account: its events are no longer accepted. Another store can register it then.',
           params: Params('provider', 'account_ref'),
           response: { 200: OneAccount },
         },
@@ -200,7 +201,7 @@ function addEventRoutes(app: App, operator: Runner): void {
       schema: {
         operationId: 'listGatewayEvents',
         tags: ['operator'],
-        summary: 'What providers have sent and what came of it, newest first.',
+        summary: 'List the events of providers with their outcome, newest first.',
         response: { 200: PageOf('events', ref(GatewayEvent)) },
       },
     },
@@ -222,7 +223,7 @@ function addEventRoutes(app: App, operator: Runner): void {
       schema: {
         operationId: 'readGatewayEvent',
         tags: ['operator'],
-        summary: 'One event, with what was sent.',
+        summary: 'Read an event with its headers and body.',
         params: Params('provider', 'account_ref', 'event_id'),
         response: { 200: Type.Object({ event: GatewayEventDetail }) },
       },

@@ -36,7 +36,8 @@ export const AccountChange = Type.Object({
   signing_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
     minLength: 8,
     maxLength: 500,
-    description: 'As the provider shows it. `standard`: base64, with or without `whsec_`.',
+    description:
+      'The signing key as the provider shows it. With the scheme `standard`: base64, with or without `whsec_`.',
   }),
 })
 export type AccountChange = Static<typeof AccountChange>
@@ -50,7 +51,9 @@ export const FoundAccount = Type.Object({
 
 export const Receipt = Type.Object({
   received: Type.Boolean(),
-  deduped: Type.Boolean({ description: 'True: it was here before, and nothing happened.' }),
+  deduped: Type.Boolean({
+    description: 'True: the event was received before, and is not processed again.',
+  }),
 })
 export type Receipt = Static<typeof Receipt>
 
@@ -125,7 +128,7 @@ export const GatewayEvent = Shared(
 export const GatewayEventDetail = Type.Object({
   ...GatewayEvent.properties,
   headers: Type.Record(Type.String(), Type.String()),
-  body: Nullable(Type.String({ description: 'Null once it is forgotten, after 30 days.' })),
+  body: Nullable(Type.String({ description: 'Kept for 30 days, then null.' })),
   body_encoding: Nullable(Type.Enum(['utf8', 'base64'])),
 })
 export type GatewayEventDetail = Static<typeof GatewayEventDetail>

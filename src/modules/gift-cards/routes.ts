@@ -63,7 +63,8 @@ const issueRoutes =
         schema: {
           operationId: 'issueGiftCard',
           tags,
-          summary: 'Issue a gift card. Its code is shown here, and to a replay within 24 hours.',
+          summary:
+            'Issue a gift card. Its code is shown in this answer, and to a replay within 24 hours.',
           body: NewGiftCard,
           response: { 201: IssuedCard },
         },
@@ -84,7 +85,7 @@ const issueRoutes =
         schema: {
           operationId: 'issueGiftCards',
           tags,
-          summary: 'Issue up to a thousand gift cards alike. All are issued, or none.',
+          summary: 'Issue up to 1,000 equal gift cards: all of them, or none.',
           body: NewBatch,
           response: { 201: IssuedBatch },
         },
@@ -111,7 +112,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listGiftCards',
         tags,
-        summary: "The store's gift cards, newest first.",
+        summary: "List the store's gift cards, newest first.",
         response: { 200: PageOf('gift_cards', ref(GiftCard)) },
       },
     },
@@ -129,7 +130,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readGiftCard',
         tags,
-        summary: 'One gift card.',
+        summary: 'Read a gift card.',
         params: Params('id'),
         response: { 200: OneCard },
       },
@@ -144,7 +145,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listGiftCardTransactions',
         tags,
-        summary: 'What happened to a gift card, newest first.',
+        summary: 'List the transactions of a gift card, newest first.',
         params: Params('id'),
         response: { 200: PageOf('transactions', ref(GiftCardTransaction)) },
       },
@@ -173,7 +174,7 @@ const changeRoutes =
         schema: {
           operationId: 'adjustGiftCard',
           tags,
-          summary: 'Add to a balance or take from it. What orders hold stays.',
+          summary: 'Adjust the balance of a gift card. Amounts that orders hold cannot be taken.',
           params: Params('id'),
           body: Adjustment,
           response: { 200: OneCard },
@@ -189,8 +190,8 @@ const changeRoutes =
     )
 
     for (const [verb, act, summary] of [
-      ['disable', giftCards.disable, 'Take a gift card out of use. Repeating it is harmless.'],
-      ['enable', giftCards.enable, 'Put a disabled gift card back into use.'],
+      ['disable', giftCards.disable, 'Disable a gift card. The call can be repeated.'],
+      ['enable', giftCards.enable, 'Enable a disabled gift card.'],
     ] as const) {
       app.post(
         `/v1/merchant/gift-cards/:id/${verb}`,
@@ -217,7 +218,7 @@ const changeRoutes =
         schema: {
           operationId: 'updateGiftCard',
           tags,
-          summary: 'Change when a gift card expires, or the note on it.',
+          summary: 'Change the expiry or the note of a gift card.',
           params: Params('id'),
           body: GiftCardPatch,
           response: { 200: OneCard },
@@ -239,7 +240,8 @@ export const storefrontRoutes =
         schema: {
           operationId: 'checkGiftCard',
           tags: ['storefront'],
-          summary: 'What a gift card is worth. Unknown, disabled and expired answer alike.',
+          summary:
+            'Read the spendable balance of a gift card. Unknown, disabled and expired cards get the same 404.',
           params: Params('tenant'),
           body: CodeToCheck,
           response: { 200: Type.Object({ gift_card: ShownBalance }) },

@@ -23,7 +23,7 @@ export const GiftCard = Shared(
     code_last4: Type.String(),
     initial_balance_cents: Cents,
     balance_cents: Cents,
-    held_cents: Type.Integer({ minimum: 0, description: 'Set aside for orders under way.' }),
+    held_cents: Type.Integer({ minimum: 0, description: 'The amount that orders hold, in cents.' }),
     currency: Type.String(),
     status: GiftCardStatus,
     expires_at: Nullable(Timestamp),
@@ -38,7 +38,9 @@ export const GiftCard = Shared(
 export type GiftCard = Static<typeof GiftCard>
 
 const Code = Nullable(
-  Type.String({ description: 'Shown for 24 hours to a repeat of the same request, then null.' }),
+  Type.String({
+    description: 'The code. A replay of the same request shows it for 24 hours, then null.',
+  }),
 )
 
 const terms = {
@@ -107,7 +109,7 @@ export const CodeToCheck = Type.Object({ code: Type.String() })
 /** What whoever knows the code may see. */
 export const ShownBalance = Type.Object({
   code_last4: Type.String(),
-  balance_cents: Type.Integer({ description: 'What can be spent now.' }),
+  balance_cents: Type.Integer({ description: 'The amount that can be spent now, in cents.' }),
   currency: Type.String(),
   status: GiftCardStatus,
   expires_at: Nullable(Timestamp),

@@ -112,7 +112,9 @@ export const insufficient = (card: GiftCard) =>
 export function readExpiry({ clock }: Db, expiresAt: string): string {
   const at = toFutureUtc(expiresAt, clock)
   if (at !== null) return at
-  const issues = [{ path: 'expires_at', message: 'must be in the future, before the year 10000' }]
+  const issues = [
+    { path: 'expires_at', message: 'must be in the future and before the year 10000' },
+  ]
   throw new ApiError('invalid_body', { body: { issues } })
 }
 

@@ -28,7 +28,7 @@ export const publicRoutes =
         schema: {
           operationId: 'signUp',
           tags: ['identity'],
-          summary: 'Make an account for a store owner, and a session.',
+          summary: 'Sign up as a store owner. Creates an account and a session.',
           body: SignUp,
           response: { 201: SessionStarted },
         },
@@ -46,7 +46,7 @@ export const publicRoutes =
         schema: {
           operationId: 'logIn',
           tags: ['identity'],
-          summary: 'Start a session. An unknown address and a wrong password answer alike.',
+          summary: 'Log in. An unknown address and a wrong password get the same answer.',
           body: LogIn,
           response: { 200: SessionStarted },
         },
@@ -67,7 +67,7 @@ export const ownerRoutes =
         schema: {
           operationId: 'verifyEmail',
           tags: ['identity'],
-          summary: "Prove your account's e-mail address with the token that was mailed to it.",
+          summary: 'Verify your e-mail address with the token that was mailed to it.',
           body: Verification,
           response: { 200: Type.Object({ verified: Type.Boolean() }) },
         },
@@ -85,7 +85,7 @@ export const ownerRoutes =
         schema: {
           operationId: 'readMe',
           tags: ['identity'],
-          summary: 'Who you are, and the stores you own.',
+          summary: 'Read your account and the stores you own.',
           response: {
             200: Type.Object({ owner: ref(OwnerView), stores: Type.Array(OwnedStore) }),
           },
@@ -107,7 +107,7 @@ export const ownerRoutes =
         schema: {
           operationId: 'logOut',
           tags: ['identity'],
-          summary: 'End this session.',
+          summary: 'Log out: end this session.',
           response: { 200: Type.Object({ logged_out: Type.Boolean() }) },
         },
       },
@@ -123,7 +123,7 @@ export const ownerRoutes =
         schema: {
           operationId: 'resendVerification',
           tags: ['identity'],
-          summary: 'Mail the verification token again.',
+          summary: 'Send the verification mail again.',
           response: { 202: Type.Object({ sent: Type.Boolean() }) },
         },
       },

@@ -112,7 +112,7 @@ async function spareTheInbox({ limits }: Identity, email: string): Promise<void>
 
 const tooManyLetters = () =>
   new ApiError('rate_limited', {
-    message: `Too many letters: at most ${RESENDS_PER_MINUTE} per minute.`,
+    message: `Too many mails: at most ${RESENDS_PER_MINUTE} per minute. Try again later.`,
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 
@@ -139,7 +139,7 @@ async function sendVerification(
   await mail.send(db, {
     to: email,
     subject: 'Confirm your e-mail address',
-    text: `Confirm that this address is yours by sending this token to POST /v1/identity/verify within a day:\n\n${token}\n\nIf you did not sign up, ignore this letter.\n`,
+    text: `Confirm your e-mail address: send this token to POST /v1/identity/verify within a day.\n\n${token}\n\nIf you did not sign up, ignore this mail.\n`,
   })
 }
 
@@ -175,7 +175,7 @@ export async function holdSession(tx: Runner, { token }: Owner): Promise<void> {
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
   const owned = await listOwnedStores(db, owner)
   if (tenantRef === undefined && owned.length > 1) {
-    const issues = [{ path: 'tenant_ref', message: 'must be given when you own several stores' }]
+    const issues = [{ path: 'tenant_ref', message: 'must be sent when you own several stores' }]
     throw new ApiError('invalid_body', { body: { issues } })
   }
   const found = tenantRef === undefined ? owned[0] : owned.find((s) => s.tenant_ref === tenantRef)

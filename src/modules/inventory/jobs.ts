@@ -17,7 +17,10 @@ export async function recountAll(
   const recount = async (tenant_ref: string) => {
     try {
       for (const found of await queries.recount(database.tenant(tenant_ref))) {
-        logger.error({ tenant_ref, ...found }, 'a stock counter disagrees with what it counts')
+        logger.error(
+          { tenant_ref, ...found },
+          'a stock counter differs from its movements or reservations',
+        )
       }
     } catch (err) {
       logger.error({ tenant_ref, err }, 'the stock of a store could not be recounted today')

@@ -46,7 +46,7 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listInventory',
         tags,
-        summary: 'Every variant and its stock, by SKU.',
+        summary: 'List every variant with its stock, sorted by SKU.',
         response: { 200: PageOf('items', ref(InventoryItem)) },
       },
     },
@@ -64,7 +64,7 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listInventoryMovements',
         tags,
-        summary: 'What came and went, newest first.',
+        summary: 'List the stock movements, newest first.',
         response: { 200: PageOf('movements', ref(Movement)) },
       },
     },
@@ -81,7 +81,7 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'adjustInventoryBulk',
         tags,
-        summary: 'Correct many levels. A row that is refused leaves the others be.',
+        summary: 'Adjust many stock levels. A row that is refused does not affect the others.',
         body: BulkAdjustment,
         response: { 200: Type.Object({ results: Type.Array(BulkResult) }) },
       },
@@ -96,7 +96,7 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readInventory',
         tags,
-        summary: 'One variant and its stock at each location.',
+        summary: 'Read the stock of a variant at each location.',
         params: Params('variant_id'),
         response: { 200: OneItem },
       },
@@ -111,7 +111,8 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'putInventorySettings',
         tags,
-        summary: 'Say whether a variant is counted, may be owed, and when it is low.',
+        summary:
+          "Set whether a variant's stock is tracked, whether it can be backordered, and when it is low.",
         params: Params('variant_id'),
         body: Settings,
         response: { 200: OneItem },
@@ -132,7 +133,7 @@ const stockRoutes: Routes = async (app) => {
       schema: {
         operationId: 'adjustInventory',
         tags,
-        summary: 'Correct what is on hand, by a difference or to a number.',
+        summary: 'Adjust the units on hand, by a difference or to a number.',
         params: Params('variant_id'),
         body: Adjustment,
         response: { 200: Type.Object({ level: Level }) },
@@ -152,7 +153,7 @@ const locationRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listInventoryLocations',
         tags,
-        summary: 'Where stock lies.',
+        summary: 'List the locations of the stock.',
         response: { 200: PageOf('locations', ref(Location)) },
       },
     },
@@ -166,7 +167,7 @@ const locationRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createInventoryLocation',
         tags,
-        summary: 'Add a place where stock lies.',
+        summary: 'Create a location.',
         body: NewLocation,
         response: { 201: OneLocation },
       },
@@ -182,7 +183,7 @@ const locationRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readInventoryLocation',
         tags,
-        summary: 'One location, archived or not.',
+        summary: 'Read a location, also an archived one.',
         params: Params('id'),
         response: { 200: OneLocation },
       },
@@ -197,7 +198,7 @@ const locationRoutes: Routes = async (app) => {
       schema: {
         operationId: 'renameInventoryLocation',
         tags,
-        summary: 'Name a location otherwise.',
+        summary: 'Rename a location.',
         params: Params('id'),
         body: LocationChange,
         response: { 200: OneLocation },
@@ -215,7 +216,7 @@ const locationRoutes: Routes = async (app) => {
       schema: {
         operationId: 'archiveInventoryLocation',
         tags,
-        summary: 'Close a location that is empty. What moved there stays on record.',
+        summary: 'Archive an empty location. Its movements stay on record.',
         params: Params('id'),
         response: { 200: OneLocation },
       },

@@ -51,10 +51,14 @@ export interface Cause {
 }
 
 const counters = {
-  on_hand: Type.Integer({ description: 'What lies there.' }),
-  allocated: Type.Integer({ description: 'Sold, and not yet shipped.' }),
-  reserved: Type.Integer({ description: 'Held by orders that are being paid for.' }),
-  incoming: Type.Integer({ description: 'Ordered from vendors. Counts as stock when received.' }),
+  on_hand: Type.Integer({ description: 'Units at the location.' }),
+  allocated: Type.Integer({ description: 'Units sold and not yet shipped.' }),
+  reserved: Type.Integer({
+    description: 'Units reserved for orders whose payment is in progress.',
+  }),
+  incoming: Type.Integer({
+    description: 'Units ordered from vendors. They count as stock once received.',
+  }),
   available: Type.Integer({ description: '`on_hand - allocated - reserved`' }),
 }
 
@@ -70,7 +74,8 @@ const item = {
   low_stock_threshold: Nullable(Type.Integer()),
   ...counters,
   low: Type.Boolean({
-    description: 'Tracked, and what is not sold has come down to the threshold.',
+    description:
+      'True: stock is tracked, and `on_hand - allocated` is at or below `low_stock_threshold`.',
   }),
 }
 
@@ -131,7 +136,7 @@ export const Movement = Shared(
     variant_id: Id,
     location_id: Type.String(),
     kind: MovementKind,
-    quantity: Type.Integer({ description: 'Signed.' }),
+    quantity: Type.Integer({ description: 'The number of units, negative for a decrease.' }),
     on_hand_after: Type.Integer(),
     allocated_after: Type.Integer(),
     order_id: Nullable(Id),
@@ -178,7 +183,7 @@ export const LocationChange = Type.Object({ name: LocationName })
 /** A variant that has come down to its threshold. */
 export const LowStock = Type.Object({
   variant_id: Id,
-  remaining: Type.Integer({ description: 'On hand and not sold.' }),
+  remaining: Type.Integer({ description: 'Units on hand and not sold.' }),
   low_stock_threshold: Type.Integer(),
 })
 export type LowStock = Static<typeof LowStock>

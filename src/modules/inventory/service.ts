@@ -80,7 +80,7 @@ export async function adjust(
 ): Promise<Level> {
   const { location_id = DEFAULT_LOCATION, delta, set_on_hand, expected_on_hand, reason } = wanted
   if ((delta === undefined) === (set_on_hand === undefined)) {
-    const issues = [{ path: 'delta', message: 'must be given, or else set_on_hand' }]
+    const issues = [{ path: 'delta', message: 'must be sent, or set_on_hand instead' }]
     throw new ApiError('invalid_body', { body: { issues } })
   }
   await get(db, variant_id)

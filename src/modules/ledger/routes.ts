@@ -17,10 +17,11 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'proveLedger',
         tags: ['merchant-commerce'],
-        summary: 'Trial balance, and the chain of hashes over all journals computed anew.',
+        summary:
+          'Prove the ledger: the trial balance, and the hash chain over the journals computed again.',
         description:
-          'One call verifies 10,000 journals; `next_from` says where to go on. Keep the head of the ' +
-          'chain to see later that nothing before it was changed.',
+          'One call verifies 10,000 journals; `next_from` says where to continue. Store the head of the ' +
+          'chain: with it you can check later that no earlier journal was changed.',
         response: { 200: Proof },
       },
     },

@@ -108,24 +108,30 @@ const BalanceLine = Type.Object({
 
 export const Proof = Type.Object({
   trial_balance: Type.Array(BalanceLine, {
-    description: 'The sum of each kind of account. Debits are positive.',
+    description: 'The sum of each kind of account and currency, in cents. Debits are positive.',
   }),
-  balanced: Type.Boolean({ description: 'Each currency sums to zero.' }),
+  balanced: Type.Boolean({ description: 'True: the accounts of each currency sum to zero.' }),
   journal_count: Type.Integer(),
   sealed_count: Type.Integer(),
-  unsealed_count: Type.Integer({ description: 'Committed just now, and not yet numbered.' }),
+  unsealed_count: Type.Integer({
+    description: 'Journals that are committed and not numbered yet.',
+  }),
   chain_head: Nullable(
     Type.Object({ sequence: Type.Integer(), hash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
   ),
   verified: Type.Boolean({
-    description: 'The journals from `from` to `to`, hashed anew, give the chain that was sealed.',
+    description: 'True: the journals from `from` to `to`, hashed again, match the stored chain.',
   }),
   from: Type.Integer(),
   to: Type.Integer(),
   next_from: Nullable(
-    Type.Integer({ description: 'Where to go on. Null: the chain is verified to its head.' }),
+    Type.Integer({
+      description: 'The `from` of the next call. Null: the chain is verified to its head.',
+    }),
   ),
-  broken_at: Nullable(Type.Integer({ description: 'The first sequence that does not verify.' })),
+  broken_at: Nullable(
+    Type.Integer({ description: 'The number of the first journal that does not verify.' }),
+  ),
 })
 export type Proof = Static<typeof Proof>
 

@@ -20,8 +20,8 @@ const scope = 'manage:own_marketing' as const
 const one = { scope, failures: ['coupon_not_found'] as const }
 
 const SWITCHES = [
-  ['pause', marketing.pause, 'Take a coupon out of use. Claims that stand are kept.'],
-  ['activate', marketing.activate, 'Put a draft or a paused coupon into use.'],
+  ['pause', marketing.pause, 'Pause a coupon. Orders that already use it keep it.'],
+  ['activate', marketing.activate, 'Activate a draft or paused coupon.'],
 ] as const
 
 export const merchantRoutes: Routes = async (app) => {
@@ -32,7 +32,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createCoupon',
         tags: ['merchant-ops'],
-        summary: 'Make a coupon. It is active at once, unless its status is draft.',
+        summary: 'Create a coupon. It is active at once unless its status is draft.',
         body: NewCoupon,
         response: { 201: OneCoupon },
       },
@@ -48,7 +48,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listCoupons',
         tags: ['merchant-ops'],
-        summary: "The store's coupons, newest first.",
+        summary: "List the store's coupons, newest first.",
         response: { 200: PageOf('coupons', ref(Coupon)) },
       },
     },
@@ -63,7 +63,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readCoupon',
         tags: ['merchant-ops'],
-        summary: 'One coupon.',
+        summary: 'Read a coupon.',
         params: Params('id'),
         response: { 200: OneCoupon },
       },
@@ -78,7 +78,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'changeCoupon',
         tags: ['merchant-ops'],
-        summary: "Change a coupon's terms. Its code and its type stay.",
+        summary: 'Change the terms of a coupon. Its code and type cannot change.',
         params: Params('id'),
         body: CouponPatch,
         response: { 200: OneCoupon },
@@ -113,7 +113,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listRedemptions',
         tags: ['merchant-ops'],
-        summary: 'The orders that have used a coupon, newest first.',
+        summary: 'List the orders that use a coupon, newest first.',
         params: Params('id'),
         response: { 200: PageOf('redemptions', Redemption) },
       },
@@ -128,7 +128,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'makeCouponCodes',
         tags: ['merchant-ops'],
-        summary: 'Make codes for one use each, at most 1,000 at a time.',
+        summary: 'Create single-use codes for a coupon, at most 1,000 at a time.',
         params: Params('id'),
         body: NewCodes,
         response: { 201: Type.Object({ codes: Type.Array(Type.String()) }) },
@@ -145,7 +145,8 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listCouponCodes',
         tags: ['merchant-ops'],
-        summary: 'The codes for one use, oldest first, and the order that has each.',
+        summary:
+          'List the single-use codes of a coupon with the order that uses each, oldest first.',
         params: Params('id'),
         response: { 200: PageOf('codes', CouponCode) },
       },

@@ -11,7 +11,7 @@ export type CouponStatus = Static<typeof CouponStatus>
 
 const AppliesTo = Type.Object(
   { product_ids: Type.Array(Id), collection_slugs: Type.Array(Type.String()) },
-  { description: 'The products, by id or collection, that are discounted. Null: all of them.' },
+  { description: 'The products that are discounted, by id or collection. Null: all products.' },
 )
 
 const kept = {

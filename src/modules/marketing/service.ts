@@ -163,7 +163,7 @@ export const foldCode = (code: string): string =>
 /** Some signs stand for a whole phrase, which is what their one spelling is. */
 function requireShort(folded: string, path: 'code' | 'prefix'): string {
   if (folded.length <= FOLDED_LENGTH_MAX) return folded
-  const issues = [{ path, message: 'is too long when it is written out' }]
+  const issues = [{ path, message: 'is too long: its characters expand to more than 256' }]
   throw new ApiError('invalid_body', { body: { issues } })
 }
 
@@ -200,7 +200,7 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   }
   for (const name of ['starts_at', 'ends_at'] as const) {
     const at = terms[name] === null ? null : toUtc(terms[name])
-    expect(at !== null || terms[name] === null, name, 'must be a time between the years 1 and 9999')
+    expect(at !== null || terms[name] === null, name, 'must be a time in the years 1 to 9999')
     terms[name] = at
   }
   const { type, percent_bps, amount_cents, starts_at, ends_at } = terms
@@ -211,7 +211,7 @@ function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch):
   return terms
 }
 
-const only = (type: string) => `must be given for the type ${type}, and for no other`
+const only = (type: string) => `must be sent for the type ${type}, and for no other type`
 
 const announce = (
   tx: Tx,

@@ -87,7 +87,7 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
       schema: {
         operationId: 'uploadAsset',
         tags: ['merchant-ops'],
-        summary: 'Keep an image: its bytes with their content type, or base64 in JSON.',
+        summary: 'Upload an image: its bytes with their content type, or base64 in JSON.',
         body: UPLOAD_BODY,
         response: { 200: OneAsset, 201: OneAsset },
       },
@@ -117,7 +117,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'listAssets',
           tags: ['merchant-ops'],
-          summary: "The store's assets, newest first. Those nobody uses by `unused=true`.",
+          summary:
+            "List the store's assets, newest first. `unused=true` lists those that are not in use.",
           response: { 200: PageOf('assets', ref(Asset)) },
         },
       },
@@ -135,7 +136,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readAsset',
           tags: ['merchant-ops'],
-          summary: 'One asset.',
+          summary: 'Read an asset.',
           params: Params('sha256'),
           response: { 200: OneAsset },
         },
@@ -150,7 +151,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'changeAsset',
           tags: ['merchant-ops'],
-          summary: 'Set what is said in place of an image.',
+          summary: 'Set the alternative text of an asset.',
           params: Params('sha256'),
           body: AssetPatch,
           response: { 200: OneAsset },
@@ -168,7 +169,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'deleteAsset',
           tags: ['merchant-ops'],
-          summary: 'Delete an asset that nobody uses. Uploading it again brings it back.',
+          summary:
+            'Delete an asset that is not in use. Another upload of the same bytes restores it.',
           params: Params('sha256'),
           response: { 200: OneAsset },
         },
@@ -249,12 +251,17 @@ export const publicRoutes =
       {
         config: {
           failures: ['asset_not_found', 'range_not_satisfiable'],
-          query: { w: Type.Integer({ description: 'At most so wide, in steps.' }) },
+          query: {
+            w: Type.Integer({
+              description:
+                'The greatest width in pixels. It is rounded up to the next of 160, 320, 480, 640, 960, 1280 and 1920.',
+            }),
+          },
         },
         schema: {
           operationId: 'readAssetBytes',
           tags: ['public'],
-          summary: 'The bytes of an asset. Has an ETag, and takes ranges.',
+          summary: 'Get the bytes of an asset. The answer has an ETag and supports ranges.',
           params: Params('tenant', 'file'),
           response: { 200: Bytes, 206: Bytes },
         },

@@ -46,15 +46,21 @@ export const Asset = Shared(
   'Asset',
   Type.Object({
     asset_ref: Type.String({ description: '`asset:<tenant>/<sha256>.<ext>`' }),
-    url: Nullable(Type.String({ description: 'Null when the installation has no asset base.' })),
-    sha256: Type.String({ description: 'Of the bytes as they are kept, without metadata.' }),
+    url: Nullable(
+      Type.String({
+        description: 'The public address. Null if the installation has none for assets.',
+      }),
+    ),
+    sha256: Type.String({ description: 'The hash of the stored bytes, which have no metadata.' }),
     content_type: AssetRow.properties.content_type,
     bytes: Type.Integer(),
-    width: Nullable(Type.Integer({ description: 'Null for a drawing that names no size.' })),
+    width: Nullable(Type.Integer({ description: 'In pixels. Null for an SVG without a size.' })),
     height: Nullable(Type.Integer()),
     alt: Nullable(Type.String()),
     created_at: Timestamp,
-    deduped: Type.Boolean({ description: 'The store had these very bytes already.' }),
+    deduped: Type.Boolean({
+      description: 'True: the store already had an asset with these bytes.',
+    }),
   }),
 )
 export type Asset = Static<typeof Asset>
@@ -73,7 +79,7 @@ export const AssetPatch = Type.Object({
 /** Who uses an asset. */
 export const AssetUse = Type.Object({
   kind: Type.Enum(['product', 'site']),
-  id: Type.String({ description: "A product's id, or the number of a site's version." }),
+  id: Type.String({ description: 'The id of the product, or the number of the site version.' }),
 })
 export type AssetUse = Static<typeof AssetUse>
 

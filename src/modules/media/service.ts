@@ -109,7 +109,7 @@ export function readContentType(declared: string | undefined): ContentType {
   const known = CONTENT_TYPES.find((each) => each === type)
   if (known === undefined) {
     throw new ApiError('unsupported_media_type', {
-      message: `An asset is one of ${CONTENT_TYPES.join(', ')}.`,
+      message: `The content type is not supported. Upload one of ${CONTENT_TYPES.join(', ')}.`,
     })
   }
   return known

@@ -79,7 +79,7 @@ function createPlaces() {
 
 const tooMany = () =>
   new ApiError('rate_limited', {
-    message: `A store has at most ${PER_STORE_MAX} uploads under way.`,
+    message: `Too many uploads at the same time: at most ${PER_STORE_MAX} for each store. Try again in a moment.`,
     headers: { 'retry-after': '1' },
   })
 

@@ -26,7 +26,7 @@ export async function readUpload(body: unknown): Promise<Given> {
   }
   const { data_base64: text, content_type: contentType, alt = null } = body
   if (text.length % 4 !== 0 || !BASE64.test(text)) {
-    throw invalid([{ path: 'data_base64', message: 'must be base64, padded and in one line' }])
+    throw invalid([{ path: 'data_base64', message: 'must be base64 with padding, on one line' }])
   }
   return { bytes: Buffer.from(text, 'base64'), contentType, alt, isOurs: true }
 }

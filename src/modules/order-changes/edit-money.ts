@@ -225,8 +225,9 @@ interface Charged {
   gateway?: GatewayName
 }
 
-const SAY_SO = 'The order would cost more. Send charge_card: true to charge the stored card.'
-const NONE_KEPT = 'The order would cost more, and no card is stored. The shopper has to edit it.'
+const SAY_SO = 'The edit raises the total. Send `charge_card: true` to charge the stored card.'
+const NONE_KEPT =
+  'The edit raises the total, and no card is stored for the order. Let the shopper make the edit.'
 
 /** A shopper sends a card. A merchant may charge the stored one, and must say so. */
 function sourceOf(

@@ -53,7 +53,7 @@ export function withQuantities(
   return edited.some(({ quantity }) => quantity > 0) ? edited : null
 }
 
-const twice = () => invalid('must name each item once')
+const twice = () => invalid('must name each line only once')
 
 const invalid = (message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path: 'edits', message }] } })
@@ -134,8 +134,8 @@ function reprice(input: Parameters<typeof pricing.reprice<OrderItem & RepricedLi
     if (!(error instanceof pricing.PriceLimitError)) throw error
     throw invalid(
       error.limit === 'line_quantity'
-        ? 'have too many units of one variant'
-        : 'come to more than an order may',
+        ? 'must leave at most 10,000 units of one variant'
+        : 'must come to at most 100,000,000,000 cents',
     )
   }
 }

@@ -239,7 +239,9 @@ async function wantedParts(
 
 const ambiguous = () =>
   new ApiError('invalid_body', {
-    body: { issues: [{ path: 'amount_cents', message: 'must stand alone: it is of everything' }] },
+    body: {
+      issues: [{ path: 'amount_cents', message: 'must be sent without items and shipping_cents' }],
+    },
   })
 
 /** Units with the amounts that were stored with their line. Shipping is refunded apart from them. */

@@ -97,7 +97,7 @@ async function shopperRefund(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'refundShopperOrder',
         tags,
-        summary: 'Give back a charge of an order, or a part of it.',
+        summary: 'Refund a charge of an order, or a part of it.',
         params: Params('tenant', 'orderId'),
         body: ShopperRefund,
         response: { 200: ShopperRefunded },
@@ -128,7 +128,7 @@ async function shopperCancel(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'cancelShopperOrder',
         tags,
-        summary: 'Cancel an order of which nothing has been shipped, and give back all of it.',
+        summary: 'Cancel an order of which nothing has shipped, and refund it in full.',
         params: Params('tenant', 'orderId'),
         body: ShopperCancel,
         response: { 200: ShopperCancelled },
@@ -164,7 +164,7 @@ async function shopperEdit(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'editShopperOrder',
         tags,
-        summary: 'Change the quantities of an order. The difference is charged or given back.',
+        summary: 'Edit the quantities of an order. The difference is charged or refunded.',
         params: Params('tenant', 'orderId'),
         body: ShopperEdit,
         response: { 200: ShopperEdited },
@@ -204,7 +204,7 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'refundOrder',
         tags: merchantTags,
-        summary: 'Give back an amount, units or shipping; or all that is left.',
+        summary: 'Refund an amount, units or shipping; without any of them, all that is left.',
         params: Params('id'),
         body: MerchantRefund,
         response: { 201: MerchantRefunded },
@@ -238,7 +238,8 @@ async function merchantRefund(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'previewRefund',
         tags: merchantTags,
-        summary: 'What a refund would come to, and where it would go. Promises nothing.',
+        summary:
+          'Preview a refund: its amount and the tenders it would go to. Nothing is reserved.',
         params: Params('id'),
         body: MerchantRefund,
         response: { 200: RefundPreview },
@@ -257,7 +258,7 @@ async function merchantCancel(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'cancelOrder',
         tags: merchantTags,
-        summary: 'Cancel an order of which nothing has been shipped, and give back all of it.',
+        summary: 'Cancel an order of which nothing has shipped, and refund it in full.',
         params: Params('id'),
         body: MerchantCancel,
         response: { 200: MerchantCancelled },
@@ -288,7 +289,7 @@ async function merchantEdit(app: App, deps: OrderChangeRouteDeps) {
       schema: {
         operationId: 'editOrder',
         tags: merchantTags,
-        summary: 'Change the quantities of an order. The difference is charged or given back.',
+        summary: 'Edit the quantities of an order. The difference is charged or refunded.',
         params: Params('id'),
         body: MerchantEdit,
         response: { 200: MerchantEdited },
@@ -321,7 +322,7 @@ export const operatorRoutes: Routes = async (app) => {
       schema: {
         operationId: 'setOrderDispute',
         tags: ['operator'],
-        summary: "Say that an order's payment is disputed, or how that has ended.",
+        summary: 'Record that the payment of an order is disputed, or how the dispute ended.',
         params: Params('tenant', 'id'),
         body: DisputeChange,
         response: { 200: Type.Object({ order: ref(MerchantOrder) }) },

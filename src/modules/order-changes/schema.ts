@@ -60,8 +60,10 @@ export const RefundPreview = Type.Object({
   tenders: Type.Array(
     Type.Object({ charge_id: Type.String(), tender: Tender, amount_cents: Cents }),
   ),
-  refundable_cents: Type.Integer({ description: 'What can be given back in all.' }),
-  remaining_cents: Type.Integer({ description: 'What could still be given back after that.' }),
+  refundable_cents: Type.Integer({ description: 'The amount that can be refunded now, in cents.' }),
+  remaining_cents: Type.Integer({
+    description: 'The amount that could still be refunded after this refund, in cents.',
+  }),
 })
 export type RefundPreview = Static<typeof RefundPreview>
 
@@ -114,7 +116,10 @@ export type ShopperEdit = Static<typeof ShopperEdit>
 export const MerchantEdit = Type.Object({
   ...editFields,
   charge_card: Type.Optional(
-    Type.Boolean({ description: 'Charge what is missing to the card that was kept.' }),
+    Type.Boolean({
+      description:
+        'True: charge a higher total to the stored card. Otherwise a higher total is 402 `card_required`.',
+    }),
   ),
 })
 export type MerchantEdit = Static<typeof MerchantEdit>
@@ -125,7 +130,9 @@ const edited = {
   items: Type.Array(ref(OrderItem)),
   charge: Nullable(OrderCharge),
   refund: Nullable(OrderRefund),
-  delta_cents: Type.Integer({ description: 'Charged, or given back where it is below zero.' }),
+  delta_cents: Type.Integer({
+    description: 'The change of the total in cents: charged if positive, refunded if negative.',
+  }),
 }
 
 export const ShopperRefunded = Type.Object({
@@ -143,7 +150,8 @@ export const DisputeChange = Type.Object({
   amount_cents: Type.Optional(
     Type.Integer({
       ...Cents,
-      description: 'What was lost: all that is left of the card charges, unless it is said.',
+      description:
+        'With `lost`: the amount that the bank took, in cents. Default: all that is left of the card charges.',
     }),
   ),
 })

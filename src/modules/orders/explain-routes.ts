@@ -13,7 +13,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'explainOrder',
           tags: ['merchant-orders'],
-          summary: 'Why an order is where it is, what may be done with it, and why not the rest.',
+          summary:
+            'Explain the status of an order: the facts, the rule, what is allowed, and why the rest is not.',
           params: Params('id'),
           response: { 200: Explanation },
         },

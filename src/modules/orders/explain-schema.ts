@@ -8,15 +8,18 @@ const Verb = Type.Enum([...ACTIONS])
 
 /** The attempt whose gateway has not answered. */
 const OpenAttempt = Type.Object({
-  attempt_id: Type.String({ ...Id, description: 'The reference the gateway knows it by.' }),
+  attempt_id: Type.String({
+    ...Id,
+    description: 'The id of the attempt, which is our reference at the gateway.',
+  }),
   kind: AttemptKind,
   gateway: GatewayName,
   amount_cents: Cents,
   since: Timestamp,
-  checks: Type.Integer({ description: 'How often it was asked since what became of it.' }),
+  checks: Type.Integer({ description: 'How often the gateway has been asked for the outcome.' }),
   next_check_at: Type.Unsafe<string | null>({
     ...Nullable(Timestamp),
-    description: 'When it is asked again; null where no key waits for it, as when a hold expires.',
+    description: 'When the gateway is asked again.',
   }),
 })
 
@@ -48,7 +51,7 @@ export const Explanation = Type.Object({
   facts: Facts,
   rule: Type.Object({ number: Type.Integer(), status: OrderStatus, meaning: Type.String() }),
   busy: Type.Boolean({
-    description: 'Its payment, a refund, an edit, a cancellation or a release is under way.',
+    description: 'True: a payment, refund, edit, cancellation or release is in progress.',
   }),
   allowed: Type.Array(Verb),
   refused: Type.Array(Type.Object({ action: Verb, reason: Type.String(), meaning: Type.String() })),

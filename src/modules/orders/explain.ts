@@ -7,37 +7,37 @@ import { allowedActions, deriveStatus, type Wait } from './status.ts'
 
 /** The rules of the status in words, by their number. */
 const MEANINGS: readonly string[] = [
-  'The order was cancelled.',
-  'Nothing was paid, and the payment has failed for good.',
-  'The payment is authorised, and the order is held for review. Release or reject it.',
-  'Nothing has been paid yet.',
+  'The order is cancelled.',
+  'Nothing is paid, and the last attempt to pay has failed for good.',
+  'The payment is authorised and not captured until the merchant has reviewed the order.',
+  'Nothing is paid yet.',
   'Everything that was paid has been refunded.',
-  'The order is held, and some units have not been shipped.',
-  'Part of what was paid has been refunded.',
-  'All units have been delivered.',
-  'All units have been shipped.',
-  'Some units have been shipped.',
-  'The order is being processed.',
-  'The order is paid, and processing has not begun.',
+  'The order is on hold, and some units have not shipped.',
+  'A part of what was paid has been refunded.',
+  'All units that were not cancelled have been delivered.',
+  'All units that were not cancelled have shipped.',
+  'Some units have shipped.',
+  'The merchant has started to process the order.',
+  'The order is paid, and processing has not started.',
 ]
 
 const REASONS: Readonly<Record<string, string>> = {
-  already_shipped: 'Some units have been shipped: they come back as a return.',
-  nothing_shipped: 'Nothing has been shipped.',
-  nothing_unshipped: 'All units have been shipped.',
-  not_captured: 'No payment was captured.',
+  already_shipped: 'Some units have shipped. Use a return for them.',
+  nothing_shipped: 'Nothing has shipped.',
+  nothing_unshipped: 'No units are left to ship.',
+  not_captured: 'Nothing was captured.',
   payment_unconfirmed: 'The outcome of the payment is not known yet.',
-  already_processing: 'The order is being processed already.',
+  already_processing: 'The order is already being processed.',
   nothing_to_deliver: 'No parcel is on its way.',
   no_open_fulfillment: 'No parcel is waiting to be shipped.',
   nothing_to_recall: 'No parcel is on its way.',
-  order_busy: 'An edit, a cancellation or a release is in progress.',
-  refund_pending: 'A refund is in progress.',
-  already_refunded: 'Money was refunded already: refund the rest instead.',
+  order_busy: 'An edit, a cancellation or a release is in progress. Try again in a moment.',
+  refund_pending: 'A refund is in progress. Try again in a moment.',
+  already_refunded: 'A part was already refunded. Refund the rest instead.',
 }
 
 const wordsOf = (reason: string): string =>
-  REASONS[reason] ?? `This is not possible while the order is ${reason.replace(/^order_/, '')}.`
+  REASONS[reason] ?? `This is not possible for an order that is ${reason.replace(/^order_/, '')}.`
 
 export interface ExplainDeps {
   /** The subscriptions that the order started. */

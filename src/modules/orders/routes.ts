@@ -35,7 +35,7 @@ const FILTERS = {
   order_number: Type.Integer(),
   q: Type.String({
     description:
-      'The number, or the beginning of a customer_ref, an e-mail address, a product name or a SKU.',
+      'The order number, or the beginning of a customer_ref, an e-mail address, a product name or a SKU.',
   }),
   created_from: Timestamp,
   created_to: Timestamp,
@@ -85,7 +85,7 @@ const listRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listOrders',
         tags,
-        summary: "The store's orders, newest first.",
+        summary: "List the store's orders, newest first.",
         response: { 200: PageOf('orders', ref(MerchantOrder)) },
       },
     },
@@ -99,7 +99,7 @@ const listRoutes: Routes = async (app) => {
       schema: {
         operationId: 'exportOrders',
         tags,
-        summary: 'The same orders as a table, highest number first, however many there are.',
+        summary: 'Export all matching orders as CSV, highest number first.',
         response: { 200: Csv },
       },
     },
@@ -123,7 +123,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readOrder',
         tags,
-        summary: 'One order with all that hangs on it.',
+        summary: 'Read an order with its lines, charges, refunds and timeline.',
         params: Params('id'),
         response: { 200: OrderDetail },
       },
@@ -138,7 +138,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readOrderTimeline',
         tags,
-        summary: 'What happened to an order, in order.',
+        summary: 'List the timeline of an order, oldest first.',
         params: Params('id'),
         response: { 200: Type.Object({ timeline: Type.Array(ref(TimelineEntry)) }) },
       },
@@ -155,7 +155,7 @@ const annotateRoutes: Routes = async (app) => {
       schema: {
         operationId: 'noteOrder',
         tags,
-        summary: 'Write a note on an order, which only the merchant sees.',
+        summary: 'Add a note to an order. Only the merchant sees it.',
         params: Params('id'),
         body: NewNote,
         response: { 201: Type.Object({ note: ref(Note) }) },
@@ -174,7 +174,7 @@ const annotateRoutes: Routes = async (app) => {
       schema: {
         operationId: 'holdOrder',
         tags,
-        summary: 'Keep an order from being shipped until it is released.',
+        summary: 'Hold an order: it must not ship until it is released.',
         params: Params('id'),
         body: NewHold,
         response: { 200: OneOrder },
@@ -196,7 +196,7 @@ const annotateRoutes: Routes = async (app) => {
       schema: {
         operationId: 'processOrder',
         tags,
-        summary: 'Say that somebody has begun to work on an order.',
+        summary: 'Mark an order as being processed.',
         params: Params('id'),
         response: { 200: OneOrder },
       },
@@ -210,13 +210,17 @@ export const storefrontRoutes: Routes = async (app) => {
     '/v1/tenants/:tenant/orders/:orderId',
     {
       config: {
-        query: { customer_ref: Type.String({ description: 'Whose order it is.' }) },
+        query: {
+          customer_ref: Type.String({
+            description: "The customer of the order. Another customer's order is a 404.",
+          }),
+        },
         failures: ['unknown_tenant', 'order_not_found'],
       },
       schema: {
         operationId: 'readShopperOrder',
         tags: ['checkout'],
-        summary: "A shopper's own order. Another's is not there.",
+        summary: "Read a shopper's own order. An order of another customer is a 404.",
         params: Params('tenant', 'orderId'),
         response: { 200: ShopperDetail },
       },
@@ -231,7 +235,7 @@ export const storefrontRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listShopperOrders',
         tags: ['checkout'],
-        summary: "A shopper's own orders, newest first.",
+        summary: "List a shopper's own orders, newest first.",
         params: Params('tenant', 'customer_ref'),
         response: { 200: PageOf('orders', ref(StorefrontOrder)) },
       },
@@ -248,7 +252,7 @@ export const operatorRoutes: Routes = async (app) => {
       schema: {
         operationId: 'flagTestOrder',
         tags: ['operator'],
-        summary: 'Say whether an order is a test, which money reports leave out.',
+        summary: 'Mark an order as a test or as real. Money reports leave out test orders.',
         params: Params('tenant', 'id'),
         body: Type.Object({ is_test: Type.Boolean() }),
         response: { 200: OneOrder },

@@ -83,7 +83,9 @@ export const MerchantOrder = Shared(
   'MerchantOrder',
   Type.Object({
     ...orderFields,
-    is_test: Type.Boolean({ description: 'Flagged by the operator; left out of money reports.' }),
+    is_test: Type.Boolean({
+      description: 'Set by the operator. Money reports leave out test orders.',
+    }),
     email: Nullable(Type.String()),
     source: Type.Enum(['checkout', 'subscription_renewal', 'operator']),
     captured_cents: Cents,
@@ -200,7 +202,7 @@ const refundTender = {
   tender: Type.Unsafe<Tender>({
     ...Tender,
     description:
-      'Where the money went: to what paid, or to store credit where that cannot take it.',
+      'Where the money went: back to the tender that paid, or to store credit if that tender cannot take it.',
   }),
   amount_cents: Cents,
 }
@@ -213,7 +215,7 @@ export const OrderRefund = Shared(
     order_id: Id,
     kind: Type.Enum(['refund', 'adjustment'], {
       description:
-        'What an edit gives back is an adjustment: it lowers the total, and is no refund.',
+        '`adjustment`: the refund of an edit. It lowers the total and does not count as refunded.',
     }),
     status: Type.Enum(['pending', 'succeeded', 'failed']),
     method: Type.Enum(['original', 'store_credit']),
@@ -260,7 +262,8 @@ export const OrderDetail = Type.Object({
   notes: Type.Array(ref(Note)),
   attestation: Nullable(
     Type.Object(Attestation.properties, {
-      description: 'The statement that was accepted at the checkout, as the storefront sent it.',
+      description:
+        'The statement that the shopper accepted at the checkout, as the storefront sent it.',
     }),
   ),
 })

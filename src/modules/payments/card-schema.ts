@@ -17,10 +17,11 @@ export const CardInput = Type.Unsafe<TypedCard | CardToken>({
   type: 'object',
   properties: {
     ccnumber: Type.String(),
-    ccexp: Type.String({ description: 'MM/YY', examples: ['10/30'] }),
+    ccexp: Type.String({ description: 'The expiry of the card, as MM/YY.', examples: ['10/30'] }),
     cvv: Type.String(),
     payment_token: Type.String({
-      description: "What the gateway's own form gave for a card, in place of all the rest.",
+      description:
+        "The token that the gateway's own form returned for the card. Send it instead of the other members.",
     }),
   },
   if: { properties: { payment_token: true }, required: ['payment_token'] },

@@ -54,12 +54,12 @@ export function readCard(input: TypedCard, clock: Clock = systemClock): Card {
     issues.push({ path: `card.${member}`, message })
   }
   const number = readNumber(input.ccnumber)
-  if (number === null) refuse('ccnumber', 'must be a card number')
+  if (number === null) refuse('ccnumber', 'must be a valid card number of 13 to 19 digits')
   const expiry = EXPIRY.exec(input.ccexp)
   const [month, year] = [Number(expiry?.[1]), 2_000 + Number(expiry?.[2])]
-  if (expiry === null) refuse('ccexp', 'must be MM/YY')
+  if (expiry === null) refuse('ccexp', 'must have the form MM/YY')
   else if (clock.now() >= Date.UTC(year, month, 1) + LAST_ZONE_MS) {
-    refuse('ccexp', 'must not be in the past')
+    refuse('ccexp', 'must not be in the past: the card has expired')
   }
   if (input.cvv !== undefined && !CVV.test(input.cvv)) refuse('cvv', 'must be 3 or 4 digits')
   if (number === null || issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
@@ -76,13 +76,17 @@ export function readSource(
 ): { card: Card } | { payment_token: string } | null {
   const { card, payment_token } = input
   if (payment_token !== undefined && payment_token !== null) {
-    return readToken('payment_token', payment_token, card ? 'beside a card' : null)
+    return readToken('payment_token', payment_token, card ? 'when card is sent' : null)
   }
   if (!card) return null
   if (!('payment_token' in card)) return { card: readCard(card, clock) }
   const { payment_token: inside, ...typed } = card
   const isTyped = ['ccnumber', 'ccexp', 'cvv'].some((member) => member in typed)
-  return readToken('card.payment_token', inside, isTyped ? 'beside what is typed' : null)
+  return readToken(
+    'card.payment_token',
+    inside,
+    isTyped ? 'when ccnumber, ccexp or cvv is sent' : null,
+  )
 }
 
 function readToken(path: string, payment_token: string, beside: string | null) {

@@ -21,7 +21,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listPaymentDiscrepancies',
         tags: ['merchant-ops'],
-        summary: "Where the gateway's record of a day and ours differ, newest first.",
+        summary: "List the differences between the gateway's records and ours, newest first.",
         response: { 200: PageOf('discrepancies', ref(Discrepancy)) },
       },
     },
@@ -42,7 +42,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setStorePayments',
           tags: ['operator'],
-          summary: 'Choose the gateway a store pays by, and give its credentials.',
+          summary: 'Set the gateway of a store and its credentials.',
           params: Params('tenant'),
           body: SettingsChange,
           response: { 200: Settings },
@@ -60,7 +60,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'readStorePayments',
           tags: ['operator'],
-          summary: 'The gateway a store pays by.',
+          summary: 'Read the gateway of a store.',
           params: Params('tenant'),
           response: { 200: Settings },
         },
@@ -75,7 +75,8 @@ export const operatorRoutes =
         schema: {
           operationId: 'listUnsettledPayments',
           tags: ['operator'],
-          summary: 'Payments whose gateway has not said for hours how they ended, oldest first.',
+          summary:
+            'List the payments without an answer from their gateway for hours, oldest first.',
           params: Params('tenant'),
           response: { 200: PageOf('payments', ref(Unsettled)) },
         },
@@ -90,7 +91,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listSimulatedCharges',
           tags: ['operator'],
-          summary: "The simulated gateway's own record of a store's charges, newest first.",
+          summary: "List the simulated gateway's own record of a store's charges, newest first.",
           params: Params('tenant'),
           response: { 200: PageOf('charges', ref(SimCharge)) },
         },

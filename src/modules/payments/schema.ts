@@ -139,7 +139,7 @@ export const Unsettled = Shared(
   Type.Object({
     attempt_id: Type.String({
       ...Id,
-      description: 'The reference the gateway knows the payment by.',
+      description: 'The id of the attempt, which is our reference at the gateway.',
     }),
     order_id: Id,
     kind: AttemptKind,
@@ -149,7 +149,7 @@ export const Unsettled = Shared(
     state: Attempt.properties.state,
     txn_id: Nullable(Type.String()),
     parent_txn_id: Nullable(
-      Type.String({ description: 'What was to be captured, voided or refunded by it.' }),
+      Type.String({ description: 'The transaction that this attempt captures, voids or refunds.' }),
     ),
     created_at: Timestamp,
     closed_at: Nullable(Timestamp),
@@ -175,10 +175,11 @@ export const PaymentSettings = Shared(
   Type.Object({
     gateway: GatewayName,
     account: Type.Enum(['store', 'installation'], {
-      description: "Whose account at the gateway: the store's own, or the installation's.",
+      description:
+        "Which account at the gateway is used: the store's own, or that of the installation.",
     }),
     credential_hint: Nullable(
-      Type.String({ description: "The last four letters of the store's own credential." }),
+      Type.String({ description: "The last four characters of the store's own credential." }),
     ),
     updated_at: Nullable(Timestamp),
   }),
@@ -192,7 +193,7 @@ export const SettingsChange = Type.Object({
       security_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
         minLength: 8,
         maxLength: 200,
-        description: "NMI's `security_key`. Kept encrypted, never shown again.",
+        description: "NMI's `security_key`. Stored encrypted and never shown again.",
       }),
     }),
   ),
@@ -225,9 +226,11 @@ export const Discrepancy = Shared(
     gateway: GatewayName,
     problem: Type.Enum([...PROBLEMS], {
       description:
-        '`missing_here`: the gateway moved money that we do not know of. `missing_there`: we hold a payment that the gateway does not have. `amount_differs`: both know it, with two amounts. `outcome_unknown`: the gateway has not said for hours what became of it.',
+        '`missing_here`: the gateway has a payment that we do not have. `missing_there`: we have a payment that the gateway does not have. `amount_differs`: both have it, with different amounts. `outcome_unknown`: the gateway has given no answer about it for hours.',
     }),
-    ref: Type.String({ description: 'The reference the gateway knows the payment by.' }),
+    ref: Type.String({
+      description: 'The id of the attempt, which is our reference at the gateway.',
+    }),
     txn_id: Nullable(Type.String()),
     order_id: Nullable(Id),
     our_cents: Nullable(Cents),

@@ -116,7 +116,7 @@ export function setGateway(
   { gateway, credentials }: SettingsChange,
 ): Promise<PaymentSettings> {
   if (credentials !== undefined && gateway === 'simulated') {
-    throw badCredentials('must be left out: the simulated gateway has none')
+    throw badCredentials('must not be sent: the simulated gateway has no credentials')
   }
   return db.transaction('payments: set gateway', async (tx) => {
     await queries.lockAccounts(tx)
@@ -127,7 +127,7 @@ export function setGateway(
     const isNew = given !== undefined && !(kept && opensTo({ db, deps, gateway }, kept, given))
     const sealed = isNew ? sealCredentials(db, deps, gateway, given) : null
     if (gateway === 'nmi' && !sealed && !kept && deps.nmi.securityKey === null) {
-      throw badCredentials('must be given: the installation has no account of its own')
+      throw badCredentials('must be sent: the installation has no account of its own')
     }
     await queries.retireAccounts(tx)
     const after = shown(await queries.useAccount(tx, gateway, sealed), deps)

@@ -35,7 +35,7 @@ const groupRoutes: Routes = async (app) => {
       schema: {
         operationId: 'createPricingGroup',
         tags: ['merchant-ops'],
-        summary: 'Make a group of customers with prices of their own.',
+        summary: 'Create a pricing group: customers with their own prices.',
         body: NewGroup,
         response: { 201: OneGroup },
       },
@@ -51,7 +51,7 @@ const groupRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listPricingGroups',
         tags: ['merchant-ops'],
-        summary: "The store's pricing groups, newest first.",
+        summary: "List the store's pricing groups, newest first.",
         response: { 200: PageOf('pricing_groups', ref(PricingGroup)) },
       },
     },
@@ -65,7 +65,7 @@ const groupRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readPricingGroup',
         tags: ['merchant-ops'],
-        summary: 'One pricing group.',
+        summary: 'Read a pricing group.',
         params: Params('id'),
         response: { 200: OneGroup },
       },
@@ -80,7 +80,7 @@ const groupRoutes: Routes = async (app) => {
       schema: {
         operationId: 'changePricingGroup',
         tags: ['merchant-ops'],
-        summary: "Change a group's name or its discount off everything.",
+        summary: 'Change the name or the general discount of a group.',
         params: Params('id'),
         body: GroupPatch,
         response: { 200: OneGroup },
@@ -98,7 +98,7 @@ const groupRoutes: Routes = async (app) => {
       schema: {
         operationId: 'removePricingGroup',
         tags: ['merchant-ops'],
-        summary: 'Remove a group, with its members and its prices.',
+        summary: 'Delete a group with its members and prices.',
         params: Params('id'),
         response: { 200: OneGroup },
       },
@@ -117,7 +117,7 @@ const memberRoutes: Routes = async (app) => {
       schema: {
         operationId: 'addPricingGroupMember',
         tags: ['merchant-ops'],
-        summary: 'Put a customer into a group. 200 for who is in it already.',
+        summary: 'Add a customer to a group. A customer who is already in it is answered with 200.',
         params: Params('id'),
         body: NewMember,
         response: { 200: OneMember, 201: OneMember },
@@ -136,7 +136,7 @@ const memberRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listPricingGroupMembers',
         tags: ['merchant-ops'],
-        summary: 'The customers of a group, by customer_ref.',
+        summary: 'List the customers of a group, sorted by customer_ref.',
         params: Params('id'),
         response: { 200: PageOf('members', Member) },
       },
@@ -151,7 +151,7 @@ const memberRoutes: Routes = async (app) => {
       schema: {
         operationId: 'removePricingGroupMember',
         tags: ['merchant-ops'],
-        summary: 'Take a customer out of a group.',
+        summary: 'Remove a customer from a group.',
         params: Params('id', 'customer_ref'),
         response: { 200: OneGroup },
       },
@@ -170,7 +170,7 @@ const priceRoutes: Routes = async (app) => {
       schema: {
         operationId: 'setPricingGroupPrice',
         tags: ['merchant-ops'],
-        summary: "Set a group's price of a variant, from a quantity on.",
+        summary: "Set a group's price for a variant, from a quantity on.",
         params: Params('id'),
         body: NewPrice,
         response: { 200: Type.Object({ price: VariantPrice }) },
@@ -188,7 +188,7 @@ const priceRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listPricingGroupPrices',
         tags: ['merchant-ops'],
-        summary: 'The prices of a group, by variant and quantity.',
+        summary: 'List the prices of a group, sorted by variant and quantity.',
         params: Params('id'),
         response: { 200: PageOf('prices', VariantPrice) },
       },
@@ -207,7 +207,8 @@ const priceRoutes: Routes = async (app) => {
       schema: {
         operationId: 'removePricingGroupPrices',
         tags: ['merchant-ops'],
-        summary: "Remove a variant's price from `min_quantity` on, or without it all of them.",
+        summary:
+          'Remove the prices of a variant from a group. `min_quantity` removes only that one.',
         params: Params('id', 'variant_id'),
         response: { 200: Type.Object({ removed: Type.Integer() }) },
       },

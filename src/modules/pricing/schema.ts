@@ -41,7 +41,7 @@ const GroupName = Type.String({ minLength: 1, maxLength: 200 })
 const Adjustment = Type.Integer({
   minimum: 1,
   maximum: 10_000,
-  description: 'So much off the list price of everything, in hundredths of a percent.',
+  description: 'The discount on the list price of every variant, in hundredths of a percent.',
 })
 
 export const PricingGroup = Shared(

@@ -60,7 +60,7 @@ export const httpTaxProvider =
       return checkAnswer(answer, question)
     } catch (cause) {
       throw new ApiError('service_unavailable', {
-        message: 'The tax could not be worked out. Try again.',
+        message: 'The tax provider gave no usable answer. Try again in a moment.',
         cause,
         kind: 'upstream',
       })

@@ -32,7 +32,7 @@ export async function listWarnings({ value }: GivenManifest): Promise<Warning[]>
     const path = `/template/sections/${index}`
     const schema = Object.hasOwn(SECTIONS, type) ? SECTIONS[type] : undefined
     if (schema === undefined) {
-      const message = 'No section type of this name is registered; a storefront may not show it.'
+      const message = 'This section type is not registered: a storefront may not show it.'
       warnings.push({ path: `${path}/type`, code: 'unregistered_section', message })
     } else {
       warnings.push(...(await listOddProps(schema, props, `${path}/props`)))
@@ -53,7 +53,7 @@ function listGateWarnings({ behavior }: Manifest): Warning[] {
   if (typeof version === 'number' || (length > 0 && length <= STATEMENT_VERSION_LENGTH_MAX))
     return []
   const message =
-    'A checkout must name this version, a text of 1 to 100 characters: with the funnel_gate add-on nobody can buy.'
+    'Must be a text of 1 to 100 characters. Without it no checkout succeeds while the store has the funnel_gate add-on.'
   const path = '/behavior/funnelGate/statementVersion'
   return [{ path, code: 'unusable_statement', message }]
 }

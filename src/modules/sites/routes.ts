@@ -86,7 +86,7 @@ export const publicRoutes =
         schema: {
           operationId: 'readSite',
           tags: ['public'],
-          summary: "A live store's site. Has an ETag and answers 304.",
+          summary: 'Read the site of a live store. Supports ETag and If-None-Match (304).',
           params: Params('tenant'),
           response: { 200: ref(LiveSite) },
         },
@@ -107,7 +107,7 @@ export const publicRoutes =
         schema: {
           operationId: 'resolveSite',
           tags: ['public'],
-          summary: 'A live store by host or by slug, for a renderer. Has an ETag and answers 304.',
+          summary: 'Find a live store by hostname or tenant. Supports If-None-Match (304).',
           response: { 200: ref(ResolvedSite) },
         },
       },
@@ -115,7 +115,9 @@ export const publicRoutes =
         const hostname = readText(request.query, 'hostname')
         const tenant = readText(request.query, 'tenant')
         if ((hostname === undefined) === (tenant === undefined)) {
-          throw new ApiError('invalid_query', { message: 'Send either hostname or tenant.' })
+          throw new ApiError('invalid_query', {
+            message: 'Send hostname or tenant, but not both.',
+          })
         }
         const answer =
           tenant === undefined
@@ -132,7 +134,7 @@ export const publicRoutes =
         schema: {
           operationId: 'resolvePreview',
           tags: ['public'],
-          summary: 'A version of a site, by preview token. Never cached.',
+          summary: 'Read a site version by preview token. The answer is never cached.',
           response: { 200: ref(ResolvedPreview) },
         },
       },
@@ -158,7 +160,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readSiteOverview',
           tags: ['merchant-ops'],
-          summary: 'The active version, the newest draft, and every version there is.',
+          summary: 'Read the active version, the newest draft and the list of versions.',
           response: { 200: ref(SiteOverview) },
         },
       },
@@ -176,7 +178,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'saveSiteDraft',
           tags: ['merchant-ops'],
-          summary: 'Save a manifest as a new version. The live site does not change.',
+          summary: 'Save a manifest as a new draft version. The live site does not change.',
           body: ManifestBody,
           response: { 200: SavedDraft },
         },
@@ -191,7 +193,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'publishSite',
           tags: ['merchant-ops'],
-          summary: 'Make a version the live one; an older one is a rollback.',
+          summary: 'Publish a version. To publish an older one is a rollback.',
           body: VersionBody,
           response: { 200: SavedVersion },
         },
@@ -206,7 +208,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'createPreviewToken',
           tags: ['merchant-ops'],
-          summary: 'A token that shows one version for 30 minutes.',
+          summary: 'Create a preview token for one version. It is valid for 30 minutes.',
           body: VersionBody,
           response: { 200: PreviewToken },
         },
@@ -222,7 +224,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'saveActiveManifest',
           tags: ['merchant-ops'],
-          summary: 'Save a manifest as a new version and make it the live one.',
+          summary: 'Save a manifest as a new version and publish it.',
           body: ManifestBody,
           response: { 200: SavedDraft },
         },
@@ -244,15 +246,14 @@ export const operatorRoutes =
           headers: {
             'x-guardrails-override': Type.String({
               maxLength: REASON_LENGTH_MAX,
-              description: 'The written reason why a prohibited claim stands. It is put on record.',
+              description: 'Why a prohibited health claim is published. It is audited.',
             }),
           },
         },
         schema: {
           operationId: 'operatorSaveManifest',
           tags: ['operator'],
-          summary:
-            "Save and publish a store's manifest; x-guardrails-override states why a claim stands.",
+          summary: 'Save and publish a manifest, with an override of prohibited health claims.',
           params: Params('tenant'),
           body: ManifestBody,
           response: { 200: OperatorSaved },
@@ -276,7 +277,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'scanManifest',
           tags: ['operator'],
-          summary: 'What the claim scan says of a manifest. Nothing is written.',
+          summary: 'Scan a manifest for health claims. Nothing is written.',
           params: Params('tenant'),
           body: ManifestBody,
           response: { 200: ScanReport },

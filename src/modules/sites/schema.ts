@@ -33,7 +33,7 @@ export const VersionBody = Type.Object({ version: Type.Integer() })
 
 /** Something a person would want to know about a manifest that was taken all the same. */
 export const Warning = Type.Object({
-  path: Type.String({ description: 'An RFC 6901 pointer into the manifest.' }),
+  path: Type.String({ description: 'The place in the manifest, as a JSON Pointer (RFC 6901).' }),
   code: Type.Enum(['unregistered_section', 'unexpected_props', 'unusable_statement']),
   message: Type.String(),
 })

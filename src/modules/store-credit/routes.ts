@@ -43,7 +43,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'creditCustomer',
           tags,
-          summary: 'Give a customer credit. The account is made where there is none.',
+          summary: 'Credit a customer. The account is created if there is none.',
           params: Params('customer_ref'),
           body: NewCredit,
           response: { 201: MovedCredit },
@@ -80,7 +80,7 @@ export const merchantRoutes =
           operationId: 'debitCustomer',
           tags,
           summary:
-            'Take credit from a customer, the one that expires first. What orders hold stays.',
+            "Debit a customer's credit, the earliest expiry first. Amounts that orders hold cannot be taken.",
           params: Params('customer_ref'),
           body: NewDebit,
           response: { 201: MovedCredit },
@@ -109,7 +109,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listStoreCredit',
         tags,
-        summary: 'The accounts of all customers, or of one, newest first.',
+        summary: 'List the store credit accounts of all customers or of one, newest first.',
         response: { 200: PageOf('accounts', ref(StoreCreditAccount)) },
       },
     },
@@ -123,7 +123,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readStoreCredit',
         tags,
-        summary: "A customer's accounts, one for each currency.",
+        summary: "Read a customer's store credit accounts, one for each currency.",
         params: Params('customer_ref'),
         response: {
           200: Type.Object({
@@ -146,7 +146,7 @@ const readRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listStoreCreditTransactions',
         tags,
-        summary: "What happened to a customer's credit, newest first.",
+        summary: "List the transactions of a customer's store credit, newest first.",
         params: Params('customer_ref'),
         response: { 200: PageOf('transactions', ref(StoreCreditTransaction)) },
       },

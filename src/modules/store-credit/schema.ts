@@ -8,7 +8,7 @@ export const StoreCreditAccount = Shared(
     customer_ref: Type.String(),
     currency: Type.String(),
     balance_cents: Cents,
-    held_cents: Type.Integer({ minimum: 0, description: 'Set aside for orders under way.' }),
+    held_cents: Type.Integer({ minimum: 0, description: 'The amount that orders hold, in cents.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   }),

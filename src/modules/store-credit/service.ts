@@ -71,12 +71,12 @@ export async function listTransactions(db: Db, customerRef: string, page: Page) 
 /** In a path nothing is checked by a shape. */
 export function checkCustomerRef(text: string): void {
   if (isCustomerRef(text)) return
-  throw invalid('customer_ref', 'must be 1 to 200 characters, none of them a control character')
+  throw invalid('customer_ref', 'must be 1 to 200 characters without control characters')
 }
 
 export function readExpiry({ clock }: Db, expiresAt: string): string {
   const at = toFutureUtc(expiresAt, clock)
-  if (at === null) throw invalid('expires_at', 'must be in the future, before the year 10000')
+  if (at === null) throw invalid('expires_at', 'must be in the future and before the year 10000')
   return at
 }
 

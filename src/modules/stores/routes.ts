@@ -35,7 +35,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'updateMyStore',
         tags: ['merchant-ops'],
-        summary: "Change the store's name, currency, language or time zone.",
+        summary: "Update the store's name, currency, language or time zone.",
         body: StorePatch,
         response: { 200: OneStore },
       },
@@ -50,7 +50,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listMyAudit',
         tags: ['merchant-ops'],
-        summary: 'Who changed what in the store, newest first.',
+        summary: 'List the audit trail of the store, newest first.',
         response: { 200: AuditPage },
       },
     },
@@ -68,7 +68,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'createStore',
           tags: ['operator'],
-          summary: 'Open a store, in draft.',
+          summary: 'Create a store, as a draft.',
           body: NewStore,
           response: { 201: OneStore },
         },
@@ -93,7 +93,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listStores',
           tags: ['operator'],
-          summary: 'Every store, newest first.',
+          summary: 'List all stores, newest first.',
           response: { 200: PageOf('stores', ref(Store)) },
         },
       },
@@ -116,7 +116,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setStoreStatus',
           tags: ['operator'],
-          summary: 'Put a store live, suspend it, or take it back to draft.',
+          summary: 'Set the status of a store: live, suspended or draft.',
           params: Params('tenant'),
           body: StatusChange,
           response: { 200: OneStore },
@@ -132,7 +132,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'setStoreOwner',
           tags: ['operator'],
-          summary: 'Name the e-mail address that owns the store.',
+          summary: "Set the e-mail address of the store's owner.",
           params: Params('tenant'),
           body: OwnerChange,
           response: { 200: OneStore },
@@ -148,7 +148,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listStoreAudit',
           tags: ['operator'],
-          summary: 'Who changed what in one store, newest first.',
+          summary: 'List the audit trail of one store, newest first.',
           params: Params('tenant'),
           response: { 200: AuditPage },
         },
@@ -163,7 +163,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'listAudit',
           tags: ['operator'],
-          summary: 'Who changed what in any store, newest first.',
+          summary: 'List the audit trail of all stores, newest first.',
           response: { 200: AuditPage },
         },
       },

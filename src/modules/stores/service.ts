@@ -141,7 +141,10 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
 const isCurrency = (code: string): boolean => CURRENCIES.has(code)
 
-const NO_CURRENCY = { path: 'currency', message: 'must be a currency of ISO 4217' }
+const NO_CURRENCY = {
+  path: 'currency',
+  message: 'must be a currency code of ISO 4217, such as USD',
+}
 
 /** Refuses what money cannot be written in. */
 export function checkCurrency(currency: string): string {
@@ -154,11 +157,14 @@ function checkSettings({ currency, language, time_zone }: StorePatch): { languag
   const issues: { path: string; message: string }[] = []
   if (currency !== undefined && !isCurrency(currency)) issues.push(NO_CURRENCY)
   if (time_zone !== undefined && !isTimeZone(time_zone)) {
-    issues.push({ path: 'time_zone', message: 'must be a time zone of the IANA database' })
+    issues.push({
+      path: 'time_zone',
+      message: 'must be a time zone of the IANA database, such as Europe/Berlin',
+    })
   }
   const [canonical] = language === undefined ? [] : canonicalLanguage(language)
   if (language !== undefined && canonical === undefined) {
-    issues.push({ path: 'language', message: 'must be a language tag of BCP 47' })
+    issues.push({ path: 'language', message: 'must be a language tag of BCP 47, such as en' })
   }
   if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
   return canonical === undefined ? {} : { language: canonical }

@@ -23,7 +23,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listCustomers',
           tags,
-          summary: 'Whom the store knows, and what they have bought.',
+          summary: "List the store's customers, with counts and sums of their orders.",
           response: { 200: PageOf('customers', ref(CustomerRow)) },
         },
       },
@@ -40,7 +40,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'readCustomer',
           tags,
-          summary: 'One customer, with addresses and the latest orders.',
+          summary: 'Read a customer with addresses and the latest orders.',
           params: Params('customer_ref'),
           response: { 200: Type.Object({ customer: ref(CustomerProfile) }) },
         },

@@ -135,7 +135,7 @@ function begin(
 const busy = () =>
   new ApiError('order_busy', {
     message:
-      'An order of theirs is being paid or changed, or waits to be released. End that first.',
+      'An order of this customer is being paid or changed, or is held before its payment. End that first.',
   })
 
 /** Goes on from wherever the claim stands, in steps that each commit. */

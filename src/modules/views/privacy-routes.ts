@@ -45,12 +45,13 @@ export const merchantRoutes =
         config: {
           scope,
           failures: [...PASSING, ...KEY_FAILURES],
-          headers: { 'idempotency-key': Type.String({ description: 'Needed with `confirm`.' }) },
+          headers: { 'idempotency-key': Type.String({ description: 'Required with `confirm`.' }) },
         },
         schema: {
           operationId: 'eraseCustomer',
           tags,
-          summary: 'Erase a customer: first says what would go, then acts on the value it gave.',
+          summary:
+            'Erase a customer in two calls. The first answers what would be erased and a `confirm` value; the second, with that value, erases it.',
           body: WantedErasure,
           response: { 200: ErasureDone, 202: ErasureAnnounced },
         },
@@ -78,7 +79,7 @@ const exportRoutes =
         schema: {
           operationId: 'exportCustomer',
           tags,
-          summary: 'Have a copy made of all that the store holds on a customer.',
+          summary: 'Export all data that the store has about a customer.',
           body: WantedExport,
           response: { 202: ExportStarted },
         },
@@ -94,7 +95,7 @@ const exportRoutes =
         schema: {
           operationId: 'readCustomerExport',
           tags,
-          summary: 'The copy, once it is made, for seven days.',
+          summary: 'Read an export. It is available for seven days.',
           params: Params('id'),
           response: { 200: ExportRead },
         },

@@ -19,7 +19,7 @@ export const ExportStarted = Type.Object({ job: ExportJob })
 export const ExportRead = Type.Object({
   job: Type.Object({
     ...exportFields,
-    error: Nullable(Type.String({ description: 'Why there is no copy.' })),
+    error: Nullable(Type.String({ description: 'Why the export failed.' })),
   }),
   data: Nullable(OpenObject),
 })
@@ -41,18 +41,25 @@ export const ErasureAnnounced = Type.Object(
     confirm: Type.String(),
     expires_at: Timestamp,
     orders: Type.Integer({ minimum: 0 }),
-    open_orders: Type.Integer({ minimum: 0, description: 'They lose the address to ship to.' }),
+    open_orders: Type.Integer({
+      minimum: 0,
+      description: 'The number of open orders. They lose their shipping address.',
+    }),
     guest_refs: Type.Array(Type.String(), {
-      description: 'Others who ordered under the same e-mail address, and are erased with it.',
+      description:
+        'Other customer references that ordered with the same e-mail address. They are erased too.',
     }),
   },
-  { 'x-response-description': 'What would go. Nothing has: send `confirm` back to erase it.' },
+  {
+    'x-response-description':
+      'What would be erased. Nothing is erased yet: send `confirm` to erase it.',
+  },
 )
 
 export const ErasureDone = Type.Object({
   erasure: Type.Object({
     id: Id,
-    pseudonym: Type.String({ description: 'What the orders are filed under from now on.' }),
+    pseudonym: Type.String({ description: 'The `customer_ref` that the orders have from now on.' }),
     orders: Type.Integer({ minimum: 0 }),
   }),
 })

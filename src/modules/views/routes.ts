@@ -11,7 +11,7 @@ export const merchantRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readMyStore',
         tags: ['merchant-ops'],
-        summary: 'The store, and the add-ons it has.',
+        summary: 'Read the store and the state of its add-ons.',
         response: { 200: MyStore },
       },
     },
@@ -27,7 +27,7 @@ export const operatorRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readStore',
         tags: ['operator'],
-        summary: 'One store, its add-ons, and how much is in it.',
+        summary: 'Read a store with its tier, add-ons and counts.',
         params: Params('tenant'),
         response: { 200: StoreDetail },
       },

@@ -90,7 +90,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const putBack = (tenant: string) => queue.endLapsed(database.tenant(tenant))
     await eachStore(lapsed, putBack, { signal }).catch((error: unknown) => {
       // One store's trouble is no reason to send nothing of the others.
-      logger.error({ err: error }, 'lapsed deliveries could not be put back')
+      logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
     })
   }
 
@@ -128,7 +128,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       // Whoever took it over writes what comes of it.
       if (error instanceof LeaseLostError) return
       // The lease ends by itself, and somebody tries again. Nothing was counted.
-      logger.error({ err: error, subscription: subscription_id }, 'a delivery could not be settled')
+      logger.error(
+        { err: error, subscription: subscription_id },
+        'the result of a delivery could not be recorded',
+      )
     })
     if (failed) troubled--
     count(tenant_ref, -1)

@@ -157,7 +157,7 @@ async function announcePause(tx: Tx, { id, url, consecutive_failures }: PausedEn
 
   ${url}
 
-Nothing more is sent to it. Events for it are kept in the delivery ledger, and can be sent again. To bring it back, mend the endpoint and register the same address anew; it then gets a new signing secret.
+The endpoint is paused: nothing more is sent to it. Its events stay in the list of deliveries and can be sent again. To resume, repair the endpoint and register the same URL again; it then gets a new signing secret.
 `,
     tenant_ref: tx.tenant,
   }

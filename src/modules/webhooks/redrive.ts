@@ -46,8 +46,8 @@ const refusal = (status: string) =>
   new ApiError('not_redrivable', {
     message:
       status === 'pending'
-        ? 'The delivery is still under way.'
-        : 'Only an event of the store goes out again, with its content, to an active endpoint.',
+        ? 'The delivery is still pending. Wait until it is delivered or a dead letter.'
+        : 'A test, an erased event and a delivery to an inactive endpoint cannot be sent again.',
     body: { current_status: status },
   })
 
@@ -106,6 +106,6 @@ const redrivePage = (
 function requireTime(path: string, text: string): string {
   const at = toUtc(text)
   if (at !== null) return at
-  const message = 'must be a time between the years 1 and 9999'
+  const message = 'must be a time in the years 1 to 9999'
   throw new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 }

@@ -35,7 +35,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'createWebhook',
           tags,
-          summary: 'Register an endpoint. The signing secret is shown only here.',
+          summary: 'Register an endpoint. The signing secret is shown only in this answer.',
           body: NewSubscription,
           response: { 201: SubscriptionCreated },
         },
@@ -51,7 +51,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'listWebhooks',
           tags,
-          summary: "The store's endpoints, and how they fare.",
+          summary: "List the store's endpoints, with their failures.",
           response: { 200: Type.Object({ subscriptions: Type.Array(ref(Subscription)) }) },
         },
       },
@@ -65,7 +65,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'deleteWebhook',
           tags,
-          summary: 'Remove an endpoint. What waits for it is dead-lettered when it is due.',
+          summary:
+            'Delete an endpoint. Its pending deliveries become dead letters when they are due.',
           params: Params('id'),
           response: { 200: SubscriptionDeleted },
         },
@@ -80,7 +81,7 @@ export const merchantRoutes =
         schema: {
           operationId: 'testWebhook',
           tags,
-          summary: 'Send a signed test event now. Tried once; at most ten times a minute.',
+          summary: 'Send a signed test event now, in one attempt; at most ten times a minute.',
           params: Params('id'),
           response: { 200: TestOutcome },
         },
@@ -95,7 +96,8 @@ export const merchantRoutes =
         schema: {
           operationId: 'rotateWebhookSecret',
           tags,
-          summary: 'A new signing secret. The one before signs beside it for 24 hours.',
+          summary:
+            'Rotate the signing secret. For 24 hours deliveries are signed with the previous one too.',
           params: Params('id'),
           response: { 200: SecretRotated },
         },
@@ -124,7 +126,7 @@ const ledgerRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listDeliveries',
         tags,
-        summary: 'The delivery ledger, newest first.',
+        summary: 'List the deliveries, newest first.',
         response: { 200: PageOf('deliveries', ref(Delivery)) },
       },
     },
@@ -138,7 +140,7 @@ const ledgerRoutes: Routes = async (app) => {
       schema: {
         operationId: 'readDelivery',
         tags,
-        summary: 'One delivery with its attempts.',
+        summary: 'Read a delivery with its attempts.',
         params: Params('id'),
         response: { 200: Type.Object({ delivery: DeliveryDetail }) },
       },
@@ -159,7 +161,7 @@ const ledgerRoutes: Routes = async (app) => {
       schema: {
         operationId: 'listEvents',
         tags,
-        summary: 'What happened after a position, in order and without gaps.',
+        summary: 'Read the feed: all events after a position, in order and without gaps.',
         response: { 200: Feed },
       },
     },
@@ -195,7 +197,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'redriveDelivery',
           tags: ['operator'],
-          summary: 'Send a delivery again: the same bytes, up a new ladder.',
+          summary: 'Send a delivery again, with the same bytes and six new attempts.',
           params: Params('id'),
           response: { 200: Type.Object({ delivery: DeliveryDetail }) },
         },
@@ -210,7 +212,7 @@ export const operatorRoutes =
         schema: {
           operationId: 'redriveDeliveries',
           tags: ['operator'],
-          summary: "Send an endpoint's dead letters of a span of time again.",
+          summary: "Send an endpoint's dead letters of a period again.",
           body: Redrive,
           response: { 200: Redriven },
         },

@@ -27,7 +27,10 @@ export const NewSubscription = Type.Object({
 })
 export type NewSubscription = Static<typeof NewSubscription>
 
-const Secret = Type.String({ pattern: '^whsec_', description: 'Shown only here.' })
+const Secret = Type.String({
+  pattern: '^whsec_',
+  description: 'The signing secret. Shown only in this answer.',
+})
 
 /** The only two answers that ever carry the signing secret. */
 export const SubscriptionCreated = Type.Object({ subscription: Type.Object(core), secret: Secret })
@@ -64,10 +67,11 @@ export const Delivery = Shared(
     payload: Type.Unsafe<Record<string, unknown> | null>({
       type: ['object', 'null'],
       additionalProperties: true,
-      description: 'The exact envelope. Null for the moment before the event has its number.',
+      description:
+        'The exact envelope. Null until the event has its number, right after the commit.',
     }),
     status: DeliveryStatus,
-    attempt_count: Type.Integer({ minimum: 0, description: 'Attempts that came to an end.' }),
+    attempt_count: Type.Integer({ minimum: 0, description: 'The number of finished attempts.' }),
     next_retry_at: Nullable(Timestamp),
     last_status_code: Nullable(Type.Integer()),
     last_attempt_error: Nullable(Type.String()),
@@ -98,7 +102,11 @@ export const TestOutcome = Type.Object({
   outcome: Type.Enum(['delivered', 'failed']),
   status_code: Nullable(Type.Integer()),
   latency_ms: Nullable(Type.Integer({ minimum: 0 })),
-  error: Nullable(Type.String({ description: 'Why no answer came. Null when one did.' })),
+  error: Nullable(
+    Type.String({
+      description: 'Why there was no answer. Null when the endpoint answered, with any status.',
+    }),
+  ),
 })
 export type TestOutcome = Static<typeof TestOutcome>
 
@@ -114,7 +122,7 @@ export type FeedEvent = Static<typeof FeedEvent>
 export const Feed = Type.Object({
   tenant_ref: Type.String(),
   events: Type.Array(FeedEvent),
-  sealed_to: Type.Integer({ minimum: 0, description: 'Every number up to this one is given.' }),
+  sealed_to: Type.Integer({ minimum: 0, description: 'The feed is complete up to this number.' }),
   after: Type.Integer({ minimum: 0 }),
   limit: Type.Integer({ minimum: 1 }),
 })
@@ -131,7 +139,8 @@ export const Redriven = Type.Object({
   next_from: Nullable(
     Type.String({
       format: 'date-time',
-      description: 'There may be more: ask again from then on. Null: there are none.',
+      description:
+        'The `from` of the next call: there may be more dead letters. Null: there are none.',
     }),
   ),
 })

@@ -105,21 +105,21 @@ const essence = ({ url, events, description, active }: Subscription) => ({
 
 const unknownEvent = (name: string) =>
   new ApiError('unknown_event', {
-    message: `The event ${JSON.stringify(name.slice(0, 100))} cannot be subscribed to.`,
+    message: `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`,
   })
 
 async function refuseTooMany(tx: Tx) {
   const { total } = await queries.countSubscriptions(tx)
   if (total < SUBSCRIPTIONS_MAX) return
   throw new ApiError('webhook_limit_reached', {
-    message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints.`,
+    message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints. Delete one first.`,
   })
 }
 
 export async function passLimit(limits: Webhooks['limits'], bucket: string, perMinute: number) {
   if (await limits.velocity(bucket, perMinute)) return
   throw new ApiError('rate_limited', {
-    message: `Too many attempts: at most ${perMinute} per minute.`,
+    message: `Too many attempts: at most ${perMinute} per minute. Try again later.`,
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 }
@@ -136,7 +136,9 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
     if (!(error instanceof UnsafeUrlError)) return
     if (error.reason !== 'malformed') throw new ApiError('unsafe_url')
     throw new ApiError('invalid_body', {
-      body: { issues: [{ path: 'url', message: 'must be a URL' }] },
+      body: {
+        issues: [{ path: 'url', message: 'must be a URL, such as https://shop.example/hooks' }],
+      },
     })
   }
 }

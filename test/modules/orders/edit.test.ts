@@ -207,7 +207,8 @@ describe('an edit', () => {
     assert.equal(await says({}), nothingKept, 'saying charge_card would not help')
     await keepCard(desk, charges[0].charge_id)
     assert.match(await says({}), /charge_card: true/)
-    for (const message of [nothingKept, await says({})]) assert.doesNotMatch(message, /send a card/)
+    for (const message of [nothingKept, await says({})])
+      assert.doesNotMatch(message, /send a card/i)
   })
 
   test('lets a merchant charge the card that was kept, and says which', async () => {
@@ -392,7 +393,7 @@ describe('an edit', () => {
     const wish = { ...edits(items, 10_000, 1), card: APPROVED }
     const refused = await desk.shopper(order.id, 'edit', wish)
     assert.equal(refused.status, 400, refused.text)
-    const message = 'have too many units of one variant'
+    const message = 'must leave at most 10,000 units of one variant'
     assert.deepEqual(refused.body.issues, [{ path: 'edits', message }])
     const most = await desk.shopper(order.id, 'edit', { ...wish, ...edits(items, 9_999, 1) })
     assert.equal(most.status, 200, most.text)

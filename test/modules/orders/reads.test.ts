@@ -126,7 +126,7 @@ describe('reading orders', () => {
     assert.deepEqual(release, {
       action: 'release',
       reason: 'order_placed',
-      meaning: 'This is not possible while the order is placed.',
+      meaning: 'This is not possible for an order that is placed.',
     })
   })
 

@@ -100,7 +100,7 @@ describe('refunds', () => {
       const refused = await desk.merchant(order.id, verb, body, key)
       assert.equal(refused.status, 400, refused.text)
       assert.equal(refused.body.error.code, 'invalid_body')
-      assert.deepEqual(refused.body.issues, [{ path, message: 'is not known here' }])
+      assert.deepEqual(refused.body.issues, [{ path, message: 'is not a known member; remove it' }])
     }
     const { charge_id } = charges[0]
     const shopper = await desk.shopper(order.id, 'refund', { charge_id, amount: 500 }, key)

@@ -13,7 +13,7 @@ const show = (app: TestApp, token: string) =>
   app.anyone.get(`/v1/preview-resolve?token=${encodeURIComponent(token)}`)
 
 const REFUSED =
-  '{"error":{"code":"invalid_preview_token","message":"The preview token is not valid."}}'
+  '{"error":{"code":"invalid_preview_token","message":"The preview token is not valid, or has expired. Create a new one."}}'
 
 /** A draft store with one version, and a token for it. */
 async function openPreview(t: Parameters<typeof openTestApp>[0], now = Date.now()) {

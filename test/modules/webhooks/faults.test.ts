@@ -21,7 +21,7 @@ const DEADLINE_MS = 4_000
 const TIMEOUT = 'The endpoint did not answer in time.'
 const GARBAGE = 'The endpoint did not answer with valid HTTP.'
 const LOST = 'The connection was refused or lost.'
-const TLS = 'No trusted TLS connection could be made.'
+const TLS = 'No trusted TLS connection was possible. Check the certificate.'
 
 type Fault = [
   what: string,

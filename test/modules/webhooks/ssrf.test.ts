@@ -75,7 +75,10 @@ test('no endpoint leads into our own network', async (t) => {
         const answer = await register(`https://${name}:${canary.port}/`)
         assertCode(answer, 400, 'unsafe_url')
         // Nothing that would map our network.
-        assert.equal(answer.body.error.message, 'The URL must be public HTTPS.')
+        assert.equal(
+          answer.body.error.message,
+          'The URL must be HTTPS and lead to a public address. Use another URL.',
+        )
       })
       const vectors = unsafe.length + addresses.length
       assert.ok(vectors >= 110, `${vectors} vectors`)

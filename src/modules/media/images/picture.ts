@@ -28,7 +28,7 @@ export function checkSize({ width, height, pixels }: Picture): void {
   if (width < 1 || height < 1) throw damaged()
   if (width > SIDE_MAX || height > SIDE_MAX || pixels > PIXELS_MAX) {
     throw new ApiError('image_invalid', {
-      message: `An image has at most ${SIDE_MAX} pixels a side and ${PIXELS_MAX} in all frames.`,
+      message: `The image is too large: at most ${SIDE_MAX} pixels a side and ${PIXELS_MAX} in all frames. Upload a smaller one.`,
     })
   }
 }
@@ -37,7 +37,10 @@ export function checkSize({ width, height, pixels }: Picture): void {
 export const PARTS_MAX = 50_000
 
 export const damaged = (cause?: unknown) =>
-  new ApiError('image_invalid', { message: 'The image is damaged or incomplete.', cause })
+  new ApiError('image_invalid', {
+    message: 'The image is damaged or incomplete. Export it again and upload the new file.',
+    cause,
+  })
 
 /** Reading past the end of a buffer throws a RangeError: the file ends too early. */
 export function reading<T>(read: () => T): T {

@@ -29,7 +29,9 @@ export interface Drawing {
  */
 export function cleanSvg(bytes: Buffer): Drawing {
   if (bytes.length > SVG_BYTES_MAX)
-    throw new ApiError('asset_too_large', { message: 'An SVG has at most 1 MiB.' })
+    throw new ApiError('asset_too_large', {
+      message: 'The SVG is larger than 1 MiB. Upload a smaller one.',
+    })
   if (!isUtf8(bytes)) throw damaged()
   const out: string[] = []
   /** The open elements; null for one that is left out, with all that is in it. */
@@ -58,7 +60,7 @@ export function cleanSvg(bytes: Buffer): Drawing {
 
 const unusable = (name: string) =>
   new ApiError('image_invalid', {
-    message: `An SVG with <${name}> is not taken. Export it with presentation attributes and plain shapes.`,
+    message: `An SVG must not contain <${name}>. Export it with presentation attributes and plain shapes.`,
   })
 
 function startTag(name: string, attributes: Map<string, string>, isRoot: boolean): string {
