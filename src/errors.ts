@@ -150,6 +150,10 @@ export const ERRORS = {
     'The amount exceeds what is left to refund (`refundable_cents`).',
   ],
   currency_mismatch: [422, 'The items have different currencies. Order each currency separately.'],
+  subscription_card_required: [
+    422,
+    'A subscription needs a card for its renewals, and other tenders cover this order. Order without `subscribe`, or let the card pay a part.',
+  ],
   feature_disabled: [422, "The store's checkout does not offer this. Send the request without it."],
   rate_limited: [429, 'Too many attempts. Try again after `retry-after` seconds.'],
   velocity_exceeded: [429, 'Too many checkout attempts. Try again after `retry-after` seconds.'],

@@ -47,6 +47,8 @@ export const deErrors: ErrorTexts = {
       'Ihre Artikel haben verschiedene Währungen. Bitte bestellen Sie sie getrennt.',
     gift_card_invalid:
       'Dieser Gutschein kann nicht verwendet werden. Es wurde nichts abgebucht. Bitte entfernen Sie den Code oder versuchen Sie einen anderen.',
+    subscription_card_required:
+      'Ein Abo braucht eine Karte. Zahlen Sie einen Teil mit Karte, oder bestellen Sie einmalig ohne Abo.',
     feature_disabled:
       'Der Shop bietet diese Option nicht mehr an. Es wurde nichts abgebucht. Bitte prüfen Sie Ihre Bestellung und zahlen Sie dann.',
     invalid_transition: 'Das ist bei dieser Bestellung nicht mehr möglich.',

@@ -46,6 +46,8 @@ export const enErrors = {
       'Your items are priced in different currencies. Please order them separately.',
     gift_card_invalid:
       'This gift card cannot be used. Nothing was charged. Please remove the code or try another one.',
+    subscription_card_required:
+      'A subscription needs a card. Pay a part by card, or order once without a subscription.',
     feature_disabled:
       'The store no longer offers this option. Nothing was charged. Please review your order, then pay.',
     invalid_transition: 'This is no longer possible for this order.',

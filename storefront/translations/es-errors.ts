@@ -45,6 +45,8 @@ export const esErrors: ErrorTexts = {
       'Tus artículos tienen precios en monedas distintas. Haz un pedido para cada moneda.',
     gift_card_invalid:
       'Esta tarjeta regalo no se puede usar. No se ha cobrado nada. Quita el código o prueba con otro.',
+    subscription_card_required:
+      'Una suscripción necesita una tarjeta. Pague una parte con tarjeta o haga un pedido único sin suscripción.',
     feature_disabled:
       'La tienda ya no ofrece esta opción. No se ha cobrado nada. Revisa tu pedido y después paga.',
     invalid_transition: 'Eso ya no es posible para este pedido.',

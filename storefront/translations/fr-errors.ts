@@ -45,6 +45,8 @@ export const frErrors: ErrorTexts = {
       'Les prix de vos articles sont dans des monnaies différentes. Veuillez les commander séparément.',
     gift_card_invalid:
       'Cette carte cadeau ne peut pas être utilisée. Rien n’a été débité. Veuillez retirer le code ou en essayer un autre.',
+    subscription_card_required:
+      'Un abonnement nécessite une carte. Payez une partie par carte ou commandez une seule fois, sans abonnement.',
     feature_disabled:
       'La boutique ne propose plus cette option. Rien n’a été débité. Vérifiez votre commande, puis payez.',
     invalid_transition: 'Ce n’est plus possible pour cette commande.',

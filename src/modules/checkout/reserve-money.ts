@@ -129,6 +129,7 @@ async function reserve(
   if (due > 0 && source === null)
     throw new ApiError('card_required', { body: { amount_due_cents: due } })
   const charge = due === 0 || source === null ? null : newCardCharge(due, currency, gateway)
+  requireKeptCard(sale, charge)
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
   const writing = { order_id, order_number, key, sale, risk, tenders, charge, placing: reserving }
@@ -177,6 +178,12 @@ async function claimCoupon(
 function requireCoupon({ priced }: Sale): void {
   if (priced.coupon.reason === null) return
   throw new ApiError('coupon_invalid', { body: { reason: priced.coupon.reason } })
+}
+
+/** Refuses a subscription without a charge to a card: only a charged card is stored for renewals. */
+function requireKeptCard({ priced }: Sale, charge: CardCharge | null): void {
+  if (charge !== null || !priced.lines.some(({ is_subscription }) => is_subscription)) return
+  throw new ApiError('subscription_card_required')
 }
 
 /** Holds store credit first, then the gift card: each up to its balance and what is left to pay. */

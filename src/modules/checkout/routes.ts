@@ -42,6 +42,7 @@ export const storefrontRoutes =
             'price_changed',
             'coupon_invalid',
             'gift_card_invalid',
+            'subscription_card_required',
             'feature_disabled',
             'velocity_exceeded',
             'payment_unconfirmed',

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { cart, checkout, openCheckoutApp, openShop, preview, setLive, stock } from './setup.ts'
+import {
+  APPROVED,
+  addVariant,
+  cart,
+  checkout,
+  enable,
+  giveCredit,
+  openCheckoutApp,
+  openShop,
+  preview,
+  setLive,
+  stock,
+} from './setup.ts'
 
 const TAX = { provider: 'flat_rate', rate_bps: 825 }
 
@@ -89,6 +101,30 @@ test('a checkout', async (t) => {
       assert.equal(answer.body.error.code, 'feature_disabled')
       assert.equal(answer.body.feature_key, feature_key)
     }
+  })
+
+  await t.test('takes no subscription without a card that can be stored', async () => {
+    const club = await openShop(app, 'club', [1_000])
+    for (const key of ['subscriptions', 'store_credit']) await enable(club.merchant, key)
+    const terms = { is_subscription: true, subscription_interval: 'month' }
+    const tea = await addVariant(club.merchant, 1_000, terms)
+    await giveCredit(club.merchant, 'rich', 5_000)
+    const covered = { customer_ref: 'rich', apply_store_credit: true, subscribe: true }
+    for (const card of [APPROVED, null]) {
+      const answer = await checkout(app, club, cart(tea, { ...covered, card }))
+      assert.deepEqual(
+        [answer.status, answer.body.error?.code],
+        [422, 'subscription_card_required'],
+        answer.text,
+      )
+    }
+    const once = await checkout(app, club, cart(tea, { ...covered, subscribe: false, card: null }))
+    assert.equal(once.status, 201, 'the same order without a subscription')
+    const mixed = { variant_id: club.variants[1_000], quantity: 1 }
+    const items = [{ variant_id: tea, quantity: 5 }, mixed]
+    const part = await checkout(app, club, cart(tea, { ...covered, items }))
+    assert.equal(part.status, 201, 'a card that pays a part can be stored')
+    assert.equal(part.body.subscriptions.length, 1)
   })
 
   await t.test('is for live stores alone, and says no more than that', async () => {
