@@ -1,6 +1,6 @@
 import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import type { Limits } from '../../platform/limits.ts'
@@ -175,8 +175,7 @@ export async function holdSession(tx: Runner, { token }: Owner): Promise<void> {
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
   const owned = await listOwnedStores(db, owner)
   if (tenantRef === undefined && owned.length > 1) {
-    const issues = [{ path: 'tenant_ref', message: 'must be sent when you own several stores' }]
-    throw new ApiError('invalid_body', { body: { issues } })
+    throw invalidBody('tenant_ref', 'must be sent when you own several stores')
   }
   const found = tenantRef === undefined ? owned[0] : owned.find((s) => s.tenant_ref === tenantRef)
   if (found === undefined) throw new ApiError('unknown_tenant')
