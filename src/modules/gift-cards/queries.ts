@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
+import { listStoresDue } from '../../platform/store-lists.ts'
 import {
   type CardFilters,
   type CardRow,
@@ -92,8 +93,6 @@ export const listCards = (db: Db, filters: CardFilters, page: Page) =>
      limit ${page.limit} offset ${page.offset}`,
   )
 
-const Total = Type.Object({ total: Type.Integer() })
-
 export const countCards = (db: Db, filters: CardFilters) =>
   db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
@@ -174,16 +173,13 @@ export const listSealedCodes = (db: Db, ids: readonly string[]) =>
 const noLongerShown = sql`code_sealed is not null
                           and created_at <= fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
-
 export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    TenantOnly,
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from gift_cards where ${noLongerShown} order by created_at
-             limit ${limit}) as oldest`,
-  )
+  listStoresDue(worker, {
+    table: sql`gift_cards`,
+    due: noLongerShown,
+    oldestBy: sql`created_at`,
+    limit,
+  })
 
 /** Some at a time, and none that somebody has: whoever pays by a card waits for nobody here. */
 export const forgetCodes = (db: Db, limit: number) =>
@@ -201,13 +197,7 @@ const due = sql`expires_at <= fd_now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    TenantOnly,
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from gift_cards where ${due} order by expires_at limit ${limit})
-        as oldest`,
-  )
+  listStoresDue(worker, { table: sql`gift_cards`, due, oldestBy: sql`expires_at`, limit })
 
 export const listDue = (db: Db, limit: number) =>
   db.many(

@@ -2,6 +2,7 @@ import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Owner } from '../../kernel/owner.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
@@ -9,7 +10,7 @@ import * as mail from '../../platform/mail.ts'
 import type { Vouched, VouchedCheck } from './external.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import * as queries from './queries.ts'
-import type { LogIn, OwnedStore, Owner, OwnerRow, SessionStarted, SignUp } from './schema.ts'
+import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
 export type { Owner }
 

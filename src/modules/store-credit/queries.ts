@@ -1,15 +1,14 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
+import { listStoresDue } from '../../platform/store-lists.ts'
 import type { Share } from './lots.ts'
 import { OpenLot, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
-
-const Total = Type.Object({ total: Type.Integer() })
 
 /** Does nothing where the account is there already. */
 export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
@@ -156,13 +155,7 @@ export const countTransactions = (db: Db, customerRef: string) =>
 const due = sql`due_at <= fd_now() and remaining_cents > 0`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from store_credit_lots where ${due} order by due_at limit ${limit})
-        as oldest`,
-  )
+  listStoresDue(worker, { table: sql`store_credit_lots`, due, oldestBy: sql`due_at`, limit })
 
 export const listAccountsToExpire = (db: Db, limit: number) =>
   db.many(
