@@ -12,7 +12,7 @@ import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
-import { openGate } from './modules/catalog/search-gate.ts'
+import { openSearches } from './modules/catalog/search.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
 import { PlacedEvent } from './modules/checkout/placed-schema.ts'
@@ -131,7 +131,11 @@ export async function buildApp(
       identityRoutes.publicRoutes(owners, guards.limited),
       siteRoutes.publicRoutes({ database, cache }, preview),
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
-      searchRoutes.publicRoutes({ database, gate: searchGate(config), ...catalogDeps }),
+      searchRoutes.publicRoutes({
+        database,
+        searches: openSearches(config.DATABASE_POOL_MAX),
+        ...catalogDeps,
+      }),
       mediaRoutes.publicRoutes(database, mediaDeps),
       gatewayRoutes.publicRoutes({ ...gatewayDeps, limits: runtime.limits, callerOf }),
     ]),
@@ -219,14 +223,6 @@ function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => st
   if (ASSET_BASE_URL === '') return () => null
   return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
 }
-
-/** Half of the connections at most, and no queue longer than its last can wait for. */
-const searchGate = (config: Config) =>
-  openGate({
-    running: Math.ceil(config.DATABASE_POOL_MAX / 2),
-    waiting: 8 * config.DATABASE_POOL_MAX,
-    waitingPerStore: 4 * config.DATABASE_POOL_MAX,
-  })
 
 function openDomains({ config, limits, cache }: Runtime): domainRoutes.DomainDeps {
   const platformHost = config.PUBLIC_URL ? new URL(config.PUBLIC_URL).hostname : config.HOST

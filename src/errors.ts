@@ -209,6 +209,10 @@ export class ApiError extends Error {
   }
 }
 
+/** Refuses one member of a body that fits its shape, and still cannot be. */
+export const invalidBody = (path: string, message: string) =>
+  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
+
 /** The error body of the contract, as text. One function, so that equal errors are equal bytes. */
 export function errorBody(error: ApiError, correlationId?: string): string {
   const { code, message, body } = error

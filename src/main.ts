@@ -14,6 +14,7 @@ import { printDoctor, runDoctor } from './doctor.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { deriveKey } from './kernel/tokens.ts'
+import { closeAll } from './platform/close-all.ts'
 import { createLogger } from './platform/log.ts'
 import { releaseMemory } from './platform/memory.ts'
 import { openRuntime, ownToken, type Runtime } from './runtime.ts'
@@ -247,7 +248,9 @@ async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> 
 
 async function close(self: Process): Promise<void> {
   setTimeout(() => process.exit(1), STOP_MS).unref()
-  for (const closer of self.closers.reverse()) await closer()
+  // One by one as they come: a part that is still being opened may add its own meanwhile.
+  const closers = self.closers.reverse().values()
+  await closeAll(closers.map((closer) => [closer]))
 }
 
 /** Crash-only: after a fault nobody foresaw, nothing in memory is to be trusted. */

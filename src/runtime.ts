@@ -10,6 +10,7 @@ import { openPayments, type Payments } from './modules/payments/service.ts'
 import type { BlobStore } from './platform/blobs.ts'
 import { openBlobs } from './platform/blobs-open.ts'
 import type { S3Options } from './platform/blobs-s3.ts'
+import { closeAll } from './platform/close-all.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
@@ -146,6 +147,9 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
     })
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
+  // These may ask a database while they end; the pools are closed after them.
+  const users = [scanner, payments, safeFetch, wake, blobs]
+  const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
     config,
     secrets,
@@ -163,15 +167,12 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     limits: openLimits(config, limitStore, clock),
     metrics,
     key,
-    async close() {
-      await Promise.all([cache.stop(), scanner.close(), payments.close()])
-      await Promise.all([cache.stop(), scanner.close(), safeFetch.close(), wake.close()])
-      await Promise.all([cache.stop(), scanner.close(), blobs.close()])
-      const pools = [database, operatorDatabase, workerDatabase, limitStore]
-      await Promise.all(pools.map((each) => each.close()))
-    },
+    close: () => closeAll([[() => cache.stop(), ...closersOf(users)], closersOf(pools)]),
   }
 }
+
+const closersOf = (parts: readonly { close(): Promise<void> }[]) =>
+  parts.map((part) => () => part.close())
 
 function s3Options(config: Config): S3Options | undefined {
   const { S3_BUCKET, S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = config

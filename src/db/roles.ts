@@ -1,5 +1,6 @@
-import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
+import { hash, pbkdf2Sync } from 'node:crypto'
 import pg from 'pg'
+import { hmac, hmacBytes } from '../kernel/hmac.ts'
 import { isPostgresError } from './constraints.ts'
 
 /** Who logs in. None owns a table or passes row level security. */
@@ -25,7 +26,7 @@ export function roleUrl(databaseUrl: string, role: LoginRole, secretKey: string)
 }
 
 const rolePassword = (role: LoginRole, secretKey: string) =>
-  createHmac('sha256', secretKey).update(`database role ${role}`).digest('hex')
+  hmac(Buffer.from(secretKey), [`database role ${role}`], 'hex')
 
 /** The roles could not be made. `sql` is what an administrator must run once. */
 export class RolesMissingError extends Error {
@@ -181,10 +182,9 @@ async function canLogIn(url: string): Promise<boolean> {
 /** The hash PostgreSQL keeps, so that no password stands in a statement the server may log. */
 function scramVerifier(password: string): string {
   const iterations = 4_096
-  const salt = createHmac('sha256', password).update('salt').digest().subarray(0, 16)
+  const salt = hmacBytes(Buffer.from(password), ['salt']).subarray(0, 16)
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256')
-  const key = (label: string) => createHmac('sha256', salted).update(label).digest()
-  const stored = createHash('sha256').update(key('Client Key')).digest()
-  const base64 = (bytes: Buffer) => bytes.toString('base64')
-  return `SCRAM-SHA-256$${iterations}:${base64(salt)}$${base64(stored)}:${base64(key('Server Key'))}`
+  const stored = hash('sha256', hmacBytes(salted, ['Client Key']), 'base64')
+  const server = hmac(salted, ['Server Key'], 'base64')
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${stored}:${server}`
 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
+import { ApiError, invalidBody } from '../errors.ts'
 import { IJsonError, parseIJson } from '../kernel/i-json.ts'
 import { quotable } from './errors.ts'
 import type { App } from './route.ts'
@@ -31,6 +31,6 @@ export function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   } catch (error) {
     if (!(error instanceof IJsonError)) throw error
     const path = error.path.split('/').slice(1).map(quotable).join('.')
-    throw new ApiError('invalid_body', { body: { issues: [{ path, message: error.message }] } })
+    throw invalidBody(path, error.message)
   }
 }

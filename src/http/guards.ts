@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Database, TenantDb } from '../db/database.ts'
 import { ApiError } from '../errors.ts'
+import type { Owner } from '../kernel/owner.ts'
 import { type Scope, satisfies } from '../kernel/scopes.ts'
 import { digestEquals, sha256 } from '../kernel/tokens.ts'
 import type { Actor } from '../platform/audit.ts'
@@ -11,17 +12,6 @@ export interface Merchant {
   tenant: string
   credentialId: string
   scopes: readonly Scope[]
-}
-
-/** Who a checked session belongs to. */
-export interface Owner {
-  id: string
-  email: string
-  name: string
-  /** Only a proven address owns stores. */
-  emailVerified: boolean
-  /** Ends this session; absent when an external provider vouches for the owner. */
-  token?: string
 }
 
 declare module 'fastify' {

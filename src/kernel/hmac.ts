@@ -8,24 +8,27 @@ const DIGEST = 32
 const SCRATCH_BYTES = 65_536
 const scratch = Buffer.alloc(SCRATCH_BYTES)
 
-/** A key as it stands before the message, and before the hash of that. */
-interface Pads {
+/** What is made of a key once, and kept as long as the key. */
+interface Prepared {
+  /** The key as it stands before the message. */
   inner: Buffer
+  /** The key as it stands before the hash of that. */
   outer: Buffer
+  subkeys: Map<string, Buffer>
 }
 
-const known = new WeakMap<Buffer, Pads>()
+const known = new WeakMap<Buffer, Prepared>()
 
-function padsOf(key: Buffer): Pads {
+function prepare(key: Buffer): Prepared {
   const made = known.get(key)
   if (made !== undefined) return made
   const block = Buffer.alloc(BLOCK)
   const short = key.length > BLOCK ? hash('sha256', key, 'buffer') : key
   short.copy(block)
   const padOf = (mask: number) => Buffer.from(block.map((byte) => byte ^ mask))
-  const pads = { inner: padOf(0x36), outer: padOf(0x5c) }
-  known.set(key, pads)
-  return pads
+  const prepared = { inner: padOf(0x36), outer: padOf(0x5c), subkeys: new Map() }
+  known.set(key, prepared)
+  return prepared
 }
 
 export type Message = readonly (string | Buffer)[]
@@ -44,8 +47,16 @@ export function hmac(key: Buffer, message: Message, encoding: 'hex' | 'base64'):
 export const hmacBytes = (key: Buffer, message: Message): Buffer =>
   Buffer.from(hmac(key, message, 'hex'), 'hex')
 
+/** A key made from another for one purpose: a hash under it is of no use beside one under the other. */
+export function subkey(key: Buffer, purpose: string): Buffer {
+  const { subkeys } = prepare(key)
+  const made = subkeys.get(purpose) ?? hmacBytes(key, [purpose])
+  subkeys.set(purpose, made)
+  return made
+}
+
 function outerText(key: Buffer, message: Message): Buffer {
-  const { inner, outer } = padsOf(key)
+  const { inner, outer } = prepare(key)
   const length = message.reduce((sum, part) => sum + Buffer.byteLength(part), BLOCK)
   const text = length > SCRATCH_BYTES ? Buffer.alloc(length) : scratch
   let end = inner.copy(text)

@@ -41,6 +41,9 @@ export function clamp(
   return Math.min(Math.max(value, min), max)
 }
 
+/** How many rows all pages of a list have together, as it comes from the database. */
+export const Total = Type.Object({ total: Type.Integer() })
+
 /** How the two parameters stand in the documentation. */
 export const PAGE_QUERY = {
   limit: Type.Integer({ minimum: 1, maximum: LIST.limitMax, default: LIST.limitDefault }),

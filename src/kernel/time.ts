@@ -1,12 +1,4 @@
-import type { Clock } from './clock.ts'
-
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
-
-/** A time that is still to come, in UTC, or null. */
-export function toFutureUtc(text: string, clock: Clock): string | null {
-  const at = toUtc(text)
-  return at !== null && Date.parse(at) > clock.now() ? at : null
-}
 
 /**
  * A date or a time of ISO 8601 as a timestamp in UTC, or null when it is none that PostgreSQL reads:

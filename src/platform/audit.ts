@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../db/database.ts'
 import { join, type Runner, type Sql, sql } from '../db/sql.ts'
-import type { Page } from '../kernel/page.ts'
+import { type Page, Total } from '../kernel/page.ts'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../kernel/schema.ts'
 
 /** Who acts, and in which request. */
@@ -79,7 +79,7 @@ async function list(db: Runner, where: Sql[], { limit, offset }: Page) {
        order by created_at desc, id desc
        limit ${limit} offset ${offset}`,
     ),
-    db.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${matching}`),
+    db.one(Total, sql`select count(*) as total ${matching}`),
   ])
   return { entries, total, limit, offset }
 }

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { canonicalJson } from '../kernel/canonical-json.ts'
-import { hmacBytes } from '../kernel/hmac.ts'
+import { hmac, hmacBytes, subkey } from '../kernel/hmac.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -42,7 +42,7 @@ export function readKey(
 export function fingerprint(secret: Buffer, body: unknown, target?: string): Buffer {
   // No raw line feed stands in canonical JSON, so the two parts cannot be mistaken for one.
   const text = canonicalJson(withoutVolatile(secret, body ?? null))
-  return digest(secret, target === undefined ? text : `${text}\n${target}`)
+  return hmacBytes(secret, target === undefined ? [text] : [text, '\n', target])
 }
 
 function withoutVolatile(secret: Buffer, body: unknown): unknown {
@@ -61,19 +61,8 @@ function withoutSecrets(secret: Buffer, card: Record<string, unknown>) {
   const { ccnumber } = kept
   if (typeof ccnumber !== 'string' && typeof ccnumber !== 'number') return kept
   const digits = String(ccnumber).replace(/\D/g, '')
-  return { ...kept, ccnumber: digest(panKey(secret), digits).toString('hex') }
+  return { ...kept, ccnumber: hmac(subkey(secret, 'card number'), [digits], 'hex') }
 }
-
-/** A key of its own, so that a card's hash is of no use beside a fingerprint. */
-const panKeys = new WeakMap<Buffer, Buffer>()
-
-function panKey(secret: Buffer): Buffer {
-  const key = panKeys.get(secret) ?? digest(secret, 'card number')
-  panKeys.set(secret, key)
-  return key
-}
-
-const digest = (key: Buffer, text: string): Buffer => hmacBytes(key, [text])
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import type { Database, Db, GlobalDb, TenantDb } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id } from '../kernel/schema.ts'
+import { StoreWithWork } from './store-lists.ts'
 
 /** What a killed worker held comes back after this. A ladder that begins at a minute can bear it. */
 export const LEASE_SECONDS = 30
@@ -15,8 +16,6 @@ const TENANTS_MAX = 2_000
 /** Who holds a row. Every write of a result repeats the token. */
 export const Lease = Type.Object({ tenant_ref: Type.String(), id: Id, lease_token: Id })
 export type Lease = Static<typeof Lease>
-
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
 
 const businessTime = sql`fd_now()`
 
@@ -133,7 +132,7 @@ export function defineTurns(options: TurnsOptions): Turns {
 function tenantLister({ table, due, time = businessTime, free = sql`true` }: TurnsOptions) {
   const listOldest = (worker: GlobalDb) =>
     worker.many(
-      TenantOnly,
+      StoreWithWork,
       sql`
       select tenant_ref
         from ${table}
@@ -147,7 +146,7 @@ function tenantLister({ table, due, time = businessTime, free = sql`true` }: Tur
   // and read through the rows of all tenants for each.
   const listBySkipping = (worker: GlobalDb, limit: number) =>
     worker.many(
-      TenantOnly,
+      StoreWithWork,
       sql`
       with recursive tenants as (
         select min(tenant_ref) as tenant_ref from ${table} where ${due} is not null

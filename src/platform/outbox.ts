@@ -1,9 +1,11 @@
 import { type Static, Type } from 'typebox'
-import type { Database, Db, GlobalDb, TenantDb, Tx } from '../db/database.ts'
+import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
+import { eachStore } from './each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
 import { scrub } from './log.ts'
+import { listStoresDue } from './store-lists.ts'
 
 /** News are small: they name rows, they do not carry them. */
 const PAYLOAD_LENGTH_MAX = 65_536
@@ -148,27 +150,17 @@ function describe(error: unknown): string {
   return scrub(text).replaceAll('\0', '').slice(0, ERROR_LENGTH_MAX)
 }
 
+const old = sql`handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
+
 /** Deletes what was handled more than a week ago, in batches. Answers how many rows went. */
 export async function forgetHandled(database: Database): Promise<number> {
-  let forgotten = 0
-  for (const tenant of await listWithOld(database.global)) {
-    forgotten += await deleteOld(database.tenant(tenant))
-  }
-  return forgotten
-}
-
-async function listWithOld(worker: GlobalDb): Promise<string[]> {
-  const rows = await worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref
-              from outbox
-             where handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})
-             order by handled_at
-             limit ${BATCH_ROWS}) as old`,
-  )
-  return rows.map((row) => row.tenant_ref)
+  const stores = await listStoresDue(database.global, {
+    table: sql`outbox`,
+    due: old,
+    oldestBy: sql`handled_at`,
+    limit: BATCH_ROWS,
+  })
+  return eachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
 }
 
 const deleteOld = (db: Db) =>
@@ -177,8 +169,7 @@ const deleteOld = (db: Db) =>
      where tenant_ref = ${db.tenant}
        and id in (select id
                     from outbox
-                   where tenant_ref = ${db.tenant}
-                     and handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})
+                   where tenant_ref = ${db.tenant} and ${old}
                    order by handled_at
                    limit ${BATCH_ROWS}
                      for update skip locked)`)

@@ -75,20 +75,24 @@ export interface Item {
   quantity: number
 }
 
-/** What a cart costs now, as the checkout preview answers it. */
-export interface Quote {
-  items: readonly (Item & {
-    unit_price_cents: number
-    list_price_cents: number
-    line_total_cents: number
-    available: boolean
-  })[]
+/** What a cart, a checkout and an order cost. */
+export interface Totals {
   subtotal_cents: number
   discount_cents: number
   shipping_cents: number
   tax_cents: number
   total_cents: number
   currency: string
+}
+
+/** What a cart costs now, as the checkout preview answers it. */
+export interface Quote extends Totals {
+  items: readonly (Item & {
+    unit_price_cents: number
+    list_price_cents: number
+    line_total_cents: number
+    available: boolean
+  })[]
   coupon: { code: string | null; applied: boolean; reason: string | null }
   store_credit_available_cents: number
   free_shipping_remaining_cents: number | null
@@ -105,7 +109,7 @@ export interface Address {
   country: string
 }
 
-export interface Order {
+export interface Order extends Totals {
   id: string
   order_number: number
   customer_ref: string
@@ -113,12 +117,6 @@ export interface Order {
   payment_status: string
   fulfillment_status: string
   coupon_code: string | null
-  subtotal_cents: number
-  discount_cents: number
-  shipping_cents: number
-  tax_cents: number
-  total_cents: number
-  currency: string
   ship_to: Address | null
   placed_at: string | null
   cancelled_at: string | null

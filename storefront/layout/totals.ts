@@ -1,17 +1,8 @@
-import type { Charge, Quote } from '../api/types.ts'
+import type { Charge, Quote, Totals } from '../api/types.ts'
 import type { PageContext } from '../request-context.ts'
 import type { Texts } from '../translations/en.ts'
 import { couponMessage } from '../translations/error-messages.ts'
 import { type Html, html } from './html.ts'
-
-interface Totals {
-  subtotal_cents: number
-  discount_cents: number
-  shipping_cents: number
-  tax_cents: number
-  total_cents: number
-  currency: string
-}
 
 /** The totals below a list of items: the same for a cart, a checkout and an order. */
 export function totalsList({ site }: PageContext, totals: Totals, coupon: string | null): Html {

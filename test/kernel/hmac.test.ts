@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { hmac, hmacBytes } from '../../src/kernel/hmac.ts'
+import { hmac, hmacBytes, subkey } from '../../src/kernel/hmac.ts'
 
 const theirs = (key: Buffer, parts: readonly (string | Buffer)[]) => {
   const made = createHmac('sha256', key)
@@ -55,4 +55,14 @@ test('takes the test vectors of RFC 4231', () => {
     ],
   ]
   for (const [key, text, expected] of cases) assert.equal(hmac(key, [text], 'hex'), expected)
+})
+
+test('makes a key for each purpose, and each of them once', () => {
+  const key = Buffer.from('a key')
+  const made = subkey(key, 'cards')
+  assert.deepEqual(made, theirs(key, ['cards']))
+  assert.equal(subkey(key, 'cards'), made)
+  assert.notDeepEqual(subkey(key, 'orders'), made)
+  assert.notDeepEqual(subkey(Buffer.from('another'), 'cards'), made)
+  assert.equal(hmac(key, ['x'], 'hex'), theirs(key, ['x']).toString('hex'))
 })

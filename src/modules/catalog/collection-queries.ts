@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Collection } from './schema.ts'
 
 const columns = sql`
@@ -51,10 +50,7 @@ export const listCollections = (db: Db, { limit, offset }: Page) =>
   )
 
 export const countCollections = (db: Db) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total from collections where tenant_ref = ${db.tenant}`,
-  )
+  db.one(Total, sql`select count(*) as total from collections where tenant_ref = ${db.tenant}`)
 
 export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
   tx.one(

@@ -1,5 +1,5 @@
 import type { TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import { claimAssets, parseAssetRef } from '../media/service.ts'
 import { announce } from './announce.ts'
@@ -38,8 +38,7 @@ export const add = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
 export const setAll = (db: TenantDb, actor: Actor, id: string, images: readonly NewImage[]) =>
   changeImages(db, actor, id, (before) => {
     if (new Set(images.map(({ asset_ref }) => asset_ref)).size < images.length) {
-      const issue = { path: 'images', message: 'must name each asset only once' }
-      throw new ApiError('invalid_body', { body: { issues: [issue] } })
+      throw invalidBody('images', 'must name each asset only once')
     }
     return images.map((image) => kept(image, before))
   })

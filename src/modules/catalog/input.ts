@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import { checkCurrency } from '../stores/service.ts'
 import type { ProductFields, VariantFields } from './queries.ts'
 import {
@@ -14,9 +14,6 @@ import {
 /** Notes of the merchant's own. Enough for a few ids and flags; no place for a document. */
 const METADATA_BYTES_MAX = 16_384
 
-const invalid = (path: string, message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
-
 /** One word is one slug, however its accents were typed. */
 export const checkSlug = (text: string) => composed(text, 'slug', SLUG_LENGTH_MAX)
 
@@ -25,7 +22,8 @@ const checkSku = (text: string) => composed(text, 'sku', SKU_LENGTH_MAX)
 /** In Unicode's form C. A few characters grow when they are put into it. */
 function composed(text: string, path: string, lengthMax: number): string {
   const form = text.normalize('NFC')
-  if ([...form].length > lengthMax) throw invalid(path, `must be at most ${lengthMax} characters`)
+  if ([...form].length > lengthMax)
+    throw invalidBody(path, `must be at most ${lengthMax} characters`)
   return form
 }
 
@@ -42,7 +40,7 @@ export function readSlug(text: string): string | null {
 
 function checkMetadata(metadata: Record<string, unknown>) {
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAX) {
-    throw invalid('metadata', `must be at most ${METADATA_BYTES_MAX} bytes as JSON`)
+    throw invalidBody('metadata', `must be at most ${METADATA_BYTES_MAX} bytes as JSON`)
   }
   return metadata
 }
@@ -68,13 +66,13 @@ function readSubscription(before: Subscription, given: GivenSubscription): Subsc
   if (!wanted) {
     for (const name of Object.keys(NOT_SUBSCRIBED) as (keyof Subscription)[]) {
       if (name !== 'is_subscription' && (given[name] ?? null) !== null) {
-        throw invalid(name, 'must be null unless is_subscription is true')
+        throw invalidBody(name, 'must be null unless is_subscription is true')
       }
     }
     return NOT_SUBSCRIBED
   }
   const kept = interval === undefined ? before.subscription_interval : interval
-  if (kept === null) throw invalid('subscription_interval', 'is required for a subscription')
+  if (kept === null) throw invalidBody('subscription_interval', 'is required for a subscription')
   const price = given.subscription_price_cents
   return {
     is_subscription: true,
@@ -96,7 +94,7 @@ export const newProduct = (given: NewProduct): ProductFields => ({
 
 export function patchedProduct(before: ProductFields, patch: ProductPatch): ProductFields {
   if (patch.status !== undefined) {
-    throw invalid('status', 'can be set only when the product is created')
+    throw invalidBody('status', 'can be set only when the product is created')
   }
   return {
     slug: patch.slug === undefined ? before.slug : checkSlug(patch.slug),

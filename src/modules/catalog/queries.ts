@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
+import { Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { FullProduct, type KeptImage, ProductRow, type ProductStatus, Variant } from './schema.ts'
 
@@ -135,10 +136,7 @@ export const listProducts = (db: Db, filters: ProductFilters, { limit, offset }:
   )
 
 export const countProducts = (db: Db, filters: ProductFilters) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total ${matching(db, filters)}`,
-  )
+  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
 export type VariantFields = Pick<
   Variant,

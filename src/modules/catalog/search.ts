@@ -3,9 +3,9 @@ import { ApiError } from '../../errors.ts'
 import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
+import { WorkQueue } from '../../platform/work-queue.ts'
 import { SLUG_TYPED_MAX } from './input.ts'
 import { PRICE_MAX } from './schema.ts'
-import type { Gate } from './search-gate.ts'
 import * as queries from './search-queries.ts'
 import { type SearchAnswer, SORTS } from './search-schema.ts'
 import { type AssetBase, showPublic } from './show.ts'
@@ -47,20 +47,35 @@ function readPrice(query: unknown, name: string): number | null {
   return value < 0 ? null : value
 }
 
+/**
+ * Searching is public and costs the database far more than any other read: it takes half of the
+ * connections at most and leaves the rest to those who buy. No queue is longer than its last can wait.
+ */
+export const openSearches = (connections: number) =>
+  new WorkQueue({
+    running: Math.ceil(connections / 2),
+    waiting: 8 * connections,
+    waitingPerStore: 4 * connections,
+    refuse: (cause) => {
+      const headers = { 'retry-after': '1' }
+      return new ApiError('service_unavailable', { cause, kind: 'overload', headers })
+    },
+  })
+
 export interface SearchDeps {
   database: Database
-  gate: Gate
+  searches: WorkQueue
   assetBase(): AssetBase
 }
 
 /** Active products of a live store that match. Those of any other store are as unknown as it is. */
 export async function search(
-  { database, gate, assetBase }: SearchDeps,
+  { database, searches, assetBase }: SearchDeps,
   tenant: string,
   wanted: queries.Wanted,
 ): Promise<SearchAnswer> {
   if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
-  const found = await gate.pass(tenant, () => queries.search(database.tenant(tenant), wanted))
+  const found = await searches.run(() => queries.search(database.tenant(tenant), wanted), tenant)
   if (found === null) throw new ApiError('unknown_tenant')
   const { query, filters, limit, offset } = wanted
   const { products, result_count, price_buckets, collections } = found

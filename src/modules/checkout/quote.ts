@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { sign, verify } from '../../kernel/tokens.ts'
 
@@ -43,5 +43,4 @@ export function requireQuoted({ key, clock }: Quoting, token: string, now: Quote
   throw new ApiError('price_changed', { body: { quoted_cents: c, current_cents: now.total_cents } })
 }
 
-const invalid = (message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path: 'quote_token', message }] } })
+const invalid = (message: string) => invalidBody('quote_token', message)

@@ -1,5 +1,5 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -81,13 +81,16 @@ async function requireApproval(
   { txn_id, amount_cents }: Resolution,
 ): Promise<void> {
   const { kind, reason, parent_txn_id } = attempt
-  if (txn_id === undefined) throw invalid('txn_id', 'must be sent with the outcome approved')
+  if (txn_id === undefined) throw invalidBody('txn_id', 'must be sent with the outcome approved')
   if (amount_cents !== attempt.amount_cents) {
-    throw invalid('amount_cents', 'must be the whole amount of the payment')
+    throw invalidBody('amount_cents', 'must be the whole amount of the payment')
   }
   if (OF_ANOTHER.includes(kind)) {
     if (txn_id !== parent_txn_id)
-      throw invalid('txn_id', 'must be the transaction that the payment acts on (parent_txn_id)')
+      throw invalidBody(
+        'txn_id',
+        'must be the transaction that the payment acts on (parent_txn_id)',
+      )
     return
   }
   if (kind === 'refund') return
@@ -101,9 +104,6 @@ async function requireApproval(
 
 const taken = () =>
   refusal('txn_taken', 'That transaction belongs to another payment of the store. Check `txn_id`.')
-
-const invalid = (path: string, message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 
 const refusal = (reason: string, message: string, body: Record<string, unknown> = {}) =>
   new ApiError('payment_not_resolvable', { message, body: { reason, ...body } })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { allOf } from '../../db/all-of.ts'
 import type { Db, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { SaleVariant } from '../catalog/schema.ts'
@@ -187,7 +187,7 @@ function price<L extends pricing.PriceLine>(input: pricing.PriceInput<L>) {
       error.limit === 'line_quantity'
         ? 'must have at most 10,000 units of one variant'
         : 'must come to at most 100,000,000,000 cents'
-    throw new ApiError('invalid_body', { body: { issues: [{ path: 'items', message }] } })
+    throw invalidBody('items', message)
   }
 }
 

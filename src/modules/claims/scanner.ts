@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { ApiError } from '../../errors.ts'
+import { WorkQueue } from '../../platform/work-queue.ts'
 import { RULES_VERSION } from './rules.ts'
 import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from './schema.ts'
 import { walkStrings } from './walk.ts'
@@ -10,21 +11,20 @@ interface ScannerOptions {
   deadlineMs?: number
   /** How long a thread may take to start. */
   startMs?: number
-  /** Threads at most. One more than one, so that a document that hangs does not stop the others. */
+  /** Threads at most. */
   threads?: number
   /** Documents with more text than this leave the event loop: it takes about 4 ms to read. */
   inlineCharacters?: number
 }
 
 export interface Scanner {
-  /** `owner` is whose document it is: nobody's documents keep all others waiting. */
-  scan: (value: unknown, owner?: string) => Promise<ScanResult>
+  /** `store` is whose document it is: the documents of one store do not delay another's. */
+  scan: (value: unknown, store?: string) => Promise<ScanResult>
   close: () => Promise<void>
 }
 
 interface Job {
   id: number
-  owner: string | undefined
   value: unknown
   resolve: (result: ScanResult) => void
   reject: (error: ApiError) => void
@@ -37,9 +37,11 @@ interface Thread {
   timer: NodeJS.Timeout
 }
 
-/** More waiting documents than this would wait longer than any caller does. */
-const WAITING_MAX = 32
-const WAITING_PER_OWNER_MAX = 4
+/** One more than one, so that a document that hangs does not stop the others. */
+const THREADS = 2
+
+/** More waiting documents than these would wait longer than any caller does. */
+const WAITING = { waiting: 32, waitingPerStore: 4 }
 
 const unavailable = (cause: unknown) => new ApiError('scan_unavailable', { cause })
 
@@ -51,13 +53,13 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   const { inlineCharacters = 32_768 } = options
   const pool = new Pool(options)
   return {
-    async scan(value, owner) {
+    async scan(value, store) {
       try {
         if (!isLarger(value, inlineCharacters)) return await scanInline(value)
       } catch (error) {
         throw unavailable(error)
       }
-      return pool.run(value, owner)
+      return pool.run(value, store)
     },
     close: () => pool.close(),
   }
@@ -90,46 +92,53 @@ function isLarger(value: unknown, characters: number): boolean {
 class Pool {
   readonly #options: ScannerOptions
   readonly #threads = new Set<Thread>()
-  readonly #waiting: Job[] = []
+  readonly #scans: WorkQueue
+  /** Scans whose turn it is, until a thread takes them: as many as there may be threads. */
+  readonly #jobs: Job[] = []
   #lastId = 0
 
   constructor(options: ScannerOptions) {
+    const { threads: running = THREADS } = options
     this.#options = options
+    this.#scans = new WorkQueue({ running, ...WAITING, refuse: unavailable })
   }
 
-  run(value: unknown, owner?: string): Promise<ScanResult> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= WAITING_MAX) {
-        return reject(unavailable(new Error('too many scans are waiting')))
-      }
-      const own = this.#waiting.filter((job) => job.owner !== undefined && job.owner === owner)
-      if (own.length >= WAITING_PER_OWNER_MAX) {
-        return reject(unavailable(new Error('too many scans of one owner are waiting')))
-      }
-      this.#lastId += 1
-      this.#waiting.push({ id: this.#lastId, value, owner, resolve, reject })
-      this.#dispatch()
-    })
+  run(value: unknown, store?: string): Promise<ScanResult> {
+    return this.#scans.run(() => this.#scan(value), store)
   }
 
   async close(): Promise<void> {
     const closed = new Error('the scanner was closed')
-    for (const job of this.#waiting.splice(0)) job.reject(unavailable(closed))
+    this.#rejectAll(closed)
     const threads = [...this.#threads]
     for (const thread of threads) this.#end(thread, closed)
     await Promise.all(threads.map(({ worker }) => worker.terminate()))
   }
 
+  #scan(value: unknown): Promise<ScanResult> {
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1
+      this.#jobs.push({ id: this.#lastId, value, resolve, reject })
+      this.#dispatch()
+    })
+  }
+
+  /** Ends the wait of all scans that no thread has taken. */
+  #rejectAll(cause: unknown) {
+    this.#scans.rejectWaiting(unavailable(cause))
+    for (const job of this.#jobs.splice(0)) job.reject(unavailable(cause))
+  }
+
   #dispatch() {
     for (const thread of this.#threads) {
       if (!thread.ready || thread.job !== undefined) continue
-      const job = this.#waiting.shift()
+      const job = this.#jobs.shift()
       if (job === undefined) return
       this.#give(thread, job)
     }
     const starting = [...this.#threads].filter(({ ready }) => !ready).length
-    const { threads = 2 } = this.#options
-    if (this.#waiting.length > starting && this.#threads.size < threads) this.#start()
+    const { threads = THREADS } = this.#options
+    if (this.#jobs.length > starting && this.#threads.size < threads) this.#start()
   }
 
   #start() {
@@ -191,13 +200,13 @@ class Pool {
     thread.worker.unref()
   }
 
-  /** Ends a thread and with it the scan it was at; one that never got ready fails all who wait. */
+  /** Ends a thread and with it the scan it was at; one that never got ready fails all that wait. */
   #end(thread: Thread, cause: unknown) {
     if (!this.#threads.delete(thread)) return
     clearTimeout(thread.timer)
     thread.worker.terminate().catch(() => undefined)
+    if (!thread.ready) this.#rejectAll(cause)
     thread.job?.reject(unavailable(cause))
-    if (!thread.ready) for (const job of this.#waiting.splice(0)) job.reject(unavailable(cause))
     this.#dispatch()
   }
 }

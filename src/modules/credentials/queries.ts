@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { machineTime, type Runner, sql } from '../../db/sql.ts'
+import { Total } from '../../kernel/page.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { Credential, FoundCredential, type Stage } from './schema.ts'
 
@@ -70,7 +71,7 @@ export const holdActive = (db: Db, id: string) =>
 
 export const countActive = (db: Db) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`
     select count(*) as total
       from credentials

@@ -1,8 +1,8 @@
 import { refusing } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
-import { machineNow } from '../../kernel/clock.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import {
   isScope,
@@ -12,9 +12,9 @@ import {
   satisfies,
   sortScopes,
 } from '../../kernel/scopes.ts'
-import { toUtc } from '../../kernel/time.ts'
 import { digestEquals, randomBase62, sha256 } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
+import { readExpiry } from '../../platform/expiry.ts'
 import * as identity from '../identity/service.ts'
 import * as stores from '../stores/service.ts'
 import * as queries from './queries.ts'
@@ -44,7 +44,7 @@ interface Issuer {
 /** Issues a key with no more than its issuer may do. */
 export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential) {
   const scopes = checkScopes(wanted.scopes, issuer.scopes)
-  const expiresAt = checkExpiry(wanted.expires_at ?? null)
+  const expiresAt = readExpiry(systemClock, wanted.expires_at)
   return db.transaction('credentials: issue', async (tx) => {
     refuseOutliving(expiresAt, await holdIssuer(tx, issuer))
     return mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null })
@@ -66,8 +66,7 @@ async function holdIssuer(tx: Tx, { credentialId }: Issuer) {
 function refuseOutliving(expiresAt: string | null, issuerExpiresAt: string | null) {
   if (issuerExpiresAt === null) return
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(issuerExpiresAt)) return
-  const message = 'must not be later than the expiry of the issuing key'
-  throw new ApiError('invalid_body', { body: { issues: [{ path: 'expires_at', message }] } })
+  throw invalidBody('expires_at', 'must not be later than the expiry of the issuing key')
 }
 
 function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
@@ -91,15 +90,6 @@ function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[]
 /** The contract wants the scopes named; a name that cannot be one is not repeated. */
 const quote = (scopes: readonly string[]) =>
   scopes.map((scope) => (/^[a-z:_*.-]{1,60}$/i.test(scope) ? scope : '(unreadable)')).join(', ')
-
-function checkExpiry(expiresAt: string | null): string | null {
-  if (expiresAt === null) return null
-  const time = toUtc(expiresAt)
-  if (time !== null && Date.parse(time) > machineNow()) return time
-  throw new ApiError('invalid_body', {
-    body: { issues: [{ path: 'expires_at', message: 'must be in the future' }] },
-  })
-}
 
 /** The first key of a store, minted by its owner. */
 export async function issueInitial(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Customer, type Seen } from './schema.ts'
 
 const columns = sql`customer_ref, person_id, email, name, tags, first_seen_at, updated_at`
@@ -98,10 +98,7 @@ export const listCustomers = (db: Db, filters: CustomerFilters, page: Page) =>
   )
 
 export const countCustomers = (db: Db, filters: CustomerFilters) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total ${matching(db, filters)}`,
-  )
+  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
 /** Leaves the hash and nothing else, also of somebody who was never seen. */
 export const eraseCustomer = (tx: Tx, ref_hash: Buffer) =>

@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { CheckSubject, DomainRow, type DomainStatus, Holder } from './schema.ts'
 
@@ -77,10 +76,7 @@ export const listDomains = (db: Db, status: DomainStatus | undefined, page: Page
   )
 
 export const countDomains = (db: Db, status?: DomainStatus) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total ${withStatus(db, status)}`,
-  )
+  db.one(Total, sql`select count(*) as total ${withStatus(db, status)}`)
 
 const update = (tx: Tx, id: string, assignments: Sql) =>
   tx.one(

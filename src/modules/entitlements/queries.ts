@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Runner, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Nullable } from '../../kernel/schema.ts'
 import {
   type Decision,
@@ -118,13 +118,13 @@ export const listRequests = (db: Db, { limit, offset }: Page) =>
 
 export const countRequests = (db: Db) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`select count(*) as total from entitlement_requests where tenant_ref = ${db.tenant}`,
   )
 
 export const countOpenRequests = (db: Db) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`
     select count(*) as total
       from entitlement_requests
@@ -171,7 +171,7 @@ export const countAllRequests = (
   status: EntitlementRequest['status'] | undefined,
 ) =>
   operator.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`
     select count(*) as total
       from entitlement_requests

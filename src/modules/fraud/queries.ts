@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
+import { listStoresIn } from '../../platform/store-lists.ts'
 import {
   Ban,
   type BanAction,
@@ -11,8 +12,6 @@ import {
   FraudDecision,
   type NewDecision,
 } from './schema.ts'
-
-const Total = Type.Object({ total: Type.Integer() })
 
 /** What a list shows of a digest: enough to tell two apart. */
 const DIGEST_SHOWN = 12
@@ -167,21 +166,8 @@ export const listDecisions = (db: Db, filters: DecisionFilters, page: Page) =>
 export const countDecisions = (db: Db, filters: DecisionFilters) =>
   db.one(Total, sql`select count(*) as total ${decisionsLike(db, filters)}`)
 
-/** Stores with hits that wait, by stepping from one to the next. */
-export const listHitTenants = (worker: GlobalDb) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    with recursive tenants as (
-      select min(tenant_ref) as tenant_ref from fraud_ban_hits
-      union all
-      select (select min(h.tenant_ref) from fraud_ban_hits h
-               where h.tenant_ref > tenants.tenant_ref)
-        from tenants
-       where tenants.tenant_ref is not null
-    )
-    select tenant_ref from tenants where tenant_ref is not null`,
-  )
+/** Stores with hits that wait. */
+export const listHitTenants = (worker: GlobalDb) => listStoresIn(worker, sql`fraud_ban_hits`)
 
 /** Adds waiting hits to their bans, some at a time. */
 export const foldHits = (db: Db, limit: number) =>

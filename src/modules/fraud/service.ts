@@ -1,9 +1,9 @@
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
+import { readExpiry } from '../../platform/expiry.ts'
 import { listForms, listValues, normalise } from './normalise.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanKind, BanTerms, BanVerdict, Facts, NewBan, NewDecision } from './schema.ts'
@@ -31,7 +31,7 @@ export async function record(tx: Tx, decision: NewDecision): Promise<void> {
 /** Bans a value. One that is banned already is a conflict, so that lifting one ban lifts it all. */
 export function ban(db: TenantDb, actor: audit.Actor, wanted: NewBan): Promise<Ban> {
   const value = normalise(wanted.kind, wanted.value)
-  if (value === null) throw invalid('value', WORDS[wanted.kind])
+  if (value === null) throw invalidBody('value', WORDS[wanted.kind])
   const terms = readTerms(db, wanted)
   return db.transaction('fraud: ban', async (tx) => {
     const made = await insert(tx, actor, { kind: wanted.kind, value, ...terms })
@@ -99,12 +99,8 @@ const announce = (tx: Tx, actor: audit.Actor, action: string, made: Ban) =>
     after: { kind: made.kind, action: made.action, expires_at: made.expires_at },
   })
 
-function readTerms(db: Db, { action = 'block', reason = null, expires_at = null }: BanTerms) {
-  const until = expires_at === null ? null : toUtc(expires_at)
-  if (expires_at !== null && (until === null || Date.parse(until) <= db.clock.now())) {
-    throw invalid('expires_at', 'must be in the future')
-  }
-  return { action, reason, expires_at: until }
+function readTerms({ clock }: Db, { action = 'block', reason = null, expires_at }: BanTerms) {
+  return { action, reason, expires_at: readExpiry(clock, expires_at) }
 }
 
 const WORDS: Record<BanKind, string> = {
@@ -117,9 +113,6 @@ const WORDS: Record<BanKind, string> = {
   card_bin: 'must be the first six to eight digits of a card number',
   address: 'must contain letters or digits',
 }
-
-const invalid = (path: string, message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 
 export async function get(db: Db, id: string): Promise<Ban> {
   const found = isUuid(id) ? await queries.findBan(db, id) : null

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { join, type Runner, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import {
   type AccountName,
   EventRow,
@@ -74,7 +74,7 @@ export const listEvents = (operator: Runner, filters: EventFilters, page: Page) 
 
 export const countEvents = (operator: Runner, filters: EventFilters) =>
   operator.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`
     select count(*) as total
       from gateway_accounts as a

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { join, type Runner, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { publishFrom } from '../../platform/outbox.ts'
+import { listStoresDue } from '../../platform/store-lists.ts'
 import {
   type AccountName,
   FoundAccount,
@@ -85,10 +85,7 @@ export const listAccounts = (operator: Runner, filters: AccountFilters, page: Pa
   )
 
 export const countAccounts = (operator: Runner, filters: AccountFilters) =>
-  operator.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total ${matching(filters)}`,
-  )
+  operator.one(Total, sql`select count(*) as total ${matching(filters)}`)
 
 export interface NewEvent extends WebhookReceived {
   scheme: Scheme
@@ -124,16 +121,12 @@ const old = sql`body is not null
 
 /** Tenants with bodies that have been kept for long enough, as fd_worker over all of them. */
 export const listWithOldBodies = (worker: GlobalDb) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref
-              from gateway_events
-             where ${old}
-             order by received_at
-             limit ${BATCH_ROWS}) as oldest`,
-  )
+  listStoresDue(worker, {
+    table: sql`gateway_events`,
+    due: old,
+    oldestBy: sql`received_at`,
+    limit: BATCH_ROWS,
+  })
 
 export const dropOldBodies = (db: Db) =>
   db.run(sql`

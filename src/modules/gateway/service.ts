@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { refusing } from '../../db/constraints.ts'
 import type { Database, Db } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
@@ -53,8 +53,7 @@ export async function setAccount(
 ): Promise<GatewayAccount> {
   requireName(name)
   if (scheme === 'standard' && standardKey(signing_key) === null) {
-    const issue = { path: 'signing_key', message: 'must be base64, with or without whsec_' }
-    throw new ApiError('invalid_body', { body: { issues: [issue] } })
+    throw invalidBody('signing_key', 'must be base64, with or without whsec_')
   }
   const sealed = sealKey(key, tenant_ref, name, signing_key)
   const db = database.tenant(tenant_ref)

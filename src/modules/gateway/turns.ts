@@ -1,16 +1,17 @@
 import { ApiError } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
+import { WorkQueue } from '../../platform/work-queue.ts'
 
 const CALLERS_MAX = 10_000
 
-/** A second's work. Whoever has more under way is flooding us. */
+/** A second's work. A caller with more under way is flooding us. */
 const WAITING_MAX = 100
 
-interface Line {
+/** A caller that has failed, and its requests. */
+interface Suspect {
   until: number
-  waiting: number
-  last: Promise<unknown>
+  requests: WorkQueue
 }
 
 /**
@@ -19,31 +20,24 @@ interface Line {
  * store with the wrong key still has good events for all the others.
  */
 export function createTurns(clock: Clock) {
-  const lines = new Map<string, Line>()
+  const suspects = new Map<string, Suspect>()
 
   function suspect(caller: string): void {
-    const line = lines.get(caller) ?? { until: 0, waiting: 0, last: Promise.resolve() }
-    line.until = clock.now() + WINDOW_SECONDS * 1_000
-    lines.delete(caller)
-    lines.set(caller, line)
-    const [oldest] = lines.keys()
-    if (lines.size > CALLERS_MAX && oldest !== undefined) lines.delete(oldest)
+    const requests = suspects.get(caller)?.requests ?? openRequests()
+    suspects.delete(caller)
+    suspects.set(caller, { until: clock.now() + WINDOW_SECONDS * 1_000, requests })
+    const [oldest] = suspects.keys()
+    if (suspects.size > CALLERS_MAX && oldest !== undefined) suspects.delete(oldest)
   }
 
   async function take<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const line = lines.get(caller)
-    if (line === undefined) return work()
-    if (line.until <= clock.now() && line.waiting === 0) {
-      lines.delete(caller)
+    const known = suspects.get(caller)
+    if (known === undefined) return work()
+    if (known.until <= clock.now() && known.requests.isIdle) {
+      suspects.delete(caller)
       return work()
     }
-    if (line.waiting >= WAITING_MAX) throw tooMany()
-    line.waiting += 1
-    const turn = line.last.then(work, work).finally(() => {
-      line.waiting -= 1
-    })
-    line.last = turn.catch(() => {})
-    return turn
+    return known.requests.run(work)
   }
 
   return { suspect, take }
@@ -51,4 +45,7 @@ export function createTurns(clock: Clock) {
 
 export type Turns = ReturnType<typeof createTurns>
 
-const tooMany = () => new ApiError('rate_limited', { headers: { 'retry-after': '1' } })
+const openRequests = () => new WorkQueue({ running: 1, waiting: WAITING_MAX, refuse: tooMany })
+
+const tooMany = (cause: Error) =>
+  new ApiError('rate_limited', { cause, headers: { 'retry-after': '1' } })

@@ -3,6 +3,7 @@ import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { readExpiry } from '../../platform/expiry.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
@@ -12,7 +13,7 @@ import * as webhooks from '../webhooks/service.ts'
 import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
-import { FEATURE, getLocked, insufficient, isUsable, readExpiry, refuseState } from './service.ts'
+import { FEATURE, getLocked, insufficient, isUsable, refuseState } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -49,7 +50,7 @@ async function issueCards(
   wanted: NewGiftCard & NewBatch,
 ): Promise<GiftCard[]> {
   await entitlements.requireFeature(tx, FEATURE)
-  const expires_at = wanted.expires_at == null ? null : readExpiry(tx, wanted.expires_at)
+  const expires_at = readExpiry(tx.clock, wanted.expires_at)
   const { initial_balance_cents: cents, count } = wanted
   const currency =
     wanted.currency === undefined

@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { join, type Sql, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { join, sql } from '../../db/sql.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
+import { defineBalance } from '../../platform/held-balance.ts'
+import { listStoresDue } from '../../platform/store-lists.ts'
 import {
   type CardFilters,
   type CardRow,
@@ -60,16 +62,17 @@ export const findByCode = (db: Db, hash: Buffer) =>
     sql`select ${columns} from gift_cards where tenant_ref = ${db.tenant} and code_hmac = ${hash}`,
   )
 
-/** Whoever changes a balance has the row to itself from here on. */
+const { lock, update, addHeld, releaseHeld, captureHeld, addBalance } = defineBalance({
+  table: sql`gift_cards`,
+  columns,
+  shape: GiftCard,
+})
+
+export { addBalance, addHeld, captureHeld, releaseHeld }
+
 export const lockCard = (tx: Tx, id: string) => lock(tx, sql`id = ${id}`)
 
 export const lockByCode = (tx: Tx, hash: Buffer) => lock(tx, sql`code_hmac = ${hash}`)
-
-const lock = (tx: Tx, which: Sql) =>
-  tx.maybe(
-    GiftCard,
-    sql`select ${columns} from gift_cards where tenant_ref = ${tx.tenant} and ${which} for update`,
-  )
 
 const matching = (db: Db, { status: wanted, last4 }: CardFilters) =>
   sql`from gift_cards where ${join(
@@ -90,48 +93,8 @@ export const listCards = (db: Db, filters: CardFilters, page: Page) =>
      limit ${page.limit} offset ${page.offset}`,
   )
 
-const Total = Type.Object({ total: Type.Integer() })
-
 export const countCards = (db: Db, filters: CardFilters) =>
   db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
-
-const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
-  tx.one(
-    GiftCard,
-    sql`
-    update gift_cards set updated_at = fd_now(), ${assignments}
-     where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
-    returning ${columns}`,
-  )
-
-/** The guard holds by the lock already; should it ever not, nothing is written and it throws. */
-export const addHeld = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`held_cents = held_cents + ${cents}`,
-    sql`balance_cents - held_cents >= ${cents}`,
-  )
-
-export const releaseHeld = (tx: Tx, id: string, cents: number) =>
-  update(tx, id, sql`held_cents = held_cents - ${cents}`, sql`held_cents >= ${cents}`)
-
-export const captureHeld = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`held_cents = held_cents - ${cents}, balance_cents = balance_cents - ${cents}`,
-    sql`held_cents >= ${cents}`,
-  )
-
-/** Never below what is held. */
-export const addBalance = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`balance_cents = balance_cents + ${cents}`,
-    sql`balance_cents + ${cents} >= held_cents`,
-  )
 
 /** What no order holds goes. */
 export const expireCard = (tx: Tx, id: string) =>
@@ -210,16 +173,13 @@ export const listSealedCodes = (db: Db, ids: readonly string[]) =>
 const noLongerShown = sql`code_sealed is not null
                           and created_at <= fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
-
 export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    TenantOnly,
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from gift_cards where ${noLongerShown} order by created_at
-             limit ${limit}) as oldest`,
-  )
+  listStoresDue(worker, {
+    table: sql`gift_cards`,
+    due: noLongerShown,
+    oldestBy: sql`created_at`,
+    limit,
+  })
 
 /** Some at a time, and none that somebody has: whoever pays by a card waits for nobody here. */
 export const forgetCodes = (db: Db, limit: number) =>
@@ -237,13 +197,7 @@ const due = sql`expires_at <= fd_now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    TenantOnly,
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from gift_cards where ${due} order by expires_at limit ${limit})
-        as oldest`,
-  )
+  listStoresDue(worker, { table: sql`gift_cards`, due, oldestBy: sql`expires_at`, limit })
 
 export const listDue = (db: Db, limit: number) =>
   db.many(

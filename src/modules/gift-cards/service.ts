@@ -2,8 +2,8 @@ import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { toFutureUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
+import { readExpiry } from '../../platform/expiry.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as entitlements from '../entitlements/service.ts'
@@ -68,7 +68,7 @@ export const enable = (db: TenantDb, actor: audit.Actor, id: string) =>
 export function patch(db: TenantDb, actor: audit.Actor, id: string, wanted: GiftCardPatch) {
   return change(db, actor, id, 'updated', (tx, card) => {
     const terms = wanted.expires_at
-      ? { ...wanted, expires_at: readExpiry(tx, wanted.expires_at) }
+      ? { ...wanted, expires_at: readExpiry(tx.clock, wanted.expires_at) }
       : wanted
     // Its value is booked as the store's own by then, or about to be.
     if (wanted.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
@@ -107,16 +107,6 @@ export const insufficient = (card: GiftCard) =>
   new ApiError('insufficient_balance', {
     body: { available_cents: card.balance_cents - card.held_cents },
   })
-
-/** A card that has expired when it is issued, or is made to, would be a way to make value vanish. */
-export function readExpiry({ clock }: Db, expiresAt: string): string {
-  const at = toFutureUtc(expiresAt, clock)
-  if (at !== null) return at
-  const issues = [
-    { path: 'expires_at', message: 'must be in the future and before the year 10000' },
-  ]
-  throw new ApiError('invalid_body', { body: { issues } })
-}
 
 interface KeptAnswer {
   gift_card?: { id: string }

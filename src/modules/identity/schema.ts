@@ -1,17 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Email, Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** A person who owns stores, as the guards and other modules know them. */
-export interface Owner {
-  id: string
-  email: string
-  name: string
-  /** Only a proven address owns stores. */
-  emailVerified: boolean
-  /** Ends this session; absent when an external provider vouches for the owner. */
-  token?: string
-}
-
 export const OwnerView = Shared(
   'Owner',
   Type.Object({

@@ -1,7 +1,8 @@
 import type { GlobalDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Clock } from '../../kernel/clock.ts'
+import type { Owner } from '../../kernel/owner.ts'
 import * as tokens from '../../kernel/tokens.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
@@ -9,7 +10,7 @@ import * as mail from '../../platform/mail.ts'
 import type { Vouched, VouchedCheck } from './external.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import * as queries from './queries.ts'
-import type { LogIn, OwnedStore, Owner, OwnerRow, SessionStarted, SignUp } from './schema.ts'
+import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
 export type { Owner }
 
@@ -175,8 +176,7 @@ export async function holdSession(tx: Runner, { token }: Owner): Promise<void> {
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
   const owned = await listOwnedStores(db, owner)
   if (tenantRef === undefined && owned.length > 1) {
-    const issues = [{ path: 'tenant_ref', message: 'must be sent when you own several stores' }]
-    throw new ApiError('invalid_body', { body: { issues } })
+    throw invalidBody('tenant_ref', 'must be sent when you own several stores')
   }
   const found = tenantRef === undefined ? owned[0] : owned.find((s) => s.tenant_ref === tenantRef)
   if (found === undefined) throw new ApiError('unknown_tenant')

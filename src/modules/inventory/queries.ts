@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import {
   DEFAULT_LOCATION,
   InventoryDetail,
@@ -13,8 +12,6 @@ import {
   type NewLocation,
   type Settings,
 } from './schema.ts'
-
-const Total = Type.Object({ total: Type.Integer() })
 
 const ofVariant = (db: Db, variant_id: string) =>
   sql`tenant_ref = ${db.tenant} and variant_id = ${variant_id}`

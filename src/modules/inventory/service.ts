@@ -1,6 +1,6 @@
 import { refusing } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -80,8 +80,7 @@ export async function adjust(
 ): Promise<Level> {
   const { location_id = DEFAULT_LOCATION, delta, set_on_hand, expected_on_hand, reason } = wanted
   if ((delta === undefined) === (set_on_hand === undefined)) {
-    const issues = [{ path: 'delta', message: 'must be sent, or set_on_hand instead' }]
-    throw new ApiError('invalid_body', { body: { issues } })
+    throw invalidBody('delta', 'must be sent, or set_on_hand instead')
   }
   await get(db, variant_id)
   return db.transaction('inventory: adjust', async (tx) => {
@@ -111,10 +110,7 @@ export async function adjust(
   })
 }
 
-function tooMany() {
-  const message = `must leave at most ${QUANTITY_MAX} on hand`
-  return new ApiError('invalid_body', { body: { issues: [{ path: 'delta', message }] } })
-}
+const tooMany = () => invalidBody('delta', `must leave at most ${QUANTITY_MAX} on hand`)
 
 async function requireLocation(tx: Tx, id: string): Promise<void> {
   if (id === DEFAULT_LOCATION) await queries.ensureDefaultLocation(tx)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
+import { listStoresIn } from '../../platform/store-lists.ts'
 import { type Cause, Discrepancy, Level, LockedLevel, LowStock, type Move } from './schema.ts'
 
 /**
@@ -152,21 +153,8 @@ export const listLimited = (db: Db, variant_ids: readonly string[]) =>
      group by s.variant_id`,
   )
 
-/** Stores that count, by stepping from one to the next. */
-export const listCountingTenants = (worker: GlobalDb) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    with recursive tenants as (
-      select min(tenant_ref) as tenant_ref from inventory_levels
-      union all
-      select (select min(l.tenant_ref) from inventory_levels l
-               where l.tenant_ref > tenants.tenant_ref)
-        from tenants
-       where tenants.tenant_ref is not null
-    )
-    select tenant_ref from tenants where tenant_ref is not null`,
-  )
+/** Stores that count. */
+export const listCountingTenants = (worker: GlobalDb) => listStoresIn(worker, sql`inventory_levels`)
 
 /**
  * Counts everything again and writes down each counter that is wrong. One statement sees one moment,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
+import { listStoresIn } from '../../platform/store-lists.ts'
 import {
   Balance,
   Counts,
@@ -105,22 +106,8 @@ export const listEntriesOfOrder = (db: Db, orderId: string) =>
      order by j.created_at, j.id, e.position`,
   )
 
-/** Steps from one tenant to the next by the index, past however many journals each has. */
 export const listTenantsToSeal = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    with recursive tenants as (
-      select min(tenant_ref) as tenant_ref from ledger_unsealed
-      union all
-      select (select min(u.tenant_ref)
-                from ledger_unsealed u
-               where u.tenant_ref > tenants.tenant_ref)
-        from tenants
-       where tenants.tenant_ref is not null
-    )
-    select tenant_ref from tenants where tenant_ref is not null limit ${limit}`,
-  )
+  listStoresIn(worker, sql`ledger_unsealed`, limit)
 
 /** One sealer for each store at a time. Whoever comes second leaves the store to the first. */
 export const tryLockChain = (tx: Tx) =>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import {
   CheckoutCoupon,
@@ -87,8 +87,6 @@ export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page
      order by coupons.created_at desc, coupons.id desc
      limit ${page.limit} offset ${page.offset}`,
   )
-
-const Total = Type.Object({ total: Type.Integer() })
 
 export const countCoupons = (db: Db, wanted: CouponStatus | undefined) =>
   db.one(Total, sql`select count(*) as total ${matching(db, wanted)}`)

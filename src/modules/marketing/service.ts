@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { refusing } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
@@ -163,8 +163,7 @@ export const foldCode = (code: string): string =>
 /** Some signs stand for a whole phrase, which is what their one spelling is. */
 function requireShort(folded: string, path: 'code' | 'prefix'): string {
   if (folded.length <= FOLDED_LENGTH_MAX) return folded
-  const issues = [{ path, message: 'is too long: its characters expand to more than 256' }]
-  throw new ApiError('invalid_body', { body: { issues } })
+  throw invalidBody(path, 'is too long: its characters expand to more than 256')
 }
 
 const NO_TERMS = {

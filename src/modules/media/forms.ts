@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import type { Db, TenantDb } from '../../db/database.ts'
 import type { BlobStore } from '../../platform/blobs.ts'
+import type { WorkQueue } from '../../platform/work-queue.ts'
 import * as queries from './queries.ts'
 import type { AssetForm, AssetRow } from './schema.ts'
 import { keyOf } from './service.ts'
-import { resize, type Workshop } from './workshop.ts'
+import { resize } from './workshop.ts'
 
 /** The widths there are. Few, so that nobody can ask for endless work or fill the store. */
 export const WIDTHS = [160, 320, 480, 640, 960, 1_280, 1_920] as const
@@ -32,7 +33,7 @@ export const isOriginal = ({ form_sha256 }: AssetForm, { sha256 }: AssetRow): bo
 
 export interface FormDeps {
   blobs: BlobStore
-  workshop: Workshop
+  workshop: WorkQueue
 }
 
 /** Makes each form once, however many ask for it at the same time. */
@@ -52,7 +53,7 @@ export function createForms({ blobs, workshop }: FormDeps): Forms {
     if (running !== undefined) return running
     if (workshop.waiting >= WAITING_MAX) return null
     const work = workshop
-      .inSlot(() => makeForm(db, blobs, asset, width))
+      .run(() => makeForm(db, blobs, asset, width))
       .finally(() => underWay.delete(name))
     underWay.set(name, work)
     return work

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
   AssetForm,
@@ -145,10 +145,7 @@ export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
   )
 
 export const countAssets = (db: Db, filters: AssetFilters) =>
-  db.one(
-    Type.Object({ total: Type.Integer() }),
-    sql`select count(*) as total ${matching(db, filters)}`,
-  )
+  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
 export const listUses = (db: Db, sha256: string, limit: number) =>
   db.many(

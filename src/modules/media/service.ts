@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import type { BlobStore } from '../../platform/blobs.ts'
+import type { WorkQueue } from '../../platform/work-queue.ts'
 import * as queries from './queries.ts'
 import {
   ASSET_BYTES_MAX,
@@ -16,12 +17,12 @@ import {
   EXTENSIONS,
   type Extension,
 } from './schema.ts'
-import { type Fit, free, makeFit, type Workshop } from './workshop.ts'
+import { type Fit, free, makeFit } from './workshop.ts'
 
 /** What keeping an image needs. */
 export interface MediaDeps {
   blobs: BlobStore
-  workshop: Workshop
+  workshop: WorkQueue
   /** What one store may keep. */
   bytesPerStore: number
   /** Where assets are served from; null: nowhere that we know. Known once we listen. */
@@ -141,7 +142,7 @@ export async function upload(
   deps: MediaDeps,
   { actor, read }: { actor: audit.Actor; read: () => Promise<Given> },
 ): Promise<Asset> {
-  return deps.workshop.inSlot(async () => {
+  return deps.workshop.run(async () => {
     const given = await read()
     const used = given.isOurs ? [given.bytes] : []
     try {

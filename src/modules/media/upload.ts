@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { CONTENT_TYPES, NewUpload } from './schema.ts'
 import type { Given } from './service.ts'
 
@@ -20,18 +20,14 @@ export async function readUpload(body: unknown): Promise<Given> {
   const { Value } = await import('typebox/value')
   if (!Value.Check(NewUpload, body)) {
     const found = Value.Errors(NewUpload, body).slice(0, 10)
-    throw invalid(
-      found.map(({ instancePath, message }) => ({ path: pathOf(instancePath), message })),
-    )
+    const issues = found.map((each) => ({ path: pathOf(each.instancePath), message: each.message }))
+    throw new ApiError('invalid_body', { body: { issues } })
   }
   const { data_base64: text, content_type: contentType, alt = null } = body
   if (text.length % 4 !== 0 || !BASE64.test(text)) {
-    throw invalid([{ path: 'data_base64', message: 'must be base64 with padding, on one line' }])
+    throw invalidBody('data_base64', 'must be base64 with padding, on one line')
   }
   return { bytes: Buffer.from(text, 'base64'), contentType, alt, isOurs: true }
 }
 
 const pathOf = (pointer: string) => pointer.split('/').slice(1).join('.')
-
-const invalid = (issues: { path: string; message: string }[]) =>
-  new ApiError('invalid_body', { body: { issues } })

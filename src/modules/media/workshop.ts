@@ -1,4 +1,5 @@
 import { ApiError } from '../../errors.ts'
+import { WorkQueue } from '../../platform/work-queue.ts'
 import { readAvif } from './images/avif.ts'
 import { readGif } from './images/gif.ts'
 import { readJpeg } from './images/jpeg.ts'
@@ -18,46 +19,14 @@ export interface Fit {
   height: number | null
 }
 
-/** Images held in memory at a time. Each can be 20 MB, and several times that once decoded. */
-const SLOTS = 2
-
-/** Images that may wait for one. Whoever comes later is better served without. */
-const WAITING_MAX = 1_000
+/**
+ * Where images are opened. Each can be 20 MB, and several times that once decoded: two at a time are in
+ * memory. A thousand may wait; a later one is better served without.
+ */
+export const createWorkshop = () => new WorkQueue({ running: 2, waiting: 1_000 })
 
 /** A picture that is only looked at is decoded to this width: all is read, little is kept. */
 const GLANCE_PIXELS = 32
-
-/** Where images are opened: a few at a time, whoever asks. */
-export interface Workshop {
-  /** Runs work that holds an image in memory. */
-  inSlot<T>(work: () => Promise<T>): Promise<T>
-  /** How many wait for a slot. */
-  readonly waiting: number
-}
-
-export function createWorkshop(slots = SLOTS): Workshop {
-  const waiting: (() => void)[] = []
-  let busy = 0
-  return {
-    async inSlot(work) {
-      if (busy < slots) busy++
-      else if (waiting.length >= WAITING_MAX) {
-        throw new ApiError('service_unavailable', { kind: 'overload' })
-      } else await new Promise<void>((resolve) => waiting.push(resolve))
-      try {
-        return await work()
-      } finally {
-        // The slot goes to the next in line, or is free again.
-        const next = waiting.shift()
-        if (next === undefined) busy--
-        else next()
-      }
-    },
-    get waiting() {
-      return waiting.length
-    },
-  }
-}
 
 /**
  * Gives the memory of a buffer back at once. The garbage collector counts objects and not what they

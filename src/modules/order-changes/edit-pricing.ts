@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as catalog from '../catalog/service.ts'
 import type { StockLine } from '../inventory/schema.ts'
@@ -55,8 +55,7 @@ export function withQuantities(
 
 const twice = () => invalid('must name each line only once')
 
-const invalid = (message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path: 'edits', message }] } })
+const invalid = (message: string) => invalidBody('edits', message)
 
 /**
  * Prices an edit. Unit prices stay; the coupon applies to the lines that are left. A tax provider is

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/service.ts'
@@ -237,12 +237,7 @@ async function wantedParts(
   return { parts: fitParts(parts, left), items: lines.map(({ item }) => item) }
 }
 
-const ambiguous = () =>
-  new ApiError('invalid_body', {
-    body: {
-      issues: [{ path: 'amount_cents', message: 'must be sent without items and shipping_cents' }],
-    },
-  })
+const ambiguous = () => invalidBody('amount_cents', 'must be sent without items and shipping_cents')
 
 /** Units with the amounts that were stored with their line. Shipping is refunded apart from them. */
 async function unitsOf(

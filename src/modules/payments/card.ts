@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { type Clock, systemClock } from '../../kernel/clock.ts'
 import { hmac } from '../../kernel/hmac.ts'
 import { passesLuhn } from '../../kernel/luhn.ts'
@@ -93,7 +93,7 @@ function readToken(path: string, payment_token: string, beside: string | null) {
   if (beside === null && TOKEN.test(payment_token)) return { payment_token }
   const message =
     beside === null ? 'must be 1 to 255 visible ASCII characters' : `must be left out ${beside}`
-  throw new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
+  throw invalidBody(path, message)
 }
 
 function readNumber(text: string): string | null {

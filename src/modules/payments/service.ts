@@ -1,5 +1,5 @@
 import type { Database, Db, TenantDb } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
@@ -164,8 +164,7 @@ function sealCredentials(db: Db, deps: PaymentDeps, gateway: GatewayName, securi
   }
 }
 
-const badCredentials = (message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path: 'credentials', message }] } })
+const badCredentials = (message: string) => invalidBody('credentials', message)
 
 const essence = ({ gateway, account, credential_hint }: PaymentSettings) => ({
   gateway,

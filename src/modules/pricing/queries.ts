@@ -1,7 +1,6 @@
-import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { GroupTerms, Member, type NewGroup, PricingGroup, VariantPrice } from './schema.ts'
 
 const columns = sql`
@@ -10,8 +9,6 @@ const columns = sql`
      from pricing_group_members m
     where m.tenant_ref = pricing_groups.tenant_ref
       and m.group_id = pricing_groups.id) as member_count`
-
-const Total = Type.Object({ total: Type.Integer() })
 
 export const insertGroup = (tx: Tx, { name, adjustment_bps = null }: NewGroup) =>
   tx.one(

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { jsonAnswer, type LiveRead, refusalAnswer, sendAnswer } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
 import { headerText, readText } from '../../kernel/query.ts'
@@ -295,6 +295,5 @@ export const operatorRoutes =
 function writtenReason({ headers }: FastifyRequest): string | undefined {
   const reason = headerText(headers['x-guardrails-override'])
   if (reason === undefined || reason.length <= REASON_LENGTH_MAX) return reason
-  const issue = { path: 'x-guardrails-override', message: 'must be at most 2000 characters' }
-  throw new ApiError('invalid_body', { body: { issues: [issue] } })
+  throw invalidBody('x-guardrails-override', 'must be at most 2000 characters')
 }

@@ -2,6 +2,7 @@ import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { AMOUNT_CENTS_MAX } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
+import { readExpiry } from '../../platform/expiry.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as customers from '../customers/service.ts'
 import * as entitlements from '../entitlements/service.ts'
@@ -11,7 +12,7 @@ import * as stores from '../stores/service.ts'
 import { goodFirst, sumOf, takeInOrder } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
-import { checkCustomerRef, FEATURE, get, listExpired, readExpiry } from './service.ts'
+import { checkCustomerRef, FEATURE, get, listExpired } from './service.ts'
 
 /** Who acts where no merchant does. */
 const ORDER = 'order'
@@ -33,7 +34,7 @@ export function creditByMerchant(
 ) {
   checkCustomerRef(customerRef)
   stores.checkCurrency(wanted.currency)
-  const expires_at = wanted.expires_at == null ? null : readExpiry(db, wanted.expires_at)
+  const expires_at = readExpiry(db.clock, wanted.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     if (wanted.order_id) await asked.requireOrder(tx, wanted.order_id)

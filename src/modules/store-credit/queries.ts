@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
-import { type Sql, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { sql } from '../../db/sql.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
+import { defineBalance } from '../../platform/held-balance.ts'
+import { listStoresDue } from '../../platform/store-lists.ts'
 import type { Share } from './lots.ts'
 import { OpenLot, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
-
-const Total = Type.Object({ total: Type.Integer() })
 
 /** Does nothing where the account is there already. */
 export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
@@ -17,21 +17,19 @@ export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
     values (${tx.tenant}, ${customerRef}, ${currency})
         on conflict do nothing`)
 
-/** Whoever changes a balance or its lots has the account to itself from here on. */
+/** A lock of an account is a lock of its lots, too. */
+const { lock, addHeld, releaseHeld, captureHeld, addBalance } = defineBalance({
+  table: sql`store_credit_accounts`,
+  columns,
+  shape: StoreCreditAccount,
+})
+
+export { addBalance, addHeld, captureHeld, releaseHeld }
+
 export const lockAccountOf = (tx: Tx, customerRef: string, currency: string) =>
   lock(tx, sql`customer_ref = ${customerRef} and currency = ${currency}`)
 
 export const lockAccount = (tx: Tx, id: string) => lock(tx, sql`id = ${id}`)
-
-const lock = (tx: Tx, which: Sql) =>
-  tx.maybe(
-    StoreCreditAccount,
-    sql`
-    select ${columns}
-      from store_credit_accounts
-     where tenant_ref = ${tx.tenant} and ${which}
-       for update`,
-  )
 
 export const findAccount = (db: Db, customerRef: string, currency: string) =>
   db.maybe(
@@ -69,44 +67,6 @@ export const listAccounts = (db: Db, customerRef: string | undefined, page: Page
 
 export const countAccounts = (db: Db, customerRef: string | undefined) =>
   db.one(Total, sql`select count(*) as total ${matching(db, customerRef)}`)
-
-const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
-  tx.one(
-    StoreCreditAccount,
-    sql`
-    update store_credit_accounts set updated_at = fd_now(), ${assignments}
-     where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
-    returning ${columns}`,
-  )
-
-/** The guards hold by the lock already; should one ever not, nothing is written and it throws. */
-export const addHeld = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`held_cents = held_cents + ${cents}`,
-    sql`balance_cents - held_cents >= ${cents}`,
-  )
-
-export const releaseHeld = (tx: Tx, id: string, cents: number) =>
-  update(tx, id, sql`held_cents = held_cents - ${cents}`, sql`held_cents >= ${cents}`)
-
-export const captureHeld = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`held_cents = held_cents - ${cents}, balance_cents = balance_cents - ${cents}`,
-    sql`held_cents >= ${cents}`,
-  )
-
-/** Never below what is held. */
-export const addBalance = (tx: Tx, id: string, cents: number) =>
-  update(
-    tx,
-    id,
-    sql`balance_cents = balance_cents + ${cents}`,
-    sql`balance_cents + ${cents} >= held_cents`,
-  )
 
 export const insertLot = (tx: Tx, accountId: string, cents: number, expiresAt: string | null) =>
   tx.run(sql`
@@ -195,13 +155,7 @@ export const countTransactions = (db: Db, customerRef: string) =>
 const due = sql`due_at <= fd_now() and remaining_cents > 0`
 
 export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
-  worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
-    sql`
-    select distinct tenant_ref
-      from (select tenant_ref from store_credit_lots where ${due} order by due_at limit ${limit})
-        as oldest`,
-  )
+  listStoresDue(worker, { table: sql`store_credit_lots`, due, oldestBy: sql`due_at`, limit })
 
 export const listAccountsToExpire = (db: Db, limit: number) =>
   db.many(

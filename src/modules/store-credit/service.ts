@@ -1,8 +1,7 @@
 import type { Db } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
-import { toFutureUtc } from '../../kernel/time.ts'
 import * as customers from '../customers/service.ts'
 import * as ledger from '../ledger/service.ts'
 import { type Lot, type Share, sumOf, takeExpired } from './lots.ts'
@@ -71,14 +70,5 @@ export async function listTransactions(db: Db, customerRef: string, page: Page) 
 /** In a path nothing is checked by a shape. */
 export function checkCustomerRef(text: string): void {
   if (isCustomerRef(text)) return
-  throw invalid('customer_ref', 'must be 1 to 200 characters without control characters')
+  throw invalidBody('customer_ref', 'must be 1 to 200 characters without control characters')
 }
-
-export function readExpiry({ clock }: Db, expiresAt: string): string {
-  const at = toFutureUtc(expiresAt, clock)
-  if (at === null) throw invalid('expires_at', 'must be in the future and before the year 10000')
-  return at
-}
-
-const invalid = (path: string, message: string) =>
-  new ApiError('invalid_body', { body: { issues: [{ path, message }] } })

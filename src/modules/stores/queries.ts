@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, type Runner, type Sql, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { type NewStore, Store, type StorePatch, type StoreStatus } from './schema.ts'
 
 const columns = sql`tenant_ref, store_number, display_name, status, owner_email, currency, language,
@@ -101,7 +101,7 @@ export async function listStores(operator: Runner, filters: StoreFilters, page: 
        order by store_number desc
        limit ${page.limit} offset ${page.offset}`,
     ),
-    operator.one(Type.Object({ total: Type.Integer() }), sql`select count(*) as total ${matching}`),
+    operator.one(Total, sql`select count(*) as total ${matching}`),
   ])
   return { stores, total: counted.total, ...page }
 }

@@ -1,6 +1,6 @@
 import { refusing } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
@@ -141,21 +141,20 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 
 const isCurrency = (code: string): boolean => CURRENCIES.has(code)
 
-const NO_CURRENCY = {
-  path: 'currency',
-  message: 'must be a currency code of ISO 4217, such as USD',
-}
+const NO_CURRENCY = 'must be a currency code of ISO 4217, such as USD'
 
 /** Refuses what money cannot be written in. */
 export function checkCurrency(currency: string): string {
   if (isCurrency(currency)) return currency
-  throw new ApiError('invalid_body', { body: { issues: [NO_CURRENCY] } })
+  throw invalidBody('currency', NO_CURRENCY)
 }
 
 /** Only what money and dates can later be written in. A language comes back in its usual case. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []
-  if (currency !== undefined && !isCurrency(currency)) issues.push(NO_CURRENCY)
+  if (currency !== undefined && !isCurrency(currency)) {
+    issues.push({ path: 'currency', message: NO_CURRENCY })
+  }
   if (time_zone !== undefined && !isTimeZone(time_zone)) {
     issues.push({
       path: 'time_zone',

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { machineTime, sql } from '../../db/sql.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
+import { StoreWithWork } from '../../platform/store-lists.ts'
 import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
 
 const jobColumns = sql`id, status, created_at, done_at, expires_at`
@@ -60,7 +61,7 @@ export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
 
 export const listTenantsWithExpired = (worker: GlobalDb) =>
   worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
+    StoreWithWork,
     sql`select distinct tenant_ref from privacy_exports where expires_at <= fd_now() limit 1000`,
   )
 

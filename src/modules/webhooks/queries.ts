@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
-import type { Page } from '../../kernel/page.ts'
+import { type Page, Total } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { TEST_EVENT } from './events.ts'
 import {
@@ -30,7 +30,7 @@ export const lockContents = (tx: Tx) =>
 
 export const countSubscriptions = (db: Db) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`
     select count(*) as total
       from webhook_subscriptions
@@ -192,7 +192,7 @@ export const listDeliveries = (db: Db, filters: DeliveryFilters, page: Page) =>
 
 export const countDeliveries = (db: Db, filters: DeliveryFilters) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Total,
     sql`select count(*) as total from webhook_deliveries as d where ${matching(db, filters)}`,
   )
 

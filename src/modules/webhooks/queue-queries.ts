@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import type { Db, GlobalDb } from '../../db/database.ts'
 import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import { defineTurns } from '../../platform/leases.ts'
+import { StoreWithWork } from '../../platform/store-lists.ts'
 
 /** The deliveries that nobody sends yet. Claimed by `claimDue`, which knows endpoints. */
 export const turns = defineTurns({ table: sql`webhook_queue`, due: sql`due_at` })
@@ -30,7 +30,7 @@ export const putBack = (db: Db) =>
 /** Stores of which a worker holds something and was not heard of any more. */
 export const listLapsed = (worker: GlobalDb) =>
   worker.many(
-    Type.Object({ tenant_ref: Type.String() }),
+    StoreWithWork,
     sql`
     select distinct tenant_ref from webhook_lanes where lease_until <= ${machineTime} limit 1000`,
   )

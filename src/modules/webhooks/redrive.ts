@@ -1,6 +1,6 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { toUtc } from '../../kernel/time.ts'
 import * as audit from '../../platform/audit.ts'
@@ -106,6 +106,5 @@ const redrivePage = (
 function requireTime(path: string, text: string): string {
   const at = toUtc(text)
   if (at !== null) return at
-  const message = 'must be a time in the years 1 to 9999'
-  throw new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
+  throw invalidBody(path, 'must be a time in the years 1 to 9999')
 }

@@ -2,14 +2,13 @@ import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
+import { StoreWithWork } from '../../platform/store-lists.ts'
 import { UnsealedEvent } from './schema.ts'
-
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
 
 /** Stores that have something to seal. The index holds nothing else, and so is short. */
 export const listUnsealedTenants = (worker: GlobalDb) =>
   worker.many(
-    TenantOnly,
+    StoreWithWork,
     sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
   )
 
@@ -63,7 +62,7 @@ export const moveFeed = (tx: Tx, sealedTo: number) =>
 
 export const listTenantsToErase = (worker: GlobalDb) =>
   worker.many(
-    TenantOnly,
+    StoreWithWork,
     sql`
     select distinct tenant_ref
       from webhook_events

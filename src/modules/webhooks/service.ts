@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -135,11 +135,7 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
     if (!(error instanceof SafeFetchError)) throw error
     if (!(error instanceof UnsafeUrlError)) return
     if (error.reason !== 'malformed') throw new ApiError('unsafe_url')
-    throw new ApiError('invalid_body', {
-      body: {
-        issues: [{ path: 'url', message: 'must be a URL, such as https://shop.example/hooks' }],
-      },
-    })
+    throw invalidBody('url', 'must be a URL, such as https://shop.example/hooks')
   }
 }
 

@@ -121,6 +121,16 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     assert.ok((await settled).every(({ status }) => status === 'rejected'))
   })
 
+  test('documents that wait while a thread does not start', async (t) => {
+    const scanner = scannerOf(t, `parentPort.on('message', () => undefined)`, { startMs: 200 })
+    const causeOf = (scanned: Promise<unknown>) => scanned.catch((error: ApiError) => error.cause)
+    const causes = await Promise.all(
+      Array.from({ length: 6 }, () => causeOf(scanner.scan(large()))),
+    )
+    assert.match(String(causes[0]), /did not start/)
+    assert.equal(new Set(causes).size, 1, 'no other thread is tried for them')
+  })
+
   test('a scanner that is closed meanwhile', async (t) => {
     const scanner = scannerOf(t, `${READY} parentPort.on('message', () => undefined)`)
     const pending = assert.rejects(scanner.scan(large()), isUnavailable)
@@ -188,16 +198,16 @@ describe('a document made to be slow', () => {
   }
 })
 
-test("one owner's waiting documents leave room for everybody else's", async (t) => {
+test("one store's waiting documents leave room for those of others", async (t) => {
   const scanner = scannerOf(t, `${READY} parentPort.on('message', () => {})`, { deadlineMs: 300 })
-  const outcome = (owner: string) =>
-    scanner.scan(large(), owner).then(
+  const outcome = (store: string) =>
+    scanner.scan(large(), store).then(
       () => 'passed',
       (error: ApiError) => String((error.cause as Error).message),
     )
   const greedy = Array.from({ length: 30 }, () => outcome('acme'))
   const other = outcome('globex')
-  assert.match((await greedy.at(-1)) ?? '', /of one owner/)
-  assert.doesNotMatch(await other, /too many/)
+  assert.match((await greedy.at(-1)) ?? '', /of one store/)
+  assert.doesNotMatch(await other, /too much/)
   await Promise.all(greedy)
 })

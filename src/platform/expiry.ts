@@ -1,0 +1,14 @@
+import { invalidBody } from '../errors.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { toUtc } from '../kernel/time.ts'
+
+/**
+ * The `expires_at` of a request, in UTC; null where there is none. A time that has passed is refused:
+ * what it is for would be worth nothing from its first moment.
+ */
+export function readExpiry(clock: Clock, expiresAt: string | null | undefined): string | null {
+  if (expiresAt == null) return null
+  const at = toUtc(expiresAt)
+  if (at !== null && Date.parse(at) > clock.now()) return at
+  throw invalidBody('expires_at', 'must be in the future and before the year 10000')
+}

@@ -1,0 +1,80 @@
+import type { Static, TSchema } from 'typebox'
+import type { Tx } from '../db/database.ts'
+import { type Sql, sql } from '../db/sql.ts'
+
+/** All SQL here is constant: it is code, never input. */
+interface BalanceOptions<S extends TSchema> {
+  /** Has the columns tenant_ref, id, balance_cents, held_cents and updated_at. */
+  table: Sql
+  /** What a row shows. */
+  columns: Sql
+  /** The shape of `columns`. */
+  shape: S
+}
+
+/** The statements that change a balance. Each answers the row as it is afterwards. */
+export interface HeldBalance<Row> {
+  /** The row, locked: whoever changes a balance has it to itself from here on. */
+  lock(tx: Tx, which: Sql): Promise<Row | null>
+  /** Throws and writes nothing where the guard does not hold. */
+  update(tx: Tx, id: string, assignments: Sql, guard?: Sql): Promise<Row>
+  /** Holds an amount of the balance for an order. */
+  addHeld(tx: Tx, id: string, cents: number): Promise<Row>
+  /** Ends a hold: the amount is free again. */
+  releaseHeld(tx: Tx, id: string, cents: number): Promise<Row>
+  /** Ends a hold: the amount is spent. */
+  captureHeld(tx: Tx, id: string, cents: number): Promise<Row>
+  /** Adds to the balance or, with a negative amount, takes from what no order holds. */
+  addBalance(tx: Tx, id: string, cents: number): Promise<Row>
+}
+
+/**
+ * A table whose rows are worth something to somebody: what they are worth, and what orders hold of it.
+ * The guards hold by the row's lock already; should one ever not, the statement throws.
+ */
+export function defineBalance<S extends TSchema>({
+  table,
+  columns,
+  shape,
+}: BalanceOptions<S>): HeldBalance<Static<S>> {
+  const update = (tx: Tx, id: string, assignments: Sql, guard = sql`true`) =>
+    tx.one(
+      shape,
+      sql`
+      update ${table} set updated_at = fd_now(), ${assignments}
+       where tenant_ref = ${tx.tenant} and id = ${id} and ${guard}
+      returning ${columns}`,
+    )
+  return {
+    update,
+    lock: (tx, which) =>
+      tx.maybe(
+        shape,
+        sql`
+        select ${columns} from ${table} where tenant_ref = ${tx.tenant} and ${which} for update`,
+      ),
+    addHeld: (tx, id, cents) =>
+      update(
+        tx,
+        id,
+        sql`held_cents = held_cents + ${cents}`,
+        sql`balance_cents - held_cents >= ${cents}`,
+      ),
+    releaseHeld: (tx, id, cents) =>
+      update(tx, id, sql`held_cents = held_cents - ${cents}`, sql`held_cents >= ${cents}`),
+    captureHeld: (tx, id, cents) =>
+      update(
+        tx,
+        id,
+        sql`held_cents = held_cents - ${cents}, balance_cents = balance_cents - ${cents}`,
+        sql`held_cents >= ${cents}`,
+      ),
+    addBalance: (tx, id, cents) =>
+      update(
+        tx,
+        id,
+        sql`balance_cents = balance_cents + ${cents}`,
+        sql`balance_cents + ${cents} >= held_cents`,
+      ),
+  }
+}
