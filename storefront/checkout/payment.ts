@@ -94,7 +94,7 @@ function checkoutBody(
     coupon_code: cart.coupon,
     email,
     ip,
-    shipping_address: { label: name, ...address, line2: address.line2 || null },
+    shipping_address: { label: name, name, ...address, line2: address.line2 || null },
     expedited,
     ...(subscribe ? { subscribe } : {}),
     ...(credit ? { apply_store_credit: true } : {}),

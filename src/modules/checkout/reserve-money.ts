@@ -334,6 +334,7 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     ship_to: request.shipping_address ? { line2: null, ...request.shipping_address } : null,
     email: request.email ?? null,
     ip: request.ip ?? null,
+    customer_name: nameOf(request),
     referral_code: readReferral(request.referral_code),
     source: 'checkout' as const,
     pricing: { ...pricing },
@@ -348,6 +349,10 @@ function subscriptionOf(line: Sale['priced']['lines'][number]): PricedBy['subscr
   const interval_count = subscription_interval_count ?? 1
   return [{ variant_id, interval: subscription_interval, interval_count }]
 }
+
+/** The label of an address is no name: it may say "Home". */
+const nameOf = ({ name, shipping_address }: CheckoutRequest): string | null =>
+  name?.trim() || shipping_address?.name?.trim() || null
 
 const REFERRAL = /^[A-Za-z0-9_-]{1,64}$/
 

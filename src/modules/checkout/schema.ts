@@ -37,6 +37,15 @@ export const CheckoutRequest = Type.Object({
   subscribe: Type.Optional(Type.Boolean()),
   shipping_address: Type.Optional(Nullable(ShipTo)),
   email: Type.Optional(Nullable(Email)),
+  name: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: "The shopper's name. Without it the customer has the name of the address.",
+      }),
+    ),
+  ),
   ip: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
   attestation: Type.Optional(Nullable(Attestation)),
   quote_token: Type.Optional(Nullable(Type.String({ maxLength: 2_000 }))),

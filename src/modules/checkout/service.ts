@@ -110,8 +110,9 @@ export function readRequest(request: CheckoutRequest): CheckoutRequest {
   }
 }
 
-const addressOf = ({ label, line1, line2 = null, city, state, postal_code, country }: ShipTo) => {
-  return { label, line1, line2, city, state, postal_code, country }
+const addressOf = ({ name, label, line1, line2 = null, city, state, ...rest }: ShipTo) => {
+  const { postal_code, country } = rest
+  return { label, ...(name && { name }), line1, line2, city, state, postal_code, country }
 }
 
 const attestationOf = ({ statement_version, accepted_at }: Attestation) => {

@@ -140,11 +140,11 @@ function saleJournal(
   }
 }
 
-const customerOf = ({ customer_ref, person_id, email, ship_to }: OrderRow) => ({
+const customerOf = ({ customer_ref, person_id, email, customer_name }: OrderRow) => ({
   customer_ref,
   person_id,
   email,
-  name: ship_to?.label ?? null,
+  name: customer_name,
 })
 
 function originOf(order: OrderRow, charges: readonly ChargeRow[], at: string) {

@@ -163,7 +163,7 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     )
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
-           ship_to = null, operation = ${erasedPlan},
+           customer_name = null,           ship_to = null, operation = ${erasedPlan},
            hold_reason = case when ${ownHold} then hold_reason
                               when hold_reason is not null then ${ERASED} end
       from picked

@@ -21,6 +21,7 @@ export interface NewOrder {
   ship_to: (ShipTo & { line2: string | null }) | null
   email: string | null
   ip: string | null
+  customer_name: string | null
   referral_code: string | null
   source: 'checkout' | 'subscription_renewal' | 'operator'
   /** What an edit needs to price it again. */
@@ -98,13 +99,15 @@ export const insertOrder = (
     insert into orders (tenant_ref, id, order_number, customer_ref, person_id, status,
                         payment_status, fulfillment_status, coupon_code, subtotal_cents,
                         discount_cents, shipping_cents, tax_cents, total_cents, currency,
-                        idempotency_key, ship_to, email, ip, referral_code, source, pricing, risk)
+                        idempotency_key, ship_to, email, ip, customer_name, referral_code, source,
+                        pricing, risk)
     values (${tx.tenant}, ${order.id}, ${order.order_number}, ${order.customer_ref},
             ${order.person_id}, 'pending_payment', 'pending', 'unfulfilled', ${order.coupon_code},
             ${order.subtotal_cents}, ${order.discount_cents}, ${order.shipping_cents},
             ${order.tax_cents}, ${order.total_cents}, ${order.currency}, ${order.idempotency_key},
             ${order.ship_to === null ? null : JSON.stringify(order.ship_to)},
-            ${order.email}, ${order.ip}, ${order.referral_code}, ${order.source},
+            ${order.email}, ${order.ip}, ${order.customer_name}, ${order.referral_code},
+            ${order.source},
             ${JSON.stringify(order.pricing)}, ${JSON.stringify(order.risk)})
     returning created_at, xmin::text as version`,
   )

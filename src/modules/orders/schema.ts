@@ -11,8 +11,11 @@ const line = Type.String({ minLength: 1, maxLength: 300 })
 const lineOrNone = Type.String({ maxLength: 300 })
 
 /** Where an order goes. */
+const Name = Type.String({ minLength: 1, maxLength: 300 })
+
 export const ShipTo = Type.Object({
   label: line,
+  name: Type.Optional(Nullable(Name)),
   line1: line,
   line2: Type.Optional(Nullable(Type.String({ maxLength: 300 }))),
   city: line,
@@ -25,6 +28,7 @@ export type ShipTo = Static<typeof ShipTo>
 /** As it is shown: what may be left out on the way in is null on the way out. */
 const ShownShipTo = Type.Object({
   label: Type.String(),
+  name: Type.Optional(Nullable(Type.String())),
   line1: Type.String(),
   line2: Nullable(Type.String()),
   city: Type.String(),
@@ -155,6 +159,7 @@ export type ChargeRow = Static<typeof ChargeRow>
 export const OrderRow = Type.Object({
   ...MerchantOrder.properties,
   ip: Nullable(Type.String()),
+  customer_name: Nullable(Type.String()),
   referral_code: Nullable(Type.String()),
   pricing: OpenObject,
   risk: OpenObject,

@@ -78,9 +78,31 @@ describe('the customers of a store', () => {
         tags: [],
       })
       assert.ok(first_order_at < last_order_at)
-      assert.equal(name, ADDRESS.label)
+      assert.equal(name, ADDRESS.name)
       assert.equal(body.total, 2)
     })
+
+    await t.test(
+      'under the name of the checkout, else of the address, never its label',
+      async () => {
+        const named = await openShop(app, 'named')
+        const nameOf = async (customer_ref: string, more: object) => {
+          const order = cart(named.variants[1_000], { customer_ref, ...more })
+          const answer = await checkout(app, named, order)
+          assert.equal(answer.status, 201, answer.text)
+          return (await named.merchant.get(`${URL}/${customer_ref}`)).body.customer.name
+        }
+        const { name: _, ...unnamed } = ADDRESS
+        assert.equal(await nameOf('typed', { name: ' Zoe ', shipping_address: ADDRESS }), 'Zoe')
+        assert.equal(await nameOf('addressed', { shipping_address: ADDRESS }), ADDRESS.name)
+        assert.equal(await nameOf('labelled', { shipping_address: unnamed }), null)
+        assert.equal(await nameOf('blank', { name: ' ', shipping_address: unnamed }), null)
+        for (const name of ['', 7, 'x'.repeat(301)]) {
+          const odd = await checkout(app, named, cart(named.variants[1_000], { name }))
+          assert.equal(odd.status, 400, String(name))
+        }
+      },
+    )
 
     await t.test('leaving tests and other currencies out of the sums', async () => {
       await superuser.query(`update orders set is_test = true where customer_ref = 'bob'`)

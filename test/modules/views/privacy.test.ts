@@ -24,18 +24,26 @@ const TRACES = [
   'quillfeather',
   'guest-4711',
   ADDRESS.label,
+  ADDRESS.name,
+  'Quill Feather',
   ADDRESS.line1,
   GUEST_STREET,
   IP,
   'asked for Ann',
 ]
 
-const customer = { customer_ref: REF, email: EMAIL, ip: IP, shipping_address: ADDRESS }
+const customer = {
+  customer_ref: REF,
+  email: EMAIL,
+  ip: IP,
+  name: 'Quill Feather',
+  shipping_address: ADDRESS,
+}
 const other = {
   customer_ref: 'bob',
   email: 'bob@other.example',
   ip: '203.0.113.5',
-  shipping_address: { ...ADDRESS, label: 'Bob Brook', line1: '9 Elmfield Road' },
+  shipping_address: { ...ADDRESS, label: 'Bob Brook', name: 'Bob Brook', line1: '9 Elmfield Road' },
 }
 
 /** Which of the traces stand in any row of any table, as text or as bytes, in any case. */

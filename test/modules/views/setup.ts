@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../harness/app.ts'
 
 export const ADDRESS = {
-  label: 'Ann Archer',
+  label: 'Home of Ann',
+  name: 'Ann Archer',
   line1: '17 Quarrystone Lane',
   city: 'Aberdale',
   state: 'WY',
