@@ -4,6 +4,9 @@ import { hmac, hmacBytes, subkey } from '../kernel/hmac.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
+/** Whether a caller can have sent this key. Operations of the system have keys that none can send. */
+export const isCallersKey = (key: string): boolean => KEY.test(key)
+
 /** Renewals make their own keys; a caller with such a key could answer for one. */
 const RESERVED = 'sub:'
 

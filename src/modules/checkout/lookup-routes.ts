@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { lookup } from '../../platform/idempotency.ts'
+import { isCallersKey } from '../../platform/idempotency-key.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
 import type { MerchantOrder } from '../orders/schema.ts'
 import { forShopper } from '../orders/show.ts'
@@ -37,7 +38,8 @@ async function findKey(
   db: Db,
   { operation, key }: { operation: string; key: string },
 ): Promise<Static<typeof KeyAnswer>> {
-  const found = OPERATIONS.includes(operation) ? await lookup(db, operation, key) : null
+  const isKnown = OPERATIONS.includes(operation) && isCallersKey(key)
+  const found = isKnown ? await lookup(db, operation, key) : null
   if (found === null) throw new ApiError('idempotency_key_not_found')
   const { response_status: status, response_body, ...rest } = found
   return { ...rest, status, answer: response_body ? JSON.parse(response_body) : null }

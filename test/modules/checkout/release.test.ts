@@ -220,6 +220,9 @@ test('an order that is held', async (t) => {
     assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
     assert.equal(timeline.at(-1).data.reason, 'expired')
     assert.equal((await release(id)).body.error.code, 'invalid_transition')
+    const own = encodeURIComponent(`expired hold ${id}`)
+    const looked = await shop.merchant.get(`/v1/merchant/idempotency/cancel/${own}`)
+    assert.equal(looked.body.error.code, 'idempotency_key_not_found', 'the key of no caller')
   })
 
   await t.test(
