@@ -5,7 +5,7 @@ import type { News, Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import { recordDispute } from '../order-changes/dispute-money.ts'
 import { listRefunds } from '../orders/service.ts'
-import { findAttempt, hastenChecks } from '../payments/attempts.ts'
+import { findAttempt, makeLookupsDue } from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -72,7 +72,7 @@ async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Atte
 
 /** Makes all waiting lookups of an order due now. Counts them. */
 async function lookUpNow(db: TenantDb, order_id: string): Promise<number> {
-  let hastened = await hastenChecks(db, order_id)
+  let hastened = await makeLookupsDue(db, order_id)
   const refunds = await listRefunds(db, order_id)
   const pending = refunds.filter(({ status }) => status === 'pending')
   for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) {

@@ -14,7 +14,7 @@ import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { isPart, resultOfLookup } from '../payments/gateway.ts'
+import { isPartialPayment, resultOfLookup } from '../payments/gateway.ts'
 import type { Lookup } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 import { declineOf, settleOrder } from './settle-money.ts'
@@ -163,7 +163,7 @@ const isNotCaptured = (found: Lookup, { amount_cents }: ChargeRow) =>
   found.found === 'no' ||
   found.state === 'authorized' ||
   found.state === 'refunded' ||
-  isPart(found, amount_cents)
+  isPartialPayment(found, amount_cents)
 
 async function stayHeld(
   tx: Tx,

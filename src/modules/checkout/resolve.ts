@@ -9,8 +9,8 @@ import { findRefundOfAttempt } from '../order-changes/service.ts'
 import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import { findAttempt, getAttempt } from '../payments/attempts.ts'
-import { closeByHand, isTxnTaken } from '../payments/by-hand.ts'
-import { type Attempt, type AttemptKind, PATIENCE_HOURS } from '../payments/schema.ts'
+import { ANSWER_WAIT_HOURS, type Attempt, type AttemptKind } from '../payments/schema.ts'
+import { closeByOperator, isTxnTaken } from '../payments/unsettled.ts'
 import { resumeOperation } from './operations.ts'
 import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -46,7 +46,7 @@ export async function resolvePayment(
   return answer(db, attempt, 'operator')
 }
 
-const PATIENCE_MS = PATIENCE_HOURS * 3_600_000
+const PATIENCE_MS = ANSWER_WAIT_HOURS * 3_600_000
 
 async function requireResolvable(
   db: TenantDb,
@@ -59,7 +59,7 @@ async function requireResolvable(
   if (db.clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
     throw refusal(
       'too_early',
-      `The gateway has ${PATIENCE_HOURS} hours to answer. Try again after that.`,
+      `The gateway has ${ANSWER_WAIT_HOURS} hours to answer. Try again after that.`,
     )
   }
   if (decision.outcome === 'approved') await requireApproval(db, attempt, decision)
@@ -163,7 +163,7 @@ async function decide(
   try {
     await db.transaction('resolve: decided by an operator', async (tx) => {
       await idempotency.renew(tx, claim)
-      if (!(await closeByHand(tx, attempt, decision))) throw busy()
+      if (!(await closeByOperator(tx, attempt, decision))) throw busy()
       // Checked again under the lock: two operators may name one transaction at once.
       if (decision.outcome === 'approved') await requireApproval(tx, attempt, decision)
       await record(tx, actor, attempt, { decision, decided_by: 'operator' })

@@ -15,7 +15,7 @@ import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/sc
 import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { shownReason } from '../payments/codes.ts'
+import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
