@@ -39,7 +39,7 @@ async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<O
   return { status: 'ignored', reason: 'nothing_waiting' }
 }
 
-/** One unseen dispute of several is as much a loss as a single one. */
+/** Records the disputes of an event. It is unhandled unless every one of them is shown and recorded. */
 async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
@@ -86,8 +86,8 @@ async function isDisputed(
   db: TenantDb,
   attempt: Attempt,
 ): Promise<boolean> {
-  const asked = await deps.payments.forStore(db, attempt.gateway)
-  const lookup = await asked.lookup({ ref: attempt.id })
+  const gatewayOfAttempt = await deps.payments.forStore(db, attempt.gateway)
+  const lookup = await gatewayOfAttempt.lookup({ ref: attempt.id })
   // Thrown, so that the event is handled again later.
   if (lookup.found === 'unreachable') throw new Error('the gateway did not answer about a dispute')
   return lookup.disputed

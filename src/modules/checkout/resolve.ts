@@ -46,7 +46,7 @@ export async function resolvePayment(
   return answer(db, attempt, 'operator')
 }
 
-const PATIENCE_MS = ANSWER_WAIT_HOURS * 3_600_000
+const ANSWER_WAIT_MS = ANSWER_WAIT_HOURS * 3_600_000
 
 async function requireResolvable(
   db: TenantDb,
@@ -56,7 +56,7 @@ async function requireResolvable(
   const attempt = isUuid(attemptId) ? await findAttempt(db, attemptId) : null
   if (attempt === null) throw new ApiError('payment_not_found')
   requireOpen(attempt)
-  if (db.clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
+  if (db.clock.now() - Date.parse(attempt.created_at) < ANSWER_WAIT_MS) {
     throw refusal(
       'too_early',
       `The gateway has ${ANSWER_WAIT_HOURS} hours to answer. Try again after that.`,

@@ -115,7 +115,7 @@ export type SettledRefund =
       /** What left the tenders, for the journal of the edit that an adjustment belongs to. */
       entries: NewJournal['entries']
     }
-  /** Nothing was refunded, or less than planned; that much then stands as a refund. */
+  /** Nothing was refunded, or less than planned; that part then counts as a refund. */
   | { state: 'failed'; order: OrderRow; reason: string; refunded_cents: number }
 
 /**
@@ -250,8 +250,8 @@ const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRe
   emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
 
 /**
- * Settles a refund that a gateway refused. What another gateway has refunded already cannot be undone
- * and stands as a refund. The rest is released, and can be refunded again.
+ * Settles a refund that a gateway refused. The part that another gateway has refunded already cannot be
+ * undone and counts as a refund. The rest is released, and can be refunded again.
  */
 async function settleRefused(
   tx: Tx,

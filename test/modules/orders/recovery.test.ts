@@ -494,7 +494,7 @@ describe('an outcome that nobody knows', () => {
     (deps, held, { id, item }) =>
       edit(deps, db(), held, id, {
         body: { edits: [{ order_item_id: item, quantity }] },
-        funds: { by: 'card', source: { card: readCard(APPROVED) } },
+        tender: { by: 'card', source: { card: readCard(APPROVED) } },
         note: null,
       })
 
