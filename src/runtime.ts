@@ -71,8 +71,8 @@ interface RuntimeOptions {
   /** For the same tests: how long somebody waits for a connection, and by which clock trust ends. */
   poolWaitMs?: number
   cacheClock?: Clock
-  /** For tests, which need not feel how long a simulated gateway is silent. */
-  gatewaySilenceMs?: number
+  /** For tests: how long a time-out of the simulated gateway takes. */
+  simulatedTimeoutMs?: number
 }
 
 /** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
@@ -133,11 +133,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     gateway: config.PAYMENT_GATEWAY,
     nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
     onFault: (error) => logger.error({ err: error }, 'a payment gateway failed unexpectedly'),
-    onSilence: (silence) =>
-      logger.warn({ ...silence, kind: 'upstream' }, 'a payment gateway gave no answer'),
-    onTrouble: (trouble) =>
-      logger.error({ ...trouble, kind: 'upstream' }, 'a payment gateway refuses the account'),
-    ...(options.gatewaySilenceMs !== undefined && { silenceMs: options.gatewaySilenceMs }),
+    onNoAnswer: (call) =>
+      logger.warn({ ...call, kind: 'upstream' }, 'a payment gateway gave no answer'),
+    onAccountProblem: (call) =>
+      logger.error({ ...call, kind: 'upstream' }, 'a payment gateway refuses the account'),
+    ...(options.simulatedTimeoutMs !== undefined && { timeoutMs: options.simulatedTimeoutMs }),
   })
   const safeFetch =
     options.safeFetch ??

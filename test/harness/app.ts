@@ -145,7 +145,7 @@ async function openTestRuntime(t: TestContext, database: TestDatabase, options: 
     limiterDeadlineMs,
     poolWaitMs,
     cacheClock: SLOW_CLOCK,
-    gatewaySilenceMs: 20,
+    simulatedTimeoutMs: 20,
   })
   t.after(() => runtime.close())
   if (live) runtime.cache.start()

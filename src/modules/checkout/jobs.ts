@@ -79,7 +79,7 @@ async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
   } catch (error) {
     if (error instanceof LeaseLostError) return
     const db = deps.database.tenant(late.tenant_ref)
-    await attempts.deferCheck(db, late)
+    await attempts.postponeLookup(db, late)
     if (!(await attempts.isAlertDue(db, late.id))) return
     const about = { err: error, tenant: db.tenant, order_id: late.order_id, attempt_id: late.id }
     deps.onAlert(about, 'a payment without a record at its gateway could not be looked up again')

@@ -2,7 +2,7 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import { countLateRefund, recallLateRefund } from '../order-changes/late-refund-money.ts'
 import { addToTimeline } from '../orders/service.ts'
 import * as attempts from '../payments/attempts.ts'
-import { type Gateway, resultOfLookup, reversePayment, stands } from '../payments/gateway.ts'
+import { type Gateway, isActive, resultOfLookup, reversePayment } from '../payments/gateway.ts'
 import type { Lookup } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -25,25 +25,25 @@ export async function watchLate(
   const gateway = await deps.payments.forStore(db, late.gateway)
   if (late.kind === 'refund') return watchRefund(deps, db, gateway, late)
   const lookup = await gateway.lookup({ ref: late.id })
-  if (lookup.found === 'unreachable') return attempts.deferCheck(db, late)
+  if (lookup.found === 'unreachable') return attempts.postponeLookup(db, late)
   const { id: attempt_id, order_id, amount_cents, currency, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   const { txn_id } = lookup
   const isReversed = REVERSED.includes(lookup.state)
-  if (lookup.found === 'no' || txn_id === null || !(isReversed || stands(lookup)))
-    return attempts.watchOn(db, late)
-  const what = { ref: attempt_id, txn_id, amount_cents: lookup.amount_cents, currency }
-  const reversed = isReversed ? null : await reversePayment(gateway, what)
+  if (lookup.found === 'no' || txn_id === null || !(isReversed || isActive(lookup)))
+    return attempts.postponeLateLookup(db, late)
+  const amount = { ref: attempt_id, txn_id, amount_cents: lookup.amount_cents, currency }
+  const reversed = isReversed ? null : await reversePayment(gateway, amount)
   if (reversed !== null && reversed.outcome !== 'approved') {
     if (await attempts.isAlertDue(db, attempt_id)) {
       const alert = { ...about, reason: reversed.reason }
       deps.onAlert(alert, 'the late approval of a failed order could not be reversed yet')
     }
-    return attempts.deferCheck(db, late)
+    return attempts.postponeLookup(db, late)
   }
   await db.transaction('checkout: late approval', async (tx) => {
     await attempts.markVoided(tx, attempt_id, reversed ?? resultOfLookup(lookup))
-    await attempts.endCheck(tx, late)
+    await attempts.endLookup(tx, late)
     await addToTimeline(tx, order_id, {
       type: 'late_approval_returned',
       actor: 'system',
@@ -61,23 +61,23 @@ async function watchRefund(
   late: LateAttempt,
 ): Promise<void> {
   const found = await recallLateRefund(gateway, late)
-  if (found.reply.kind === 'unknown') return attempts.deferCheck(db, late)
+  if (found.reply.kind === 'unknown') return attempts.postponeLookup(db, late)
   const outcome = await db.transaction('checkout: late refund', async (tx) => {
     const counted = await countLateRefund(tx, late, found)
-    if (counted === 'counted') await attempts.endCheck(tx, late)
+    if (counted === 'counted') await attempts.endLookup(tx, late)
     return counted
   })
-  if (outcome === 'busy') return attempts.deferCheck(db, late)
+  if (outcome === 'busy') return attempts.postponeLookup(db, late)
   const { id: attempt_id, order_id, amount_cents, kind } = late
   const about = { tenant: db.tenant, order_id, attempt_id, kind, amount_cents }
   if (outcome === 'counted') {
     return deps.onAlert(about, 'a refund that had counted as failed went through and is recorded')
   }
-  if (outcome === 'nothing') return attempts.watchOn(db, late)
+  if (outcome === 'nothing') return attempts.postponeLateLookup(db, late)
   // Before the watch ends: a process that stops in between alerts twice, otherwise it would never.
   deps.onAlert(
     about,
     'a refund that had counted as failed went through beside another: the shopper was paid twice',
   )
-  await attempts.endWatch(db, late)
+  await attempts.endLateLookups(db, late)
 }

@@ -8,12 +8,12 @@ import {
   closedResult,
   fencedGateway,
   type Gateway,
-  isPart,
+  isActive,
+  isPartialPayment,
   resultOfLookup,
-  reversePart,
+  reversePartialPayment,
   reversePayment,
   type Source,
-  stands,
   wasNotSent,
 } from '../payments/gateway.ts'
 import type { Attempt, GatewayResult, Lookup, Reason } from '../payments/schema.ts'
@@ -124,7 +124,7 @@ async function capture(
   // Another process may have resumed the checkout and captured: that must not be voided.
   const lookup = await gateway.lookup({ ref: attempt_id })
   if (lookup.found === 'unreachable') return { kind: 'unknown', attempt_id }
-  if (isCaptured(lookup) && !isPart(lookup, amount_cents))
+  if (isCaptured(lookup) && !isPartialPayment(lookup, amount_cents))
     return { kind: 'captured', attempt_id, result, verdict }
   if (!(await isVoided(captured.reason ?? 'processing_error')))
     return { kind: 'unknown', attempt_id }
@@ -147,15 +147,15 @@ export async function recallPayment(
   if (lookup.found === 'no') {
     return { kind: isOutOfTransit(db, attempt) ? 'not_found' : 'unknown', attempt_id }
   }
-  if (isPart(lookup, amount_cents)) {
-    const reversed = await reversePart(gateway, lookup, { ref: attempt_id, currency })
+  if (isPartialPayment(lookup, amount_cents)) {
+    const reversed = await reversePartialPayment(gateway, lookup, { ref: attempt_id, currency })
     if (reversed.outcome === 'unknown') return { kind: 'unknown', attempt_id }
     return { kind: 'declined', attempt_id, result: reversed }
   }
   const result = resultOfLookup(lookup)
   const { avs, cvv, fraud_signal } = result
   const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
-  if (attempt.reason !== null && stands(lookup))
+  if (attempt.reason !== null && isActive(lookup))
     return continueVoid(db, gateway, attempt, { lookup, verdict })
   if (lookup.state === 'authorized')
     return capture(deps, db, gateway, { attempt_id, amount_cents, currency, risk, result })

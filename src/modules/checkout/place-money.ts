@@ -70,7 +70,7 @@ export const checkoutOperation = defineOperation<CheckoutDeps, PlaceRequest, Wor
     end(tx, deps, { claim, work, replies: { outcome } }) {
       const { waiting, order } = work
       if (outcome.kind === 'captured' || outcome.kind === 'covered') {
-        return settleOrder(tx, deps, { order_id: order.id, waiting }, outcome, (body) =>
+        return settleOrder(tx, deps, { order_id: order.id, waiting, paid: outcome }, (body) =>
           idempotency.finish(tx, claim, 201, body),
         )
       }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, ref, Timestamp } from '../../kernel/schema.ts'
 import { MerchantOrder, OrderItem, Tender } from '../orders/schema.ts'
 
-/** What the world is told of a placed order. */
+/** The data of the event of a placed order. */
 const PlacedData = Type.Object({
   order: ref(MerchantOrder),
   items: Type.Array(ref(OrderItem)),
@@ -20,10 +20,10 @@ const PlacedData = Type.Object({
     description: "The position of this event in the store's feed.",
   }),
 })
-/** Its number is given after the commit. */
+/** Without `sequence`, which the event gets after the commit. */
 export type PlacedData = Omit<Static<typeof PlacedData>, 'sequence'>
 
-/** As it is sent to whoever has subscribed. */
+/** The event as endpoints receive it. */
 export const PlacedEvent = Type.Object({
   id: Type.String({
     ...Id,

@@ -5,7 +5,7 @@ import type { News, Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import { recordDispute } from '../order-changes/dispute-money.ts'
 import { listRefunds } from '../orders/service.ts'
-import { findAttempt, hastenChecks } from '../payments/attempts.ts'
+import { findAttempt, makeLookupsDue } from '../payments/attempts.ts'
 import type { Attempt } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
@@ -39,7 +39,7 @@ async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<O
   return { status: 'ignored', reason: 'nothing_waiting' }
 }
 
-/** One unseen dispute of several is as much a loss as a single one. */
+/** Records the disputes of an event. It is unhandled unless every one of them is shown and recorded. */
 async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
@@ -72,7 +72,7 @@ async function findAttempts(db: TenantDb, refs: readonly string[]): Promise<Atte
 
 /** Makes all waiting lookups of an order due now. Counts them. */
 async function lookUpNow(db: TenantDb, order_id: string): Promise<number> {
-  let hastened = await hastenChecks(db, order_id)
+  let hastened = await makeLookupsDue(db, order_id)
   const refunds = await listRefunds(db, order_id)
   const pending = refunds.filter(({ status }) => status === 'pending')
   for (const id of [order_id, ...pending.map(({ refund_id }) => refund_id)]) {
@@ -86,8 +86,8 @@ async function isDisputed(
   db: TenantDb,
   attempt: Attempt,
 ): Promise<boolean> {
-  const asked = await deps.payments.forStore(db, attempt.gateway)
-  const lookup = await asked.lookup({ ref: attempt.id })
+  const gatewayOfAttempt = await deps.payments.forStore(db, attempt.gateway)
+  const lookup = await gatewayOfAttempt.lookup({ ref: attempt.id })
   // Thrown, so that the event is handled again later.
   if (lookup.found === 'unreachable') throw new Error('the gateway did not answer about a dispute')
   return lookup.disputed

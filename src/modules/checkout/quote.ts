@@ -5,7 +5,7 @@ import { sign, verify } from '../../kernel/tokens.ts'
 const PREFIX = 'fdqt_'
 const QUOTE_MS = 10 * 60_000
 
-/** What a preview promised. It is a check and no source of prices. */
+/** The total that a preview showed. A checkout compares with it, and never takes its price from it. */
 export interface Quote {
   tenant: string
   total_cents: number
@@ -27,7 +27,7 @@ export function makeQuote({ key, clock }: Quoting, quote: Quote): string {
   return PREFIX + sign(key, Buffer.from(JSON.stringify(payload)))
 }
 
-/** Refuses unless the total is still what the shopper was shown, and was shown by us. */
+/** Refuses a total that differs from the quoted one, and a token that this store did not sign. */
 export function requireQuoted({ key, clock }: Quoting, token: string, now: Quote): void {
   const payload = token.startsWith(PREFIX) ? verify(key, token.slice(PREFIX.length)) : null
   if (payload === null) throw invalid('must be the quote_token of a preview of this store')

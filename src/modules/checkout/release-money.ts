@@ -14,7 +14,7 @@ import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forMerchant } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { isPart, resultOfLookup } from '../payments/gateway.ts'
+import { isPartialPayment, resultOfLookup } from '../payments/gateway.ts'
 import type { Lookup } from '../payments/schema.ts'
 import type { CheckoutDeps } from './service.ts'
 import { declineOf, settleOrder } from './settle-money.ts'
@@ -59,7 +59,7 @@ export const releaseOperation = defineOperation<
       const charge = (await orders.listCharges(tx, order.id)).find(isAuthorized)
       if (charge !== undefined) return begin(tx, order, charge, { ...acting, reach })
       const paid = { kind: 'covered', verdict: null } as const
-      return settleOrder(tx, deps, { order_id: order.id, waiting: null }, paid, (_, whole) =>
+      return settleOrder(tx, deps, { order_id: order.id, waiting: null, paid }, (_, whole) =>
         record(tx, acting, whole.order),
       )
     }),
@@ -77,8 +77,8 @@ export const releaseOperation = defineOperation<
     // A capture is a reply to the authorisation: the charge keeps that transaction.
     const result = { ...reply.result, txn_id: charge.txn_id }
     const paid = { kind: 'captured', attempt_id: plan.id, verdict: null, result } as const
-    const which = { order_id: order.id, waiting: null }
-    return settleOrder(tx, deps, which, paid, async (_, whole) => {
+    const settling = { order_id: order.id, waiting: null, paid }
+    return settleOrder(tx, deps, settling, async (_, whole) => {
       await endPlan(tx, order, plan)
       return record(tx, { actor: plan.actor, claim }, whole.order)
     })
@@ -163,7 +163,7 @@ const isNotCaptured = (found: Lookup, { amount_cents }: ChargeRow) =>
   found.found === 'no' ||
   found.state === 'authorized' ||
   found.state === 'refunded' ||
-  isPart(found, amount_cents)
+  isPartialPayment(found, amount_cents)
 
 async function stayHeld(
   tx: Tx,

@@ -56,6 +56,8 @@ interface Reserving extends PlaceRequest {
   facts: Facts
   velocity: number
   order_number: number
+  /** What a tax provider answered about the cart; undefined where none is asked. */
+  taxed?: Taxed | undefined
 }
 
 /**
@@ -78,7 +80,7 @@ export async function reserveOrder(
       : undefined
     try {
       return await db.transaction('checkout: begin', (tx) =>
-        reserve(tx, deps, start, reserving, taxed),
+        reserve(tx, deps, start, { ...reserving, taxed }),
       )
     } catch (error) {
       if (error instanceof BlockedError) throw await recordBlock(deps, db, facts, error)
@@ -110,9 +112,8 @@ async function reserve(
   deps: CheckoutDeps,
   { claim: { key }, reach }: Start,
   reserving: Reserving,
-  taxed?: Taxed,
 ): Promise<Reserved> {
-  const { request, source, facts, velocity, order_number } = reserving
+  const { request, source, facts, velocity, order_number, taxed } = reserving
   const order_id = randomUUID()
   const reading = allOf([
     readSale(tx, deps, request, taxed),

@@ -22,6 +22,6 @@ export const operatorRoutes =
           response: { 200: Resolved },
         },
       },
-      ({ db, actor, params, body }) => resolvePayment(deps, db, actor, params.attempt_id, body),
+      ({ db, actor, params, body }) => resolvePayment(deps, db, actor, { attemptId: params.attempt_id, decision: body }),
     )
   }

@@ -9,8 +9,8 @@ import { findRefundOfAttempt } from '../order-changes/service.ts'
 import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import { findAttempt, getAttempt } from '../payments/attempts.ts'
-import { closeByHand, isTxnTaken } from '../payments/by-hand.ts'
-import { type Attempt, type AttemptKind, PATIENCE_HOURS } from '../payments/schema.ts'
+import { ANSWER_WAIT_HOURS, type Attempt, type AttemptKind } from '../payments/schema.ts'
+import { closeByOperator, isTxnTaken } from '../payments/unsettled.ts'
 import { resumeOperation } from './operations.ts'
 import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
@@ -24,8 +24,7 @@ export async function resolvePayment(
   deps: CheckoutDeps,
   db: TenantDb,
   actor: audit.Actor,
-  attemptId: string,
-  decision: Resolution,
+  { attemptId, decision }: { attemptId: string; decision: Resolution },
 ): Promise<Resolved> {
   const attempt = await requireResolvable(db, attemptId, decision)
   const first = await resume(deps, db, await takeOver(db, actor, attempt))
@@ -38,7 +37,7 @@ export async function resolvePayment(
   }
   await requireSilent(db, attempt)
   const claim = await takeOver(db, actor, attempt)
-  await decide(db, claim, actor, attempt, decision)
+  await decide(db, claim, attempt, { actor, decision })
   await deps.at?.('resolved')
   // Another attempt of the operation may still be unknown; then the operation ends with that one. A
   // process that has overtaken us continues by the decision.
@@ -46,7 +45,7 @@ export async function resolvePayment(
   return answer(db, attempt, 'operator')
 }
 
-const PATIENCE_MS = PATIENCE_HOURS * 3_600_000
+const ANSWER_WAIT_MS = ANSWER_WAIT_HOURS * 3_600_000
 
 async function requireResolvable(
   db: TenantDb,
@@ -56,10 +55,10 @@ async function requireResolvable(
   const attempt = isUuid(attemptId) ? await findAttempt(db, attemptId) : null
   if (attempt === null) throw new ApiError('payment_not_found')
   requireOpen(attempt)
-  if (db.clock.now() - Date.parse(attempt.created_at) < PATIENCE_MS) {
+  if (db.clock.now() - Date.parse(attempt.created_at) < ANSWER_WAIT_MS) {
     throw refusal(
       'too_early',
-      `The gateway has ${PATIENCE_HOURS} hours to answer. Try again after that.`,
+      `The gateway has ${ANSWER_WAIT_HOURS} hours to answer. Try again after that.`,
     )
   }
   if (decision.outcome === 'approved') await requireApproval(db, attempt, decision)
@@ -155,15 +154,14 @@ async function requireSilent(db: TenantDb, before: Attempt): Promise<void> {
 async function decide(
   db: TenantDb,
   claim: idempotency.WonClaim,
-  actor: audit.Actor,
   attempt: Attempt,
-  decision: Resolution,
+  { actor, decision }: { actor: audit.Actor; decision: Resolution },
 ): Promise<void> {
   const { id: attempt_id, kind, order_id, amount_cents } = attempt
   try {
     await db.transaction('resolve: decided by an operator', async (tx) => {
       await idempotency.renew(tx, claim)
-      if (!(await closeByHand(tx, attempt, decision))) throw busy()
+      if (!(await closeByOperator(tx, attempt, decision))) throw busy()
       // Checked again under the lock: two operators may name one transaction at once.
       if (decision.outcome === 'approved') await requireApproval(tx, attempt, decision)
       await record(tx, actor, attempt, { decision, decided_by: 'operator' })

@@ -138,7 +138,7 @@ function rejectRoute(app: App, deps: CheckoutRouteDeps): void {
       const target = `reject ${params.order_id}`
       const options = { operation: 'cancel', secret: deps.idempotencyKey, target, passing: BUSY }
       return once(request, reply, options, (claim) =>
-        reject(deps, db, { actor, claim }, params.order_id, body),
+        reject(deps, db, { actor, claim }, { orderId: params.order_id, ...body }),
       )
     },
   )

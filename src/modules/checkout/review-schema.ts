@@ -14,10 +14,10 @@ export type Review = Static<typeof Review>
 
 const kinds = Type.Array(BanKind, { minItems: 1, maxItems: 8 })
 
-/** Any text: what is no id is simply not found. */
+/** Any text: a text that is no id is not found. */
 const order_id = Type.String({ maxLength: 200 })
 
-/** Bans facts of an order's shopper, each kind by what the order knows of it. */
+/** Which facts of an order's shopper are banned. Each value is taken from the order. */
 export const BanFromOrder = Type.Object({ order_id, kinds, ...BanTerms.properties })
 export type BanFromOrder = Static<typeof BanFromOrder>
 

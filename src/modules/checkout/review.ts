@@ -15,8 +15,7 @@ export async function reject(
   deps: CheckoutDeps,
   db: TenantDb,
   caller: Caller,
-  orderId: string,
-  { note = null, ban }: Rejection,
+  { orderId, note = null, ban }: Rejection & { orderId: string },
 ): Promise<StoredAnswer> {
   if (caller.claim.recoveryPoint === STARTED) {
     orders.requireAllowed(await orders.get(db, orderId), 'reject')

@@ -6,7 +6,7 @@ import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
 import type { DiscountTerms } from '../pricing/service.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'
 
-/** More lines than a cart has, and few enough to price, hold and write in one go. */
+/** More lines than a cart has, and few enough to price, reserve and write in one transaction. */
 const ITEMS_MAX = 500
 
 const Items = Type.Array(
@@ -28,7 +28,7 @@ export const CheckoutRequest = Type.Object({
   customer_ref: CustomerRef,
   items: Items,
   person_id: Type.Optional(Nullable(Id)),
-  // Anything at all: what is no code attributes nothing, and is never an error.
+  // Any value: one that is no code is ignored, and is never an error.
   referral_code: Type.Optional(Type.Unknown()),
   card: Type.Optional(Nullable(CardInput)),
   payment_token: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 500 }))),
@@ -104,13 +104,13 @@ export const CheckoutAnswer = Type.Object({
   fraud: FraudAnswer,
 })
 
-/** The same order, which a person has to look at first. */
+/** The answer of an order that is held for review. */
 export const HeldAnswer = Type.Object(CheckoutAnswer.properties, {
   'x-response-description':
     'Accepted and `on_hold` until the merchant has reviewed it. The card is at most authorised; it is captured at the release.',
 })
 
-/** What was known against an attempt before it was paid for. Nothing personal. */
+/** The findings of the fraud check before the payment. They name no person. */
 export const Risk = Type.Object({
   ban: Type.Enum(['allow', 'review', 'block']),
   ban_ids: Type.Array(Id),
@@ -118,17 +118,17 @@ export const Risk = Type.Object({
 })
 export type Risk = Static<typeof Risk>
 
-/** What an order was priced by, kept with it for edits and for the steps after the payment. */
+/** The terms that an order was priced by, stored with it for edits and for the steps after payment. */
 export interface PricedBy {
   shipping: ShippingPolicy | null
   tax: TaxPolicy | null
   expedited: boolean
-  /** Null where none was applied. */
+  /** Null where no coupon was applied. */
   coupon: DiscountTerms | null
   subscribe: boolean
   attestation: Attestation | null
-  /** Where the store is: whoever subscribes does so on its day. Absent where nobody does. */
+  /** The store's time zone, whose day a subscription starts on. Absent without subscriptions. */
   time_zone?: string
-  /** How often each variant that was subscribed to comes again. */
+  /** The interval of each subscribed variant. */
   subscriptions: Pick<StartedSubscription, 'variant_id' | 'interval' | 'interval_count'>[]
 }

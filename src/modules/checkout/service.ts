@@ -21,7 +21,7 @@ import { makeQuote } from './quote.ts'
 import type { CheckoutRequest, Preview, PreviewRequest } from './schema.ts'
 import { optionsOf, type SiteOptions } from './site-options.ts'
 
-/** What a checkout needs, beside what every change of an order does. */
+/** What a checkout needs in addition to every change of an order. */
 export interface CheckoutDeps extends OrderChangeDeps {
   limits: Limits
   keys: OrderChangeDeps['keys'] & {
@@ -31,16 +31,18 @@ export interface CheckoutDeps extends OrderChangeDeps {
   }
 }
 
-type Wanted = Pick<
+/** The part of a request that decides about the price. */
+type PriceRequest = Pick<
   CheckoutRequest,
   'items' | 'coupon_code' | 'shipping' | 'tax' | 'expedited' | 'subscribe'
 > & { customer_ref: string; shipping_address?: CheckoutRequest['shipping_address'] }
 
-/** A line that is priced, with all that an order keeps of it. */
+/** A priced line, with all that an order stores of it. */
 export type SaleLine = SaleVariant & { quantity: number; list_price_cents: number } & Awaited<
     ReturnType<typeof priceLines>
   >['lines'][number]
 
+/** A cart with its price, and what the store offers. */
 export interface Sale {
   store: Store
   options: SiteOptions
@@ -49,34 +51,34 @@ export interface Sale {
   features: ReadonlySet<string>
 }
 
-/** What a tax provider was asked, and has answered. */
+/** A question to a tax provider, and its answer. */
 export interface Taxed {
   question: pricing.TaxQuestion
   tax: pricing.Tax
 }
 
-/** The cart is no longer what the tax was worked out for. */
+/** The cart has changed since its tax was computed. */
 export class StaleTaxError extends Error {}
 
 /**
- * Reads all that a price depends on, in statements that travel together, and prices it. Refuses what
- * cannot be sold. Also within the transaction that reserves it, so that what is priced is what is
- * there.
+ * Reads everything that a price depends on, in statements that are sent together, and prices the cart.
+ * Refuses a cart that cannot be sold. Also runs in the transaction that reserves the order, so that the
+ * price is that of the rows it reserves.
  */
 export async function readSale(
   db: Db,
   { tax }: Pick<CheckoutDeps, 'tax'>,
-  wanted: Wanted,
+  request: PriceRequest,
   taxed?: Taxed,
 ): Promise<Sale> {
-  const ids = [...new Set(wanted.items.map(({ variant_id }) => variant_id.toLowerCase()))]
-  const code = wanted.coupon_code ?? ''
+  const ids = [...new Set(request.items.map(({ variant_id }) => variant_id.toLowerCase()))]
+  const code = request.coupon_code ?? ''
   const [store, variants, groups, coupon, ordersBefore, states] = await Promise.all([
     stores.findLive(db),
     catalog.variantsForSale(db, ids),
-    wanted.customer_ref === '' ? null : pricing.groupPrices(db, wanted.customer_ref, ids),
-    code === '' ? null : marketing.findForCheckout(db, code, wanted.customer_ref),
-    code === '' ? 0 : countPlaced(db, wanted.customer_ref),
+    request.customer_ref === '' ? null : pricing.groupPrices(db, request.customer_ref, ids),
+    code === '' ? null : marketing.findForCheckout(db, code, request.customer_ref),
+    code === '' ? 0 : countPlaced(db, request.customer_ref),
     entitlements.listStates(db),
   ])
   if (store === null) throw new ApiError('unknown_tenant')
@@ -91,15 +93,15 @@ export async function readSale(
     currency: store.currency,
   }
   const usable = features.has('pricing_groups') ? groups : null
-  const lines = priceableLines(wanted, variants, usable)
+  const lines = priceableLines(request, variants, usable)
   const terms = { coupon: code === '' ? null : (coupon ?? ('unknown' as const)), context }
-  const priced = await priceLines(tax, wanted, lines, terms, taxed)
+  const priced = await priceLines(tax, request, lines, { ...terms, taxed })
   return { store, options, coupon, priced, features }
 }
 
 /**
- * A request of whose address and statement only that is left which they have by right. Whatever else was
- * sent with them may be anything, somebody's name or card, and is not kept.
+ * The request with only the known members of its address and its attestation. Other members may be
+ * anything, such as a name or a card number, and are not stored.
  */
 export function readRequest(request: CheckoutRequest): CheckoutRequest {
   const { shipping_address: to, attestation } = request
@@ -119,13 +121,13 @@ const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
   return { statement_version, accepted_at }
 }
 
-/** What is no id is not repeated: it may be anything, such as the number of a card. */
+/** A text that is no id is not repeated in the refusal: it may be anything, such as a card number. */
 const noVariant = (variant_id: string) =>
   new ApiError('variant_not_found', { body: isUuid(variant_id) ? { variant_id } : {} })
 
-/** The lines of a cart with what the catalog says of them. A variant may stand in several lines. */
+/** The lines of a cart with the catalog's facts about them. A variant may be in several lines. */
 function priceableLines(
-  { items, subscribe = false }: Wanted,
+  { items, subscribe = false }: PriceRequest,
   variants: readonly SaleVariant[],
   groups: pricing.GroupPrices | null,
 ) {
@@ -146,20 +148,19 @@ function priceableLines(
   return lines
 }
 
+interface PriceTerms {
+  coupon: CheckoutCoupon | 'unknown' | null
+  context: Parameters<typeof pricing.price>[0]['coupon_context']
+  taxed: Taxed | undefined
+}
+
 async function priceLines(
   provider: pricing.TaxProvider | null,
-  wanted: Wanted,
+  request: PriceRequest,
   lines: ReturnType<typeof priceableLines>,
-  {
-    coupon,
-    context,
-  }: {
-    coupon: CheckoutCoupon | 'unknown' | null
-    context: Parameters<typeof pricing.price>[0]['coupon_context']
-  },
-  taxed?: Taxed,
+  { coupon, context, taxed }: PriceTerms,
 ) {
-  const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = wanted
+  const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = request
   const currency = pricing.singleCurrency(lines) ?? ''
   const input = { lines, subscribe, currency, coupon, coupon_context: context, shipping, expedited }
   const untaxed = price({ ...input, tax: null })
@@ -171,14 +172,14 @@ async function priceLines(
       amount_cents: line.line_total_cents - line.discount_cents,
     })),
     shipping_cents: untaxed.shipping_cents,
-    ship_to: wanted.shipping_address ?? null,
+    ship_to: request.shipping_address ?? null,
   }
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
   const tax = taxed?.tax ?? (await pricing.resolveTax(provider, policy, question))
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }
 }
 
-/** Sums beyond what an order may have are the caller's mistake. */
+/** Prices lines. A sum above the limits of an order is the caller's mistake, and is refused. */
 function price<L extends pricing.PriceLine>(input: pricing.PriceInput<L>) {
   try {
     return pricing.price(input)
@@ -192,22 +193,18 @@ function price<L extends pricing.PriceLine>(input: pricing.PriceInput<L>) {
   }
 }
 
-/** Whether a policy asks somebody over the network, who must not be waited for in a transaction. */
-export const asksProvider = ({ tax }: Pick<Wanted, 'tax'>): boolean =>
+/** Whether the tax policy asks a provider over the network, which no transaction may wait for. */
+export const asksProvider = ({ tax }: Pick<PriceRequest, 'tax'>): boolean =>
   tax != null && tax.provider !== null && !['null', 'flat_rate'].includes(tax.provider)
 
-/** Guests have none. */
+/** A guest has no store credit. */
 const NO_CREDIT: ReadonlyMap<string, number> = new Map()
 
-/** What a checkout would cost, by the same function. Holds nothing and promises nothing. */
-export function preview(
-  db: TenantDb,
-  deps: CheckoutDeps,
-  wanted: PreviewRequest,
-): Promise<Preview> {
-  const customer_ref = wanted.customer_ref ?? ''
-  const request = { ...wanted, customer_ref }
-  const ids = wanted.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
+/** Prices a cart by the same function as a checkout. Reserves nothing. */
+export function preview(db: TenantDb, deps: CheckoutDeps, sent: PreviewRequest): Promise<Preview> {
+  const customer_ref = sent.customer_ref ?? ''
+  const request = { ...sent, customer_ref }
+  const ids = request.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
   const show = async (tx: Db) => {
     const [sale, stock, credit] = await allOf([
       readSale(tx, deps, request),
@@ -216,7 +213,7 @@ export function preview(
     ])
     return shownPreview(db, deps, request, { sale, stock, credit })
   }
-  if (asksProvider(wanted)) return show(db)
+  if (asksProvider(request)) return show(db)
   return db.transaction('checkout: preview', show)
 }
 
@@ -229,7 +226,7 @@ interface PreviewFacts {
 function shownPreview(
   { tenant, clock }: Db,
   { keys }: CheckoutDeps,
-  wanted: PreviewRequest,
+  request: PreviewRequest,
   { sale: { priced }, stock, credit }: PreviewFacts,
 ): Preview {
   const quantities = new Map<string, number>()
@@ -254,7 +251,7 @@ function shownPreview(
     tax_cents: priced.tax_cents,
     total_cents,
     currency,
-    coupon: { code: wanted.coupon_code || null, ...priced.coupon },
+    coupon: { code: request.coupon_code || null, ...priced.coupon },
     store_credit_available_cents: credit.get(currency) ?? 0,
     free_shipping_remaining_cents: priced.free_shipping_remaining_cents,
     quote_token: makeQuote({ key: keys.quote, clock }, { tenant, total_cents, currency }),

@@ -15,7 +15,7 @@ import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/sc
 import * as orders from '../orders/service.ts'
 import { briefOf, forShopper, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { shownReason } from '../payments/codes.ts'
+import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayResult } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import * as subscriptions from '../subscriptions/service.ts'
@@ -34,9 +34,10 @@ type Unjudged<O> = O extends { verdict: fraud.Score }
   : never
 
 /** The order to settle. Unless it is known as it was written, it is read under its lock. */
-export interface Which {
+interface Settling {
   order_id: string
   waiting: WaitingOrder | null
+  paid: Paid
 }
 
 /**
@@ -46,8 +47,7 @@ export interface Which {
 export async function settleOrder<T>(
   tx: Tx,
   deps: CheckoutDeps,
-  { order_id, waiting }: Which,
-  paid: Paid,
+  { order_id, waiting, paid }: Settling,
   answer: (body: string, whole: WholeOrder) => Promise<T>,
 ): Promise<T> {
   const before = waiting ?? (await lockWaiting(tx, order_id))

@@ -3,9 +3,9 @@ import { getAttempt } from '../payments/attempts.ts'
 import {
   closedResult,
   type Gateway,
-  isPart,
+  isPartialPayment,
   resultOfLookup,
-  reversePart,
+  reversePartialPayment,
 } from '../payments/gateway.ts'
 import type { Attempt, GatewayResult, Lookup } from '../payments/schema.ts'
 import type { GatewayReply } from './schema.ts'
@@ -74,8 +74,8 @@ export const recallCharge = (
 ): Promise<GatewayReply> =>
   recallAttempt(deps, db, attempt_id, {
     async read(gateway, { amount_cents, currency }, found) {
-      if (isPart(found, amount_cents)) {
-        const reversed = await reversePart(gateway, found, { ref: attempt_id, currency })
+      if (isPartialPayment(found, amount_cents)) {
+        const reversed = await reversePartialPayment(gateway, found, { ref: attempt_id, currency })
         return replyOf(attempt_id, reversed)
       }
       const state = found.state === 'refunded' ? 'voided' : found.state

@@ -269,7 +269,8 @@ async function end(
     cancel_reason: plan.reason,
     hold: null,
   }
-  const settled = refund && (await settleRefund(tx, order, refund, charges, replies, facts))
+  const settling = { charges, replies, also: facts }
+  const settled = refund && (await settleRefund(tx, order, refund, settling))
   await endPlan(tx, order, plan)
   if (settled?.state === 'failed') return settled
   for (const reply of voids) await closeVoid(tx, order.id, reply)

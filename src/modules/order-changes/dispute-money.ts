@@ -163,7 +163,7 @@ async function bookLoss(
     isTaken: true,
   })
   const refund = await orders.getRefund(tx, refund_id)
-  return (await settleRefund(tx, order, refund, charges, NO_REPLIES)).order
+  return (await settleRefund(tx, order, refund, { charges, replies: NO_REPLIES })).order
 }
 
 /**

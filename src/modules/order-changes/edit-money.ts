@@ -15,8 +15,8 @@ import type { ChargeRow, OrderRow, RefundRow } from '../orders/schema.ts'
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor, shownCharge } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
-import { shownReason } from '../payments/codes.ts'
 import type { Source } from '../payments/gateway.ts'
+import { shownReason } from '../payments/response-codes.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import { cancelOperation } from './cancel-money.ts'
 import type { OrderChangeDeps } from './deps.ts'
@@ -44,18 +44,18 @@ import {
  * not, everything is as before.
  */
 
-/** What pays if the order becomes more expensive: a card in hand, or the one that was kept. */
-export type Funds = { by: 'card'; source: Source | null } | { by: 'vault'; allowed: boolean }
+/** What pays if the order becomes more expensive: a card that was sent, or the stored one. */
+export type EditTender = { by: 'card'; source: Source | null } | { by: 'vault'; allowed: boolean }
 
 export interface EditRequest {
   orderId: string
   body: ShopperEdit | MerchantEdit
-  funds: Funds
+  tender: EditTender
   note: string | null
 }
 
-/** The card that the difference is charged to. */
-interface NewCard {
+/** The charge of the difference. */
+interface DifferenceCharge {
   attempt_id: string
   gateway: GatewayName
   amount_cents: number
@@ -68,7 +68,7 @@ interface EditPlan extends Plan, Edited {
   kind: 'edit'
   note: string | null
   refund_id: string | null
-  charge: NewCard | null
+  charge: DifferenceCharge | null
   /** Bans that hold the order for review once it is edited. */
   ban_ids: string[]
 }
@@ -82,7 +82,7 @@ interface Work {
 
 interface EditOutcome extends Replies {
   refunds: RefundReplies
-  /** To the charge of the difference. */
+  /** The reply to the charge of the difference. */
   charge: GatewayReply | null
 }
 
@@ -107,7 +107,8 @@ export const editOperation = defineOperation<OrderChangeDeps, EditRequest, Work,
   async ask(deps, db, { order, plan, charges, refund }, source) {
     const refunds = refund === null ? NO_REPLIES : await askRefund(deps, db, refund, charges)
     if (plan.charge === null || source === null) return outcomeOf(refunds, null)
-    return outcomeOf(refunds, await chargeCard(deps, db, order, plan.charge, source))
+    const charge = await chargeCard(deps, db, order, { charge: plan.charge, source })
+    return outcomeOf(refunds, charge)
   },
   async recall(deps, db, { plan, charges, refund }) {
     const refunds = refund === null ? NO_REPLIES : await recallRefund(deps, db, refund, charges)
@@ -144,7 +145,7 @@ async function begin(
   caller: Caller & { reach: Reach },
   request: EditRequest,
 ): Promise<Begun<Work> | idempotency.StoredAnswer> {
-  const { body, funds, note, orderId } = request
+  const { body, tender, note, orderId } = request
   const order = await orders.get(db, orderId)
   const before = await orders.listItems(db, order.id)
   const after = withQuantities(before, body)
@@ -155,14 +156,21 @@ async function begin(
   if (after === null) {
     const reason = isShopper(actor) ? 'customer' : 'staff'
     const { charge_id } = body
-    const rest = { note, charge_id, restock: true, as: 'edit', also: requireSame } as const
-    return cancelOperation.run(deps, db, caller, { orderId, reason, ...rest })
+    return cancelOperation.run(deps, db, caller, {
+      orderId,
+      reason,
+      note,
+      charge_id,
+      restock: true,
+      as: 'edit',
+      also: requireSame,
+    })
   }
   orders.requireAllowed(order, 'edit')
   const edited = await priceEdit(db, deps.tax, order, { before, after, request: body })
-  const isCharged = edited.delta_cents > 0 && funds.by === 'card'
+  const isCharged = edited.delta_cents > 0 && tender.by === 'card'
   const ban_ids =
-    isCharged && funds.source !== null ? await requireAdmitted(deps, db, order, funds.source) : []
+    isCharged && tender.source !== null ? await requireAdmitted(deps, db, order, tender.source) : []
   return db.transaction('edit: begin', async (tx) => {
     const locked = await orders.lock(tx, order.id)
     await requireSame(tx, locked)
@@ -171,19 +179,19 @@ async function begin(
   })
 }
 
-interface Reserving {
+interface EditToReserve {
   edited: Edited
   request: EditRequest
   actor: string
   ban_ids: string[]
 }
 
-/** Takes the order and the stock, and reserves the refund or writes the charge down. */
+/** Gives the order to this edit, reserves its stock, and reserves the refund or writes the charge down. */
 async function reserve(
   tx: Tx,
   deps: OrderChangeDeps,
   order: OrderRow,
-  { edited, request, actor, ban_ids }: Reserving,
+  { edited, request, actor, ban_ids }: EditToReserve,
 ): Promise<Source | null> {
   const [charges, reserved] = await Promise.all([
     orders.listCharges(tx, order.id),
@@ -213,38 +221,39 @@ async function reserve(
       actor,
     })
   }
-  const charged = delta_cents > 0 ? sourceOf(charges, request, delta_cents) : null
-  if (charged !== null) plan.charge = await beginCharge(tx, deps, order, charged, delta_cents)
+  const card = delta_cents > 0 ? cardToCharge(charges, request, delta_cents) : null
+  if (card !== null) plan.charge = await beginCharge(tx, deps, order, { ...card, delta_cents })
   await beginPlan(tx, order, plan)
-  return charged?.source ?? null
+  return card?.source ?? null
 }
 
-interface Charged {
+interface CardToCharge {
   source: Source
-  /** Where the card was kept: no other gateway knows it. A new card goes to the store's own gateway. */
+  /** The gateway that stores the card: no other knows it. A new card goes to the store's gateway. */
   gateway?: GatewayName
 }
 
-const SAY_SO = 'The edit raises the total. Send `charge_card: true` to charge the stored card.'
-const NONE_KEPT =
+const NEEDS_CONSENT =
+  'The edit raises the total. Send `charge_card: true` to charge the stored card.'
+const NO_STORED_CARD =
   'The edit raises the total, and no card is stored for the order. Let the shopper make the edit.'
 
 /** A shopper sends a card. A merchant may charge the stored one, and must say so. */
-function sourceOf(
+function cardToCharge(
   charges: readonly ChargeRow[],
-  { funds, body }: EditRequest,
+  { tender, body }: EditRequest,
   amount_due_cents: number,
-): Charged {
-  if (funds.by === 'card' && funds.source !== null) return { source: funds.source }
+): CardToCharge {
+  if (tender.by === 'card' && tender.source !== null) return { source: tender.source }
   const named = body.charge_id?.toLowerCase()
-  const kept = charges.find(
+  const stored = charges.find(
     ({ charge_id, vault_id }) => vault_id !== null && (!named || named === charge_id),
   )
-  if (funds.by === 'vault' && funds.allowed && kept?.vault_id) {
-    const source = { vault_id: kept.vault_id, initial_txn_id: kept.txn_id }
-    return { source, gateway: gatewayOf(kept) }
+  if (tender.by === 'vault' && tender.allowed && stored?.vault_id) {
+    const source = { vault_id: stored.vault_id, initial_txn_id: stored.txn_id }
+    return { source, gateway: gatewayOf(stored) }
   }
-  const message = funds.by === 'vault' ? (kept ? SAY_SO : NONE_KEPT) : undefined
+  const message = tender.by === 'vault' ? (stored ? NEEDS_CONSENT : NO_STORED_CARD) : undefined
   throw new ApiError('card_required', { ...(message && { message }), body: { amount_due_cents } })
 }
 
@@ -252,10 +261,9 @@ async function beginCharge(
   tx: Tx,
   deps: OrderChangeDeps,
   order: OrderRow,
-  { source, gateway: keptBy }: Charged,
-  amount_cents: number,
-): Promise<NewCard> {
-  const gateway = keptBy ?? (await deps.payments.forStore(tx)).name
+  { source, gateway: storedAt, delta_cents: amount_cents }: CardToCharge & { delta_cents: number },
+): Promise<DifferenceCharge> {
+  const gateway = storedAt ?? (await deps.payments.forStore(tx)).name
   const attempt_id = randomUUID()
   const card = 'card' in source ? source.card : null
   await attempts.beginAttempt(tx, {
@@ -281,18 +289,26 @@ async function chargeCard(
   deps: OrderChangeDeps,
   db: Db,
   order: OrderRow,
-  { attempt_id, gateway: name, amount_cents }: NewCard,
-  source: Source,
+  { charge, source }: { charge: DifferenceCharge; source: Source },
 ): Promise<GatewayReply> {
-  const gateway = await deps.payments.forStore(db, name)
+  const { attempt_id, amount_cents } = charge
+  const gateway = await deps.payments.forStore(db, charge.gateway)
   const { id: order_id, order_number, currency, email, ip, ship_to } = order
-  const known = { order_id, order_number, currency, email, ip, ship_to }
-  const charge = { ref: attempt_id, amount_cents, ...known }
+  const request = {
+    ref: attempt_id,
+    amount_cents,
+    order_id,
+    order_number,
+    currency,
+    email,
+    ip,
+    ship_to,
+  }
   await deps.at?.('edit-sent')
   const result =
     'vault_id' in source
-      ? await gateway.vaultCharge({ ...charge, ...source })
-      : await gateway.sale({ ...charge, source })
+      ? await gateway.vaultCharge({ ...request, ...source })
+      : await gateway.sale({ ...request, source })
   return replyOf(attempt_id, result)
 }
 
@@ -314,14 +330,14 @@ async function end(
     replies.every(({ kind }) => kind === 'approved'),
   )
   const refund = plan.refund_id === null ? null : await orders.getRefund(tx, plan.refund_id)
-  const settled = refund && (await settleRefund(tx, order, refund, charges, refunds))
+  const settled = refund && (await settleRefund(tx, order, refund, { charges, replies: refunds }))
   if (refund !== null && settled?.state === 'failed') {
     await auditRefund(tx, { actor: plan.actor, claim }, refund, settled.refunded_cents)
     return idempotency.refuse(tx, claim, refundFailed(settled))
   }
   if (charge !== null) await closeAttempt(tx, charge)
   if (charge !== null && charge.kind !== 'approved') {
-    return refuseCharge(tx, claim, order, plan, charge)
+    return refuseCharge(tx, claim, order, { plan, reply: charge })
   }
   const refunded = settled?.state === 'succeeded' ? settled : null
   return apply(tx, claim, order, { plan, refunded, charge })
@@ -337,8 +353,7 @@ async function refuseCharge(
   tx: Tx,
   claim: idempotency.WonClaim,
   order: OrderRow,
-  { actor, delta_cents }: EditPlan,
-  reply: GatewayReply,
+  { plan: { actor, delta_cents }, reply }: { plan: EditPlan; reply: GatewayReply },
 ): Promise<idempotency.StoredAnswer> {
   const result = reply.kind === 'refused' ? reply.result : null
   const reason = shownReason(result?.reason ?? null)

@@ -7,7 +7,7 @@ import { addToTimeline } from '../orders/service.ts'
 import { isHeldByDispute } from './dispute-money.ts'
 
 /**
- * A ban with the decision `review` holds an edited order, too: the charge stands, and the order must not
+ * A ban with the decision `review` holds an edited order, too: the charge is kept, and the order must not
  * ship until a person releases it or cancels it.
  */
 

@@ -78,6 +78,6 @@ export async function countLateRefund(
   await queries.insertTenders(tx, refund_id, [share])
   const refund = await orders.getRefund(tx, refund_id)
   await attempts.closeLate(tx, attempt.id, reply.result)
-  await settleRefund(tx, order, refund, charges, new Map([[charge_id, reply]]))
+  await settleRefund(tx, order, refund, { charges, replies: new Map([[charge_id, reply]]) })
   return 'counted'
 }

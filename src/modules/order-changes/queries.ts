@@ -3,7 +3,7 @@ import { sql } from '../../db/sql.ts'
 import type { OrderItem } from '../orders/schema.ts'
 
 /**
- * Gives the order to one operation, with its plan. No time limit stands here: the claim that reaches its
+ * Gives the order to one operation, with its plan. It has no time limit: the claim that reaches its
  * recovery point in the same transaction is resumed until the operation has ended. No row: another
  * operation has the order.
  */

@@ -88,7 +88,7 @@ export const refundOperation = defineOperation<
     const order = await orders.lock(tx, work.order.id)
     const refund = await orders.getRefund(tx, work.refund.refund_id)
     const { actor, amount_cents } = refund
-    const settled = await settleRefund(tx, order, refund, charges, replies)
+    const settled = await settleRefund(tx, order, refund, { charges, replies })
     const refunded = settled.state === 'failed' ? settled.refunded_cents : amount_cents
     await auditRefund(tx, { actor, claim }, refund, refunded)
     if (settled.state === 'failed') return idempotency.refuse(tx, claim, refundFailed(settled))
@@ -173,7 +173,7 @@ async function planRefund(
   }
   requireRefundable(order, charges, left)
   const { method = 'original' } = wanted.body
-  const { parts, items } = await wantedParts(db, order, charges, left, wanted.body)
+  const { parts, items } = await wantedParts(db, order, { charges, left, wanted: wanted.body })
   const tenders = splitOverTenders(charges, totalOf(parts), method)
   return { charges, plan: { ...rest, method, parts, items, tenders } }
 }
@@ -211,9 +211,11 @@ function planOfCharge(
 async function wantedParts(
   db: Db,
   order: OrderRow,
-  charges: readonly ChargeRow[],
-  left: Left,
-  { amount_cents, items: wanted, shipping_cents: named }: MerchantRefund,
+  {
+    charges,
+    left,
+    wanted: { amount_cents, items: wanted, shipping_cents: named },
+  }: { charges: readonly ChargeRow[]; left: Left; wanted: MerchantRefund },
 ): Promise<{ parts: Parts; items: queries.NewRefundItem[] }> {
   const most = orders.refundableOf(charges)
   const isByPart = wanted !== undefined || named !== undefined

@@ -178,8 +178,8 @@ async function shopperEdit(app: App, deps: OrderChangeRouteDeps) {
         // A resumed edit does not need the card, which may have expired since.
         const isNew = caller.claim.recoveryPoint === STARTED
         const source = isNew ? readSource({ card: body.card }, db.clock) : null
-        const funds = { by: 'card', source } as const
-        return editOrder(deps, db, caller, { orderId: params.orderId, body, funds, note })
+        const tender = { by: 'card', source } as const
+        return editOrder(deps, db, caller, { orderId: params.orderId, body, tender, note })
       })
     },
   )
@@ -298,9 +298,9 @@ async function merchantEdit(app: App, deps: OrderChangeRouteDeps) {
     (request, reply) => {
       const { db, body, params } = request
       const what = { operation: 'edit', plane: 'merchant', id: params.id } as const
-      const funds = { by: 'vault', allowed: body.charge_card ?? false } as const
+      const tender = { by: 'vault', allowed: body.charge_card ?? false } as const
       return runOnce(deps)(request, reply, what, (caller) =>
-        editOrder(deps, db, caller, { orderId: params.id, body, funds, note: null }),
+        editOrder(deps, db, caller, { orderId: params.id, body, tender, note: null }),
       )
     },
   )

@@ -115,8 +115,14 @@ export type SettledRefund =
       /** What left the tenders, for the journal of the edit that an adjustment belongs to. */
       entries: NewJournal['entries']
     }
-  /** Nothing was refunded, or less than planned; that much then stands as a refund. */
+  /** Nothing was refunded, or less than planned; that part then counts as a refund. */
   | { state: 'failed'; order: OrderRow; reason: string; refunded_cents: number }
+
+interface Settling {
+  charges: readonly ChargeRow[]
+  replies: RefundReplies
+  also?: FactChange
+}
 
 /**
  * Writes what the gateways replied, under the order's lock. A refund that succeeds gets its journal, its
@@ -127,9 +133,7 @@ export async function settleRefund(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  charges: readonly ChargeRow[],
-  replies: RefundReplies,
-  also: FactChange = {},
+  { charges, replies, also = {} }: Settling,
 ): Promise<SettledRefund> {
   for (const reply of replies.values()) await closeAttempt(tx, reply)
   const refusal = [...replies.values()].find(
@@ -138,7 +142,7 @@ export async function settleRefund(
   if (refusal !== undefined) return settleRefused(tx, order, refund, { replies, refusal })
   const entries = await creditTenders(tx, order, refund, charges)
   await queries.endRefund(tx, refund.refund_id, { ...refund, status: 'succeeded' })
-  return succeed(tx, order, refund, entries, also)
+  return succeed(tx, order, refund, { entries, also })
 }
 
 /** Closes the attempt of a reply; an unknown reply leaves it open. */
@@ -205,8 +209,10 @@ async function succeed(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  entries: Awaited<ReturnType<typeof creditTenders>>,
-  also: FactChange = {},
+  {
+    entries,
+    also = {},
+  }: { entries: Awaited<ReturnType<typeof creditTenders>>; also?: FactChange },
 ): Promise<Extract<SettledRefund, { state: 'succeeded' }>> {
   const { amount_cents, kind, refund_id } = refund
   // An adjustment is no refund of the order: its edit writes the new total and the captured amount.
@@ -250,8 +256,8 @@ const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRe
   emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
 
 /**
- * Settles a refund that a gateway refused. What another gateway has refunded already cannot be undone
- * and stands as a refund. The rest is released, and can be refunded again.
+ * Settles a refund that a gateway refused. The part that another gateway has refunded already cannot be
+ * undone and counts as a refund. The rest is released, and can be refunded again.
  */
 async function settleRefused(
   tx: Tx,
@@ -293,5 +299,5 @@ async function settleRefused(
     await queries.endTender(tx, refund.refund_id, { charge_id, tender, status: 'succeeded' })
   }
   await queries.endRefund(tx, refund.refund_id, { ...less, status: 'succeeded' })
-  return { ...failed, order: (await succeed(tx, order, less, entries)).order }
+  return { ...failed, order: (await succeed(tx, order, less, { entries })).order }
 }

@@ -18,7 +18,7 @@ export function noteOrder(
   return db.transaction('orders: add a note', async (tx) => {
     const order = await orders.get(tx, id)
     const written = await orders.addNote(tx, order.id, { note, actor: actor.name })
-    // The text stands in the note alone, where it can be erased.
+    // The text is in the note alone, where it can be erased.
     const data = { note_id: written.id }
     await Promise.all([
       orders.addToTimeline(tx, order.id, { type: 'noted', actor: actor.name, data }),

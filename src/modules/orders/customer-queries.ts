@@ -7,13 +7,13 @@ import { CustomerStats, GiftCardUse, SavedAddress } from './customer-schema.ts'
 import { orderColumns } from './queries.ts'
 import { MERCHANT_HOLD, MerchantOrder } from './schema.ts'
 
-/** What stands where a person's words were. */
+/** Replaces a text that a person wrote. */
 const ERASED = '[erased]'
 
-/** What a hold says for which nobody gave a reason, or which is the platform's own. */
-const ownHold = sql`(hold_by = ${SYSTEM.name} or hold_reason = ${MERCHANT_HOLD})`
+/** A hold whose reason no person wrote: it is the platform's own, or the merchant gave none. */
+const hasFixedReason = sql`(hold_by = ${SYSTEM.name} or hold_reason = ${MERCHANT_HOLD})`
 
-/** Orders that were placed and are no test; sums of those in the one currency. */
+/** Sums over the placed orders of customers, without test orders. Amounts are of one currency. */
 export const sumOrders = (db: Db, customer_refs: readonly string[], currency: string) =>
   db.many(
     CustomerStats,
@@ -41,7 +41,7 @@ export const listLatest = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** Each once, the last used first, of so many of the latest orders. */
+/** The distinct addresses of the latest orders, last used first. */
 export const listAddresses = (db: Db, customer_ref: string, orders: number, limit: number) =>
   db.many(
     SavedAddress,
@@ -86,7 +86,7 @@ export const listEmails = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** Who else has ordered under these addresses, and is by none of their orders somebody else. */
+/** The customers who ordered under these addresses, without those whose orders name another person. */
 export const listRefsByEmail = (
   db: Db,
   emails: readonly string[],
@@ -110,15 +110,15 @@ export const listRefsByEmail = (
      limit ${limit}`,
   )
 
-/** What is held before its payment was taken is being paid, too: a release would go on with it. */
+/** An order whose payment is open. A hold before the capture counts, too: a release would capture it. */
 const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
-/** Also what was given back in part: its status no longer says whether it was sent. */
+/** An order with units to ship. A partial refund hides that in the status, so fulfilment decides there. */
 const toBeSent = sql`(status in ('placed', 'processing', 'on_hold', 'partially_shipped')
   or (status = 'partially_refunded'
       and fulfillment_status in ('unfulfilled', 'processing', 'partially_shipped')))`
 
-/** Busy is what is being paid or changed at this moment. */
+/** Counts orders. `open`: units are still to be shipped. `busy`: being paid or changed at this moment. */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
     Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
@@ -132,21 +132,22 @@ export const countOrders = (db: Db, customer_refs: readonly string[]) =>
 
 interface Erasure {
   customer_refs: readonly string[]
-  /** What each of them is called from now on. */
+  /** The new references, in the same order. */
   pseudonyms: readonly string[]
-  /** What was ordered after this is new, and stays. */
+  /** Orders that were created later are new, and stay. */
   before: string
   limit: number
 }
 
-/** What a change that is under way would still write down of the person when it ends. */
+/** The plan of a running operation without the facts of the person that its end would write. */
 const erasedPlan = sql`
   jsonb_set(jsonb_set(operation, '{note}', 'null', false),
             '{charge,card_fingerprint}', 'null', false)`
 
 /**
- * Takes the person out of some orders. Answers which; none when there are no more. What is being paid
- * was committed after the erasure began, which would not have begun beside it: it is new as well.
+ * Erases the person from some orders and returns their ids; none when there are no more. An order that
+ * is being paid was committed after the erasure began, since an erasure does not begin beside one: it
+ * is new, and stays.
  */
 export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
   tx.many(
@@ -163,8 +164,8 @@ export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }
     )
     update orders as o
        set customer_ref = picked.pseudonym, person_id = null, email = null, ip = null,
-           customer_name = null,           ship_to = null, operation = ${erasedPlan},
-           hold_reason = case when ${ownHold} then hold_reason
+           customer_name = null, ship_to = null, operation = ${erasedPlan},
+           hold_reason = case when ${hasFixedReason} then hold_reason
                               when hold_reason is not null then ${ERASED} end
       from picked
      where o.tenant_ref = ${tx.tenant} and o.id = picked.id
@@ -182,7 +183,7 @@ export const eraseRefundReasons = (tx: Tx, order_ids: readonly string[]) =>
      where tenant_ref = ${tx.tenant} and order_id = any(${order_ids}::uuid[])
        and reason is not null`)
 
-/** Answers about a refund are kept under its own id. */
+/** The refunds of orders: stored answers about a refund have the id of the refund. */
 export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
   db.many(
     Type.Object({ refund_id: Id }),
@@ -192,7 +193,10 @@ export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
      where tenant_ref = ${db.tenant} and order_id = any(${order_ids}::uuid[])`,
   )
 
-/** By neither of these can a card be known again, or charged. What refunds need stays. */
+/**
+ * Erases the facts by which a card could be recognised or charged again. The facts that a refund needs
+ * stay.
+ */
 export const eraseCards = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
     update charges set card_fingerprint = null, vault_id = null
@@ -205,7 +209,7 @@ const rowsOf = (table: Sql) => sql`
      from ${table} as r
     where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 
-/** Whole orders for the customer to read, by id, after one. What is only ours is left out. */
+/** Whole orders for the customer to read, in pages by id. Columns of our own bookkeeping are left out. */
 export const listWhole = (db: Db, customer_ref: string, after: string, limit: number) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),

@@ -2,17 +2,17 @@ import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 import type { CustomerStats } from './customer-schema.ts'
 
-/** What the profile of a customer shows of their orders. */
+/** How much of a customer's orders the profile shows. */
 const ORDERS_SHOWN = 10
 const ADDRESSES_SHOWN = 10
 
 /** How far back addresses and gift cards are looked for. */
 const ORDERS_SEARCHED = 100
 
-/** Nobody has more; whoever does is found by these. */
+/** More addresses than a customer has. A customer with more is found by the first ones. */
 const EMAILS_MAX = 20
 
-/** Who has never bought anything is missing. */
+/** The sums of customers by their reference. A customer without a placed order has no entry. */
 export async function statsOf(
   db: Db,
   customer_refs: readonly string[],
@@ -31,11 +31,11 @@ export async function profileOf(db: Db, customer_ref: string) {
   return { orders, addresses, gift_cards_used }
 }
 
-/** In lower case. */
+/** The addresses under which a customer has ordered, in lower case. */
 export const emailsOf = async (db: Db, customer_ref: string): Promise<string[]> =>
   (await queries.listEmails(db, customer_ref, EMAILS_MAX)).map(({ email }) => email)
 
-/** References other than those known for somebody else that have ordered under one of the addresses. */
+/** The customers who ordered under one of the addresses, without those who are another person. */
 export const refsByEmail = async (
   db: Db,
   emails: readonly string[],
@@ -46,7 +46,7 @@ export const refsByEmail = async (
 
 export const countOrders = queries.countOrders
 
-/** Takes the person out of at most `limit` orders and all that hangs on them. Answers which. */
+/** Erases the person from at most `limit` orders with their notes, refunds and charges. */
 export async function eraseOrders(
   tx: Tx,
   erasure: Parameters<typeof queries.eraseOrders>[1],

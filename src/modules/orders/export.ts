@@ -31,22 +31,22 @@ const COLUMNS = [
 
 const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
-/** A few hundred kilobytes at a time, however many orders there are. */
+/** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
-/** The last four are what an East Asian keyboard types for the first. */
+/** The first characters of a formula. The last four are what an East Asian keyboard types for them. */
 const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
 
 /**
- * What a spreadsheet would take for a formula is made text, and every cell is quoted, so that whoever
- * opens the file runs nothing that a shopper has typed.
+ * A cell of the table. Text that a spreadsheet would run as a formula is marked as text, and every cell
+ * is quoted, so that opening the file runs nothing that a shopper has typed.
  */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)
   const isFormula = typeof value === 'string' && FORMULA.test(text.trimStart())
-  const tame = isFormula ? `'${text}` : text
-  return `"${tame.replaceAll('"', '""')}"`
+  const safe = isFormula ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
 }
 
 const header = [...COLUMNS, ...ADDRESS.map((name) => `ship_to_${name}`)].map(cell).join(',')
@@ -57,16 +57,16 @@ const rowOf = (order: MerchantOrder): string =>
     .join(',')
 
 /**
- * The whole table, newest number first, a page at a time: no transaction is open between two of them,
- * and no more than one is in memory. An order that is placed meanwhile is not among them. What fails
- * on the way is thrown, so that the file is never taken for a whole one.
+ * The whole table, the newest number first, in pages: no transaction is open between two pages, and no
+ * more than one is in memory. An order that is placed meanwhile is left out. An error on the way is
+ * thrown, so that an incomplete file is never taken for a whole one.
  */
 export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<string> {
   yield `${header}\r\n`
-  const wanted = await withCode(db, filters)
+  const resolved = await withCode(db, filters)
   let below = Number.MAX_SAFE_INTEGER
   for (;;) {
-    const orders = await listBelow(db, wanted, below, PAGE_ROWS)
+    const orders = await listBelow(db, resolved, below, PAGE_ROWS)
     const last = orders.at(-1)
     if (last === undefined) return
     yield `${orders.map(rowOf).join('\r\n')}\r\n`

@@ -24,9 +24,9 @@ export interface NewOrder {
   customer_name: string | null
   referral_code: string | null
   source: 'checkout' | 'subscription_renewal' | 'operator'
-  /** What an edit needs to price it again. */
+  /** The terms by which an edit prices the order again. */
   pricing: Record<string, unknown>
-  /** What was known against it before it was paid for. */
+  /** The findings of the fraud check before the payment. */
   risk: Record<string, unknown>
 }
 
@@ -47,12 +47,12 @@ export interface NewItem {
   is_subscription: boolean
 }
 
-const Taken = Type.Object({ last_number: Type.Integer() })
+const Counter = Type.Object({ last_number: Type.Integer() })
 
-/** Gives the store's next order number, in a commit of its own: nobody waits for an order's end. */
+/** Takes the store's next order number, in a commit of its own, so that no order waits for another. */
 export const takeNumber = (db: TenantDb) =>
   db.lightly.one(
-    Taken,
+    Counter,
     sql`
     insert into order_counters as c (tenant_ref, last_number)
     values (${db.tenant}, 1001)
@@ -60,10 +60,10 @@ export const takeNumber = (db: TenantDb) =>
     returning last_number`,
   )
 
-/** Which of a row's versions it is: any change of the row makes another. */
+/** The version of a row: every change of the row gives it another. */
 const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
 
-/** A new order waits for its payment. It is written with all that it consists of. */
+/** Writes a new order that waits for its payment, with its lines, charges and first timeline entry. */
 export const insertOrder = (
   tx: Tx,
   order: NewOrder,
@@ -112,7 +112,7 @@ export const insertOrder = (
     returning created_at, xmin::text as version`,
   )
 
-/** What a gateway's answer makes of a card's charge. */
+/** A card charge after the gateway's reply. */
 export interface CardOutcome {
   status: 'captured' | 'authorized'
   txn_id: string | null
@@ -123,14 +123,15 @@ export interface CardOutcome {
 export interface Settlement extends WrittenFacts {
   card: CardOutcome
   entry: NewEntry
-  /** The version that the facts were worked out from, where it was not read under the order's lock. */
+  /** The version that the facts were derived from; null where it was read under the order's lock. */
   version: string | null
 }
 
 /**
- * What the gateway and the tenders made of an order that was waiting, and of its charges. No row: the
- * order is another version by now, and nothing was written. A bank vouches for what it has authorised
- * from then on, which is when the order was made, however late we hear of it.
+ * Writes the outcome of the payment of a waiting order: its facts, its charges and a timeline entry. No
+ * row: the order has another version by now, and nothing was written. A bank honours an authorisation
+ * for seven days from the authorisation on, so that the time counts from the creation of the order,
+ * however late the reply comes.
  */
 export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts }: Settlement) =>
   tx.run(sql`

@@ -12,7 +12,7 @@ import {
 } from './schema.ts'
 import type { Derived } from './status.ts'
 
-/** What the merchant sees of an order. The shopper sees less of the same. */
+/** The columns of an order that its merchant sees. Its shopper sees a part of them. */
 export const orderColumns = sql`
   o.id, o.tenant_ref, o.order_number, o.customer_ref, o.person_id, o.status, o.payment_status,
   o.fulfillment_status, o.coupon_code, o.subtotal_cents, o.discount_cents, o.shipping_cents,
@@ -52,17 +52,17 @@ export const chargesInserted = (tx: Tx, orderId: string, charges: readonly NewCh
 export const insertCharges = (tx: Tx, orderId: string, charges: readonly NewCharge[]) =>
   tx.run(chargesInserted(tx, orderId, charges))
 
-/** The gateway has taken it, or the balance was drawn on. */
+/** Marks a charge as captured: by the gateway, or from a balance. */
 export const captureCharge = (
   tx: Tx,
   chargeId: string,
-  given: { captured_cents: number; txn_id?: string | null; vault_id?: string | null },
+  captured: { captured_cents: number; txn_id?: string | null; vault_id?: string | null },
 ) =>
   tx.run(sql`
     update charges
-       set status = 'captured', captured_cents = ${given.captured_cents}, authorized_until = null,
-           txn_id = coalesce(${given.txn_id ?? null}, txn_id),
-           vault_id = coalesce(${given.vault_id ?? null}, vault_id)
+       set status = 'captured', captured_cents = ${captured.captured_cents}, authorized_until = null,
+           txn_id = coalesce(${captured.txn_id ?? null}, txn_id),
+           vault_id = coalesce(${captured.vault_id ?? null}, vault_id)
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId}`)
 
 /** How many orders a customer has placed. Cancelled orders do not count. */
@@ -85,7 +85,7 @@ export const findOrder = (db: Db, id: string) =>
      where o.tenant_ref = ${db.tenant} and o.id = ${id}`,
   )
 
-/** Keeps the order from being changed by anyone else until the transaction ends. */
+/** Locks the order until the transaction ends, so that no other transaction changes it. */
 export const lockOrder = (tx: Tx, id: string) =>
   tx.run(sql`select from orders where tenant_ref = ${tx.tenant} and id = ${id} for update`)
 
@@ -120,7 +120,7 @@ export interface WrittenFacts {
   at: string
 }
 
-/** What facts make of an order's row. */
+/** The assignments that write facts and the derived status to an order's row. */
 export function factColumns({ facts, derived, at }: WrittenFacts) {
   const has = (name: keyof FactChange) => Object.hasOwn(facts, name)
   return sql`
@@ -159,7 +159,7 @@ export const insertTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
     values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
             ${JSON.stringify(entry.data ?? {})})`)
 
-/** Whether this payment of an order was disputed before, or a person has said so of the order. */
+/** The entry of an earlier dispute of this payment, or of one that an operator recorded for the order. */
 export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
   tx.maybe(
     Type.Object({ at: Timestamp }),
@@ -171,7 +171,7 @@ export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
      limit 1`,
   )
 
-/** Nothing was taken: the charges of an order that was waiting come to nothing. */
+/** Ends the charges of an order that were never captured. */
 export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
   tx.run(sql`
     update charges set status = ${status}

@@ -11,7 +11,7 @@ export interface OrderFilters {
   fulfillment_status?: string | undefined
   customer_ref?: string | undefined
   order_number?: number | undefined
-  /** Part of what somebody remembers: see `remembered`. */
+  /** A search text, see `matchingSearch`. */
   q?: string | undefined
   /** Timestamps; the end is not included. */
   created_from?: string | undefined
@@ -21,31 +21,32 @@ export interface OrderFilters {
   sku?: string | undefined
 }
 
-/** Beyond this many nobody looks through the list; a search that finds more says too little. */
+/** More results than a person reads. A search that finds more needs a longer text. */
 const FOUND_MAX = 1_000
 
-/** Behind every text that begins with a prefix, byte by byte. */
+/** Sorts after every character: appended to a prefix, it is an upper bound of all texts with it. */
 const LAST = '\u{10ffff}'
 
 const startsWith = (column: Sql, prefix: string) =>
   sql`${column} ~>=~ ${prefix} and ${column} ~<~ ${prefix + LAST}`
 
 /**
- * The number, or the beginning of the customer's reference, of the e-mail address, of a product's name
- * or of a SKU. Each arm goes through an index of its own, and none finds more than a thousand.
+ * Orders that match a search text: their number, or the beginning of the customer's reference, of the
+ * e-mail address, of a product's name or of a SKU. Each arm of the union uses an index of its own, and
+ * none returns more than a thousand rows.
  */
-function remembered(db: Db, q: string): Sql {
+function matchingSearch(db: Db, q: string): Sql {
   const folded = q.toLowerCase()
-  const own = sql`tenant_ref = ${db.tenant}`
+  const ofStore = sql`tenant_ref = ${db.tenant}`
   const number = /^#?(\d{1,15})$/.exec(q)?.[1]
   const arms = [
-    sql`select id from orders where ${own} and ${startsWith(sql`customer_ref`, q)}`,
-    sql`select id from orders where ${own} and ${startsWith(sql`email_folded`, folded)}`,
-    sql`select order_id from order_items where ${own} and ${startsWith(sql`sku`, q.normalize('NFC'))}`,
-    sql`select order_id from order_items where ${own} and ${startsWith(sql`name_folded`, folded)}`,
+    sql`select id from orders where ${ofStore} and ${startsWith(sql`customer_ref`, q)}`,
+    sql`select id from orders where ${ofStore} and ${startsWith(sql`email_folded`, folded)}`,
+    sql`select order_id from order_items where ${ofStore} and ${startsWith(sql`sku`, q.normalize('NFC'))}`,
+    sql`select order_id from order_items where ${ofStore} and ${startsWith(sql`name_folded`, folded)}`,
     ...(number === undefined
       ? []
-      : [sql`select id from orders where ${own} and order_number = ${Number(number)}`]),
+      : [sql`select id from orders where ${ofStore} and order_number = ${Number(number)}`]),
   ].map((arm) => sql`(${arm} limit ${FOUND_MAX})`)
   return sql`o.id in (${join(arms, ' union ')})`
 }
@@ -70,7 +71,7 @@ function conditions(db: Db, f: OrderFilters): Sql {
                             where i.tenant_ref = o.tenant_ref and i.order_id = o.id
                               and i.sku = ${f.sku})`)
   }
-  if (f.q !== undefined) where.push(remembered(db, f.q))
+  if (f.q !== undefined) where.push(matchingSearch(db, f.q))
   return join(where, ' and ')
 }
 
@@ -92,7 +93,7 @@ export const countOrders = (db: Db, filters: OrderFilters) =>
     sql`select count(*) as total from orders o where ${conditions(db, filters)}`,
   )
 
-/** The next ones below a number, which no two orders share: for who reads them all. */
+/** The next orders below a number, which is unique in a store. For an export of all orders. */
 export const listBelow = (db: Db, filters: OrderFilters, below: number, limit: number) =>
   db.many(
     MerchantOrder,

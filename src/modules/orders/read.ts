@@ -14,10 +14,10 @@ import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } f
 /** Orders as merchants and shoppers read them. */
 
 export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
-  const wanted = await withCode(db, filters)
+  const resolved = await withCode(db, filters)
   const [found, { total }] = await Promise.all([
-    reads.listOrders(db, wanted, page),
-    reads.countOrders(db, wanted),
+    reads.listOrders(db, resolved, page),
+    reads.countOrders(db, resolved),
   ])
   return { orders: found, total, ...page }
 }

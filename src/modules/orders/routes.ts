@@ -63,7 +63,7 @@ function readFilters(query: unknown): OrderFilters {
     created_to: readTimestamp(query, 'created_to'),
     is_test: isTest === undefined ? undefined : isTest === 'true',
     coupon_code: readText(query, 'coupon_code')?.trim(),
-    // SKUs are kept in form C, however they were sent.
+    // SKUs are stored in Unicode form C, in whichever form they were sent.
     sku: readText(query, 'sku')?.normalize('NFC'),
   }
 }
@@ -103,7 +103,7 @@ const listRoutes: Routes = async (app) => {
         response: { 200: Csv },
       },
     },
-    // A failure on the way cuts the connection, so that half a table is never taken for a whole one.
+    // A failure on the way ends the connection, so that half a table is never taken for a whole one.
     async ({ db, query }, reply) =>
       reply
         .header('content-type', 'text/csv; charset=utf-8')

@@ -7,25 +7,23 @@ export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])
 export const FulfillmentStatus = Type.Enum([...FULFILLMENT_STATUSES])
 
 const line = Type.String({ minLength: 1, maxLength: 300 })
-/** Many countries have no states, some no postcodes. */
-const lineOrNone = Type.String({ maxLength: 300 })
+/** May be empty: many countries have no states, some no postcodes. */
+const lineOrEmpty = Type.String({ maxLength: 300 })
 
-/** Where an order goes. */
-const Name = Type.String({ minLength: 1, maxLength: 300 })
-
+/** The address that an order is shipped to, as callers send it. */
 export const ShipTo = Type.Object({
   label: line,
-  name: Type.Optional(Nullable(Name)),
+  name: Type.Optional(Nullable(line)),
   line1: line,
   line2: Type.Optional(Nullable(Type.String({ maxLength: 300 }))),
   city: line,
-  state: lineOrNone,
-  postal_code: lineOrNone,
+  state: lineOrEmpty,
+  postal_code: lineOrEmpty,
   country: line,
 })
 export type ShipTo = Static<typeof ShipTo>
 
-/** As it is shown: what may be left out on the way in is null on the way out. */
+/** The address as answers show it: members that a request may leave out are null here. */
 const ShownShipTo = Type.Object({
   label: Type.String(),
   name: Type.Optional(Nullable(Type.String())),
@@ -37,14 +35,14 @@ const ShownShipTo = Type.Object({
   country: Type.String(),
 })
 
-/** The shopper's word that a statement was read, where the store asks for it before it sells. */
+/** The shopper's acceptance of a statement, where the store requires one before it sells. */
 export const Attestation = Type.Object({
   statement_version: Type.String({ minLength: 1, maxLength: 100 }),
   accepted_at: Type.String({ format: 'date-time' }),
 })
 export type Attestation = Static<typeof Attestation>
 
-/** Why an order is held where the merchant gave no reason, and all that its shopper is told of one. */
+/** The reason of a hold for which the merchant gave none. Shoppers see it for any hold by a merchant. */
 export const MERCHANT_HOLD = 'merchant'
 
 export const Hold = Type.Object({
@@ -126,7 +124,7 @@ export type Tender = Static<typeof Tender>
 
 export const ChargeStatus = Type.Enum(['pending', 'authorized', 'captured', 'voided', 'failed'])
 
-/** One tender of an order. */
+/** What one tender pays of an order. */
 export const OrderCharge = Shared(
   'OrderCharge',
   Type.Object({
@@ -143,7 +141,7 @@ export const OrderCharge = Shared(
 )
 export type OrderCharge = Static<typeof OrderCharge>
 
-/** What a charge knows beside what is shown of it. */
+/** A charge with the columns that are not shown. */
 export const ChargeRow = Type.Object({
   ...OrderCharge.properties,
   order_id: Id,
@@ -155,7 +153,7 @@ export const ChargeRow = Type.Object({
 })
 export type ChargeRow = Static<typeof ChargeRow>
 
-/** An order with all that is known of it, read under its lock where it is to be changed. */
+/** An order with all its facts, read under its lock where it is to be changed. */
 export const OrderRow = Type.Object({
   ...MerchantOrder.properties,
   ip: Nullable(Type.String()),
@@ -167,9 +165,9 @@ export const OrderRow = Type.Object({
   payment_failure: Nullable(Type.String()),
   processing_at: Nullable(Timestamp),
   disputed: Type.Boolean(),
-  /** An edit, a cancellation or a release is under way. */
+  /** An edit, a cancellation or a release is in progress. */
   busy: Type.Boolean(),
-  /** What that operation means to do, for whoever has to end it. */
+  /** The plan of that operation, by which another process can end it. */
   operation: Nullable(OpenObject),
   q_ordered: Type.Integer(),
   q_cancelled: Type.Integer(),
@@ -178,14 +176,17 @@ export const OrderRow = Type.Object({
 })
 export type OrderRow = Static<typeof OrderRow>
 
-/** An order with all that was bought and paid. */
+/** An order with its lines and charges. */
 export interface WholeOrder {
   order: OrderRow
   items: OrderItem[]
   charges: ChargeRow[]
 }
 
-/** As it was written, and which version of its row that was: while it stands, nothing is to be read. */
+/**
+ * An order as its checkout wrote it, with the version of its row. While the row has this version, it
+ * need not be read again.
+ */
 export interface WaitingOrder extends WholeOrder {
   version: string
 }
@@ -212,7 +213,7 @@ const refundTender = {
   amount_cents: Cents,
 }
 
-/** Money that was given back, or is about to be. */
+/** Money that is returned to a shopper. */
 export const OrderRefund = Shared(
   'OrderRefund',
   Type.Object({
@@ -225,7 +226,7 @@ export const OrderRefund = Shared(
     status: Type.Enum(['pending', 'succeeded', 'failed']),
     method: Type.Enum(['original', 'store_credit']),
     amount_cents: Cents,
-    // Of an adjustment one may be below zero: a discount that is lost is paid by what is given back.
+    // One of an adjustment may be negative: a discount that the edit ends reduces the refund.
     product_cents: Type.Integer(),
     tax_cents: Type.Integer(),
     shipping_cents: Type.Integer(),
@@ -241,7 +242,7 @@ export const OrderRefund = Shared(
 )
 export type OrderRefund = Static<typeof OrderRefund>
 
-/** A refund with what only the gateway and we need to know. */
+/** A refund with its actor and its attempts, which are not shown. */
 export const RefundRow = Type.Object({
   ...OrderRefund.properties,
   actor: Type.String(),
@@ -255,7 +256,7 @@ export const RefundRow = Type.Object({
 })
 export type RefundRow = Static<typeof RefundRow>
 
-/** All that a merchant sees of one order. */
+/** One order as its merchant sees it. */
 export const OrderDetail = Type.Object({
   order: ref(MerchantOrder),
   items: Type.Array(ref(OrderItem)),
@@ -273,7 +274,7 @@ export const OrderDetail = Type.Object({
   ),
 })
 
-/** All that a shopper sees of one order. */
+/** One order as its shopper sees it. */
 export const ShopperDetail = Type.Object({
   order: ref(StorefrontOrder),
   items: Type.Array(ref(OrderItem)),

@@ -36,7 +36,7 @@ export const forActor = (order: OrderRow, actor: string): StorefrontOrder | Merc
 /** As much of an order as a refusal shows. */
 export const briefOf = ({ id, order_number, status }: OrderRow) => ({ id, order_number, status })
 
-/** A charge without the gateway's transaction and the kept card. */
+/** A charge without the gateway's transaction and the stored card. */
 export const shownCharge = (charge: ChargeRow): OrderCharge => ({
   charge_id: charge.charge_id,
   tender: charge.tender,

@@ -5,11 +5,11 @@ import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
+  ANSWER_WAIT_HOURS,
   Attempt,
   type GatewayName,
   type GatewayResult,
   type NewAttempt,
-  PATIENCE_HOURS,
   Unsettled,
 } from './schema.ts'
 
@@ -51,7 +51,7 @@ const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
 
 const open = sql`'begun', 'unknown'`
 
-/** A refund keeps no card: it may end long after its customer was erased. */
+/** The facts of a gateway's result. A refund stores no card: it may end after its customer was erased. */
 const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
   cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
@@ -99,11 +99,11 @@ export const lateQueue = defineQueue({
   shape: Attempt,
 })
 
-export const endCheck = (db: Db, lease: Lease) =>
+export const endLookup = (db: Db, lease: Lease) =>
   attemptQueue.settle(db, lease, sql`checks = checks + 1`)
 
 /** Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt began, then every half hour. */
-export const deferCheck = (db: Db, lease: Lease) =>
+export const postponeLookup = (db: Db, lease: Lease) =>
   attemptQueue.settle(
     db,
     lease,
@@ -117,7 +117,7 @@ export const deferCheck = (db: Db, lease: Lease) =>
   )
 
 /** Postpones the lookup of an attempt that still has no record: to five minutes after it was closed, then never. */
-export const watchOn = (db: Db, lease: Lease) =>
+export const postponeLateLookup = (db: Db, lease: Lease) =>
   attemptQueue.settle(
     db,
     lease,
@@ -143,7 +143,7 @@ export const noteAlert = (db: Db, id: string) =>
        and (alerted_at is null or alerted_at <= fd_now() - interval '1 day')`)
 
 /** Ends the lookups of an attempt for good; it stays `not_found`. */
-export const endWatch = (db: Db, lease: Lease) =>
+export const endLateLookups = (db: Db, lease: Lease) =>
   attemptQueue.settle(db, lease, sql`checks = checks + 1, next_check_at = null`)
 
 /**
@@ -168,7 +168,7 @@ export const markReversing = (db: Db, id: string, reason: string) =>
  * a gateway without a record proves nothing. A `not_found` attempt that is no longer watched is looked
  * up again, since a provider that reports on it has a record of it.
  */
-export const hastenChecks = (db: Db, order_id: string) =>
+export const makeLookupsDue = (db: Db, order_id: string) =>
   db.run(sql`
     update payment_attempts set next_check_at = fd_now()
      where tenant_ref = ${db.tenant} and order_id = ${order_id}
@@ -179,7 +179,7 @@ export const hastenChecks = (db: Db, order_id: string) =>
 const unsettled = (db: Db) => sql`
   from payment_attempts
  where tenant_ref = ${db.tenant} and next_check_at is not null and state in ('begun', 'unknown')
-   and created_at < fd_now() - make_interval(hours => ${PATIENCE_HOURS})`
+   and created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})`
 
 export const listUnsettled = (db: Db, page: Page) =>
   db.many(

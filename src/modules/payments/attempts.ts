@@ -5,7 +5,7 @@ import type { Attempt, GatewayResult, NewAttempt, Reason } from './schema.ts'
 
 /**
  * Attempts: each request to a gateway that moves money is written down before it is sent, under the
- * reference that the gateway gets. Whatever happens to the process, the gateway can be asked about it.
+ * reference that the gateway gets. So the gateway can be asked about it even if the process stops.
  */
 
 /** Writes an attempt down. Its first lookup is due ten seconds later. */
@@ -27,7 +27,7 @@ export const listAttempts = (db: Db, orderId: string): Promise<Attempt[]> =>
 
 /**
  * Closes an attempt with the gateway's result. False: it was closed already, by the reconciler or by
- * the call itself; an approval must then be reversed unless the attempt stands as approved. An unknown
+ * the call itself; an approval must then be reversed unless the attempt was closed as approved. An unknown
  * result leaves it open.
  */
 export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
@@ -66,20 +66,20 @@ export const isAlertDue = async (db: Db, id: string): Promise<boolean> =>
   (await queries.noteAlert(db, id)) === 1
 
 /** Makes all lookups of an order due now. Counts them. */
-export const hastenChecks = (db: Db, orderId: string): Promise<number> =>
-  queries.hastenChecks(db, orderId)
+export const makeLookupsDue = (db: Db, orderId: string): Promise<number> =>
+  queries.makeLookupsDue(db, orderId)
 
 /** `not_found` attempts that are due for another lookup. */
 export const lateQueue = queries.lateQueue
 
 /** Ends the lease on a due attempt, in the transaction that closes it. Throws when it was lost. */
-export const endCheck = (tx: Tx, lease: Lease) => queries.endCheck(tx, lease)
+export const endLookup = (tx: Tx, lease: Lease) => queries.endLookup(tx, lease)
 
 /** Postpones a lookup that the gateway did not answer. */
-export const deferCheck = (db: Db, lease: Lease) => queries.deferCheck(db, lease)
+export const postponeLookup = (db: Db, lease: Lease) => queries.postponeLookup(db, lease)
 
 /** Postpones the lookup of an attempt that still has no record: once, then it ends. */
-export const watchOn = (db: Db, lease: Lease) => queries.watchOn(db, lease)
+export const postponeLateLookup = (db: Db, lease: Lease) => queries.postponeLateLookup(db, lease)
 
 /** Ends the lookups of a `not_found` attempt. */
-export const endWatch = (db: Db, lease: Lease) => queries.endWatch(db, lease)
+export const endLateLookups = (db: Db, lease: Lease) => queries.endLateLookups(db, lease)

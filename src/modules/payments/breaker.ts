@@ -3,45 +3,45 @@ import { type Clock, systemClock } from '../../kernel/clock.ts'
 export interface BreakerOptions {
   /** Failures in a row after which nothing more is sent. */
   failuresMax?: number
-  /** How long nothing is sent. Then one call tries, and the others wait for what it finds. */
+  /** How long nothing is sent. Then one call tries, and the others wait for its result. */
   coolMs?: number
   clock?: Clock
 }
 
-/** Stops sending to those who do not answer, each account on its own. */
+/** Circuit breakers, one for each account: they stop calls to a gateway that does not answer. */
 export interface Breakers {
-  /** Whether a call may be sent. Whoever is told yes reports how it went. */
+  /** Whether a call may be sent. The caller then reports how it ended. */
   allows(account: string): boolean
   succeeded(account: string): void
   failed(account: string): void
 }
 
-interface Trouble {
+interface FailingAccount {
   failures: number
   /** When the next call may try. */
   retryAt: number
 }
 
-/** A gateway that is down costs every shopper the whole deadline; after a few it is known to be. */
+/** Without a breaker, a gateway that is down costs every shopper the whole deadline of a call. */
 export function createBreakers(options: BreakerOptions = {}): Breakers {
   const { failuresMax = 5, coolMs = 10_000, clock = systemClock } = options
-  // Only accounts in trouble are remembered, so the map is as small as the trouble.
-  const troubles = new Map<string, Trouble>()
+  // Only accounts whose last call failed have an entry.
+  const failing = new Map<string, FailingAccount>()
   return {
     allows(account) {
-      const trouble = troubles.get(account)
-      if (trouble === undefined || trouble.failures < failuresMax) return true
-      if (clock.now() < trouble.retryAt) return false
-      // This caller tries. Should it never report, the next one tries after the same wait.
-      trouble.retryAt = clock.now() + coolMs
+      const state = failing.get(account)
+      if (state === undefined || state.failures < failuresMax) return true
+      if (clock.now() < state.retryAt) return false
+      // This caller tries. If it never reports, the next caller tries after the same wait.
+      state.retryAt = clock.now() + coolMs
       return true
     },
     succeeded(account) {
-      troubles.delete(account)
+      failing.delete(account)
     },
     failed(account) {
-      const failures = (troubles.get(account)?.failures ?? 0) + 1
-      troubles.set(account, { failures, retryAt: clock.now() + coolMs })
+      const failures = (failing.get(account)?.failures ?? 0) + 1
+      failing.set(account, { failures, retryAt: clock.now() + coolMs })
     },
   }
 }

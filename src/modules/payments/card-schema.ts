@@ -7,12 +7,12 @@ export interface TypedCard {
   cvv?: string
 }
 
-/** A card that was typed into the gateway's own form, which gave this for it. */
+/** A card that the shopper typed into the gateway's own form, which returned this token for it. */
 export interface CardToken {
   payment_token: string
 }
 
-/** Either of them. Any text: what is no card has issues of its own. */
+/** A typed card or a token. Any text passes here: `readCard` names what is wrong with a card. */
 export const CardInput = Type.Unsafe<TypedCard | CardToken>({
   type: 'object',
   properties: {

@@ -6,13 +6,13 @@ import type { CardInput, TypedCard } from './card-schema.ts'
 import type { CardFacts } from './schema.ts'
 
 /**
- * A card in our hands. It has nothing to enumerate, so whatever prints, copies or stores objects
- * finds nothing in it. The number is reached by `reveal` alone, which other modules cannot import.
+ * A card that a shopper sent. It has no enumerable members, so that code which prints, copies or stores
+ * objects finds nothing in it. Only `reveal` returns the number, for the gateways' adapters.
  */
 export interface Card extends Readonly<CardFacts> {
-  /** The first six digits: who issued it. */
+  /** The first digits, by which the issuer is known. */
   readonly bin: string
-  /** The same for the same number, and worth nothing without the key. */
+  /** Equal for equal numbers. Without the key it reveals nothing about the number. */
   fingerprint(key: Buffer): string
 }
 
@@ -21,10 +21,10 @@ interface Secrets {
   cvv: string | null
 }
 
-/** Kept aside, and gone with the card itself. */
+/** Numbers and CVVs are kept outside of the card objects, and are collected with them. */
 const secrets = new WeakMap<Card, Secrets>()
 
-/** Digits in groups, as they stand on the card. */
+/** Digits in groups, as they are printed on the card. */
 const NUMBER = /^[0-9](?:[ -]?[0-9])*$/
 const EXPIRY = /^(0[1-9]|1[0-2])\/([0-9]{2})$/
 const CVV = /^[0-9]{3,4}$/
@@ -33,13 +33,13 @@ const CVV = /^[0-9]{3,4}$/
 const DIGITS_MIN = 13
 const DIGITS_MAX = 19
 
-/** As many first digits as an issuer is known by, and as a ban may name. */
+/** How many first digits identify an issuer. A ban may name as many. */
 const BIN_LENGTH = 8
 
-/** Text beyond this is no card, however it is grouped, and is not looked at. */
+/** Longer text is no card number, however it is grouped, and is not examined. */
 const TEXT_MAX = 2 * DIGITS_MAX
 
-/** A month is over when it is over everywhere: the last zone is twelve hours behind. */
+/** A card expires when its month has ended everywhere: the last time zone is twelve hours behind UTC. */
 const LAST_ZONE_MS = 12 * 3_600_000
 
 interface Issue {
@@ -69,7 +69,7 @@ export function readCard(input: TypedCard, clock: Clock = systemClock): Card {
 /** A token of the gateway's own form in the shopper's browser: opaque, and of bounded length. */
 const TOKEN = /^[\x21-\x7e]{1,255}$/
 
-/** What a shopper pays by, or null where nothing was given. Never both: nobody could say which. */
+/** Reads what a shopper pays by; null where nothing was sent. Refuses a card beside a token. */
 export function readSource(
   input: { card?: CardInput | null | undefined; payment_token?: string | null | undefined },
   clock: Clock = systemClock,
@@ -103,8 +103,8 @@ function readNumber(text: string): string | null {
   return passesLuhn(digits) ? digits : null
 }
 
-function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year'>): Card {
-  const { number } = kept
+function makeCard(secret: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year'>): Card {
+  const { number } = secret
   const members = {
     brand: brandOf(number),
     last4: number.slice(-4),
@@ -116,18 +116,18 @@ function makeCard(kept: Secrets, expiry: Pick<CardFacts, 'exp_month' | 'exp_year
     {},
     Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value }])),
   ) as Card
-  secrets.set(card, kept)
+  secrets.set(card, secret)
   return Object.freeze(card)
 }
 
-/** For the gateways' adapters alone. */
+/** The number and the CVV of a card. Only the gateways' adapters may call it. */
 export function reveal(card: Card): Secrets {
-  const kept = secrets.get(card)
-  if (kept === undefined) throw new Error('this is no card that was read here')
-  return kept
+  const secret = secrets.get(card)
+  if (secret === undefined) throw new Error('this is no card that was read here')
+  return secret
 }
 
-/** What may be kept and shown of it. */
+/** The facts of a card that may be stored and shown. */
 export const factsOf = ({ brand, last4, exp_month, exp_year }: CardFacts): CardFacts => ({
   brand,
   last4,

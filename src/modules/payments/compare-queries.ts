@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Nullable, Timestamp } from '../../kernel/schema.ts'
-import { Attempt, type GatewayName, PATIENCE_HOURS } from './schema.ts'
+import { ANSWER_WAIT_HOURS, Attempt, type GatewayName } from './schema.ts'
 
-/** What a day of a gateway's record is held against. */
+/** An attempt of ours, with which a gateway's record of a day is compared. */
 const OurRecord = Type.Object({
   id: Type.String(),
   order_id: Type.String(),
@@ -14,7 +14,7 @@ const OurRecord = Type.Object({
   txn_id: Nullable(Type.String()),
   created_at: Timestamp,
   released_cents: Nullable(Type.Integer()),
-  undone: Type.Boolean(),
+  is_reversed: Type.Boolean(),
 })
 export type OurRecord = Static<typeof OurRecord>
 
@@ -32,7 +32,7 @@ export const listGatewaysUsed = (db: Db, { from, to }: Range) =>
      where tenant_ref = ${db.tenant} and created_at >= ${from} and created_at < ${to}`,
   )
 
-/** Those begun in a time that have been asked about in vain for hours. */
+/** Attempts of a range whose gateway has not answered for hours. */
 export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =>
   db.many(
     Type.Pick(OurRecord, ['id', 'order_id', 'amount_cents', 'txn_id']),
@@ -41,13 +41,13 @@ export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =
       from payment_attempts
      where tenant_ref = ${db.tenant} and gateway = ${of.gateway}
        and created_at >= ${of.from} and created_at < ${of.to}
-       and created_at < fd_now() - make_interval(hours => ${PATIENCE_HOURS})
+       and created_at < fd_now() - make_interval(hours => ${ANSWER_WAIT_HOURS})
        and state in ('begun', 'unknown')`,
   )
 
 /**
- * Attempts by id, or begun in a time. Undone: a later attempt took all of it back, so that it need not
- * stand there any more; of what was given back in part the charge does.
+ * Attempts by id, or begun in a range. `is_reversed`: a later attempt voided or refunded all of it, so
+ * that the gateway need not show it as active. A charge that was refunded in part is still active there.
  */
 export const listOurRecords = (
   db: Db,
@@ -63,7 +63,7 @@ export const listOurRecords = (
                       and (v.kind = 'void'
                            or (v.kind = 'refund'
                                and v.amount_cents >= coalesce(released_cents, a.amount_cents)))
-                  ) as undone
+                  ) as is_reversed
       from payment_attempts a
       left join lateral (
              select r.amount_cents as released_cents

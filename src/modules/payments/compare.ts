@@ -13,7 +13,7 @@ import type { Payments } from './service.ts'
 
 const DAY_MS = 86_400_000
 
-/** The gateway's clock is not ours: what begins at midnight may stand in its record on either side. */
+/** The gateway's clock differs from ours: a payment at midnight may be on either day of its record. */
 const SLACK_MS = 3_600_000
 
 interface Range {
@@ -22,9 +22,9 @@ interface Range {
 }
 
 /**
- * Holds a day (UTC) of the gateways' record against ours and writes down where they differ. Run
- * again it finds the same rows, and resolves those that have healed. Answers how many are open, or
- * null when a gateway could not be asked.
+ * Compares a day (UTC) of the gateways' records with ours and writes down the differences. A repeated
+ * comparison finds the same rows, and resolves differences that are gone. Returns how many are open, or
+ * null when a gateway gave no answer.
  */
 export async function compareDay(
   payments: Payments,
@@ -38,12 +38,11 @@ export async function compareDay(
     const unknown = await listUnknown(db, { gateway, ...range })
     const problems = await findProblems(payments, db, gateway, range)
     if (problems === null) {
-      await save(db, day, gateway, unknown)
+      await save(db, { day, gateway, problems: unknown, resolveOthers: false })
       return null
     }
     const all = [...unknown, ...problems]
-    const still = all.map(({ problem, ref }) => `${problem} ${ref}`)
-    await save(db, day, gateway, all, still)
+    await save(db, { day, gateway, problems: all, resolveOthers: true })
     open += all.length
   }
   return open
@@ -71,42 +70,46 @@ async function findProblems(payments: Payments, db: Db, name: GatewayName, range
   if (theirs === null) return null
   const ids = theirs.map((each) => each.ref).filter(isUuid)
   const ours = await listOurRecords(db, { gateway: name, ids, ...range })
-  const returned = await findReturned(gateway, theirs, ours)
-  if (returned === null) return null
-  const kept = theirs.filter((each) => !returned.has(each.ref))
-  return [...missingHere(kept, ours, range), ...missingThere(theirs, ours, range)]
+  const refunded = await findRefunded(gateway, theirs, ours)
+  if (refunded === null) return null
+  const notRefunded = theirs.filter((each) => !refunded.has(each.ref))
+  return [...missingHere(notRefunded, ours, range), ...missingThere(theirs, ours, range)]
 }
 
 const PAID_OR_OPEN: readonly OurRecord['state'][] = ['approved', 'begun', 'unknown']
 
+const activeRefs = (theirs: DayRecord[]) =>
+  new Set(theirs.filter((each) => each.is_active).map((each) => each.ref))
+
 /**
- * What came to nothing here, and stands there all the same: was it settled when it was taken back, then it
- * was refunded, under its own reference and perhaps on another day. Null: the gateway cannot be asked.
+ * Finds charges that failed here, are active in the gateway's record of the day, and were refunded: a
+ * charge that had settled when it was reversed was refunded under its own reference, perhaps on another
+ * day. Null: the gateway gave no answer.
  */
-async function findReturned(gateway: Gateway, theirs: DayRecord[], ours: OurRecord[]) {
-  const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
-  const returned = new Set<string>()
+async function findRefunded(gateway: Gateway, theirs: DayRecord[], ours: OurRecord[]) {
+  const active = activeRefs(theirs)
+  const refunded = new Set<string>()
   for (const { id, state } of ours) {
-    if (PAID_OR_OPEN.includes(state) || !standing.has(id)) continue
+    if (PAID_OR_OPEN.includes(state) || !active.has(id)) continue
     const lookup = await gateway.lookup({ ref: id })
     if (lookup.found === 'unreachable') return null
-    if (lookup.state === 'refunded') returned.add(id)
+    if (lookup.state === 'refunded') refunded.add(id)
   }
-  return returned
+  return refunded
 }
 
 const isWithin = ({ from, to }: Range, { created_at }: { created_at: string }) =>
   Date.parse(created_at) >= from.getTime() && Date.parse(created_at) < to.getTime()
 
-/** Money that moved there: we know of it, and of the same amount, or that is a problem. */
+/** Problems of the gateway's active records: we do not have the payment, or with another amount. */
 function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   const known = new Map(ours.map((each) => [each.id, each]))
   return theirs.flatMap((record): NewDiscrepancy[] => {
-    if (!record.stands || !isWithin(range, record)) return []
+    if (!record.is_active || !isWithin(range, record)) return []
     const our = known.get(record.ref)
     const { ref, txn_id, amount_cents: gateway_cents } = record
     const facts = { ref, txn_id, order_id: our?.order_id ?? null, gateway_cents }
-    // Who has not heard the end of an attempt is asking about it; after hours that is a problem of its own.
+    // An open attempt is still looked up. After hours it is a problem of its own: `outcome_unknown`.
     if (our?.state === 'begun' || our?.state === 'unknown') return []
     if (our?.state !== 'approved') return [{ problem: 'missing_here', our_cents: null, ...facts }]
     const our_cents = our.released_cents ?? our.amount_cents
@@ -114,11 +117,11 @@ function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   })
 }
 
-/** Money that we say moved: it stands there too, or we took it back ourselves. */
+/** Problems of our approved attempts: not active at the gateway, although we did not reverse them. */
 function missingThere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
-  const standing = new Set(theirs.filter((each) => each.stands).map((each) => each.ref))
+  const active = activeRefs(theirs)
   return ours
-    .filter((our) => our.state === 'approved' && !our.undone && !standing.has(our.id))
+    .filter((our) => our.state === 'approved' && !our.is_reversed && !active.has(our.id))
     .filter((our) => our.kind !== 'void' && our.kind !== 'release' && isWithin(range, our))
     .map(({ id, txn_id, order_id, amount_cents }): NewDiscrepancy => {
       const facts = { ref: id, txn_id, order_id, our_cents: amount_cents, gateway_cents: null }
@@ -126,16 +129,18 @@ function missingThere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
     })
 }
 
-/** Writes down what was found. Of what was found before, that is resolved which is not there still. */
-const save = (
-  db: TenantDb,
-  day: string,
-  gateway: GatewayName,
-  problems: NewDiscrepancy[],
-  still?: string[],
-) =>
+interface Found {
+  day: string
+  gateway: GatewayName
+  problems: NewDiscrepancy[]
+  /** Whether problems of the day that are not among these are gone. Only a whole comparison knows. */
+  resolveOthers: boolean
+}
+
+const save = (db: TenantDb, { day, gateway, problems, resolveOthers }: Found) =>
   db.transaction('payments: compare a day', async (tx) => {
-    if (still !== undefined) await queries.resolveOthers(tx, day, gateway, still)
+    const open = problems.map(({ problem, ref }) => `${problem} ${ref}`)
+    if (resolveOthers) await queries.resolveOthers(tx, day, gateway, open)
     for (const each of problems) await queries.saveDiscrepancy(tx, day, gateway, each)
   })
 

@@ -1,7 +1,10 @@
 import type { Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Forgets by what the cards of these orders could be charged again. What refunds need stays. */
+/**
+ * Erases the vault ids, by which the cards of these orders could be charged again. Refunds need only
+ * the other facts of an attempt, which stay.
+ */
 export async function eraseOrders(tx: Tx, order_ids: readonly string[]) {
-  await queries.forgetCards(tx, order_ids)
+  await queries.eraseVaultIds(tx, order_ids)
 }

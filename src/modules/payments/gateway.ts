@@ -1,14 +1,14 @@
 import type { Card } from './card.ts'
-import { meaningOf } from './codes.ts'
+import { meaningOf } from './response-codes.ts'
 import type { Attempt, GatewayName, GatewayResult, Lookup, Outcome, Reason } from './schema.ts'
 
-/** What is charged: a card, a token the shopper's browser got from the gateway, or a kept card. */
+/** What is charged: a card, a token that the gateway gave the shopper's browser, or a stored card. */
 export type Source =
   | { card: Card }
   | { payment_token: string }
   | {
       vault_id: string
-      /** The transaction the shopper was present at. With it the merchant charges on its own. */
+      /** The first transaction, made by the shopper. With it the merchant charges without the shopper. */
       initial_txn_id?: string | null
     }
 
@@ -24,7 +24,7 @@ export interface ShipTo {
 }
 
 export interface Charge {
-  /** Our attempt's id. Sent twice, it charges once. */
+  /** The id of our attempt. A gateway that gets it twice charges once. */
   ref: string
   amount_cents: number
   currency: string
@@ -34,59 +34,62 @@ export interface Charge {
   email?: string | null
   ip?: string | null
   ship_to?: ShipTo | null
-  /** Keep the card for later charges. */
+  /** Whether the gateway stores the card for later charges. */
   vault?: boolean
 }
 
-/** All or part of what a transaction is about. */
-export interface Part {
+/** An amount of an earlier transaction: what is captured or refunded of it. */
+export interface TransactionAmount {
   ref: string
   txn_id: string
   amount_cents: number
   currency: string
 }
 
-/** What a gateway did on one day, as it remembers it. */
+/** One charge or refund in the gateway's record of a day. */
 export interface DayRecord {
   ref: string
   txn_id: string
   kind: 'charge' | 'refund'
-  /** Whether money moved, or is held. */
-  stands: boolean
+  /** Approved and not voided: money has moved, or is authorised. */
+  is_active: boolean
   amount_cents: number
   created_at: string
 }
 
+/** What a lookup is about: our reference, or the gateway's transaction id. */
+export type LookupTarget = { ref: string } | { txn_id: string }
+
 /**
- * A payment gateway. Every call resolves within its deadline and none rejects: what cannot be known
- * is `unknown` (or `unreachable`), and then only a lookup may tell. No call is repeated by itself.
- * Only a fenced one rejects, and then nothing was sent.
+ * A payment gateway. Every call resolves within its deadline, and none rejects: a call without a usable
+ * answer is `unknown` (a lookup: `unreachable`), and only a lookup can tell how it ended. A gateway never
+ * repeats a call by itself. Only a fenced gateway rejects, and then it has sent nothing.
  */
 export interface Gateway {
   readonly name: GatewayName
   authorize(charge: Charge): Promise<GatewayResult>
-  /** Takes all or part of what was authorised, once. */
-  capture(what: Part): Promise<GatewayResult>
-  /** Authorises and captures in one. */
+  /** Captures all or part of an authorisation, once. */
+  capture(amount: TransactionAmount): Promise<GatewayResult>
+  /** Authorises and captures in one call. */
   sale(charge: Charge): Promise<GatewayResult>
-  /** Gives up an authorisation, or a capture that is not settled yet: else `already_settled`. */
-  void(what: { txn_id: string }): Promise<GatewayResult>
-  refund(what: Part): Promise<GatewayResult>
-  lookup(what: { ref: string } | { txn_id: string }): Promise<Lookup>
-  /** Keeps a card without charging it. */
-  vaultAdd(what: { ref: string; source: Source }): Promise<GatewayResult>
-  /** Charges a kept card on the merchant's initiative. */
+  /** Voids an authorisation, or a capture that has not settled; a settled one is `already_settled`. */
+  void(transaction: { txn_id: string }): Promise<GatewayResult>
+  refund(amount: TransactionAmount): Promise<GatewayResult>
+  lookup(target: LookupTarget): Promise<Lookup>
+  /** Stores a card without charging it. */
+  vaultAdd(request: { ref: string; source: Source }): Promise<GatewayResult>
+  /** Charges a stored card without the shopper. */
   vaultCharge(
     charge: Omit<Charge, 'source' | 'vault'> & {
       vault_id: string
       initial_txn_id?: string | null
     },
   ): Promise<GatewayResult>
-  /** Everything of ours between two times, or null when the gateway cannot be asked. */
+  /** All records of the store between two times, or null when the gateway gives no answer. */
   listRecords(from: Date, to: Date): Promise<DayRecord[] | null>
 }
 
-const EMPTY: GatewayResult = {
+const EMPTY_RESULT: GatewayResult = {
   outcome: 'unknown',
   txn_id: null,
   auth_code: null,
@@ -101,44 +104,44 @@ const EMPTY: GatewayResult = {
   card: null,
 }
 
-/** What a code of the gateways means, with what else is known. */
-export const resultOf = (code: string, facts: Partial<GatewayResult> = {}): GatewayResult => ({
-  ...EMPTY,
+/** The result that a response code stands for, with the other facts of the response. */
+export const resultOfCode = (code: string, facts: Partial<GatewayResult> = {}): GatewayResult => ({
+  ...EMPTY_RESULT,
   ...meaningOf(code),
   code,
   ...facts,
 })
 
-/** Nobody can say whether it happened. */
+/** A request without a usable answer: the gateway may or may not have carried it out. */
 export const unknownResult = (facts: Partial<GatewayResult> = {}): GatewayResult => ({
-  ...EMPTY,
+  ...EMPTY_RESULT,
   reason: 'processing_error',
   ...facts,
 })
 
-/** Nothing was sent, so nothing can have happened. */
+/** A request that never left: no connection to the gateway was made. */
 export const notSent = (): GatewayResult => ({
-  ...EMPTY,
+  ...EMPTY_RESULT,
   outcome: 'error',
   reason: 'processing_error',
   retryable: true,
   retry_class: 'soft',
 })
 
-/** Whether the gateway was never reached, and so has not said no: it may be asked again. */
+/** Whether the request never reached the gateway. It is then no refusal, and may be sent again. */
 export const wasNotSent = ({ outcome, code, retryable }: GatewayResult): boolean =>
   outcome === 'error' && code === null && retryable
 
-/** The gateway understood and will not: the fault is in what was asked. */
+/** A request that the gateway understood and refuses, because of the request itself. */
 export const refused = (reason: Reason, facts: Partial<GatewayResult> = {}): GatewayResult => ({
-  ...EMPTY,
+  ...EMPTY_RESULT,
   outcome: 'error',
   code: '300',
   reason,
   ...facts,
 })
 
-const NOTHING: Lookup = {
+const EMPTY_LOOKUP: Lookup = {
   found: 'no',
   state: null,
   amount_cents: 0,
@@ -155,65 +158,83 @@ const NOTHING: Lookup = {
   disputed: false,
 }
 
-export const neverSeen = (): Lookup => ({ ...NOTHING })
-export const unreachable = (): Lookup => ({ ...NOTHING, found: 'unreachable' })
+/** The gateway answers that it has no such transaction. */
+export const noRecord = (): Lookup => ({ ...EMPTY_LOOKUP })
 
-/** A lookup's answer as the result of the charge it tells of. */
+/** The gateway gives no usable answer, which proves nothing. */
+export const unreachable = (): Lookup => ({ ...EMPTY_LOOKUP, found: 'unreachable' })
+
+/** The result of a charge, as a lookup shows it. */
 export function resultOfLookup(lookup: Lookup): GatewayResult {
   const { txn_id, auth_code, avs, cvv, card, vault_id } = lookup
-  // Whatever became of the charge, the issuer's warning about its card stands.
+  // The issuer's warning about the card holds, however the charge ended.
   const { fraud_signal } = meaningOf(lookup.code ?? '100')
   const facts = { txn_id, auth_code, avs, cvv, card, vault_id, fraud_signal }
   if (lookup.found !== 'yes') return unknownResult()
-  // It stood once and stands no more: nothing is held, and nobody declined.
+  // It was approved and then voided: no money is held, and no bank declined.
   if (lookup.state === 'voided') return refused('invalid_state', facts)
-  if (lookup.state === 'failed') return resultOf(failureCode(lookup.code), facts)
-  return resultOf('100', { ...facts, code: lookup.code ?? '100' })
+  if (lookup.state === 'failed') return resultOfCode(failureCode(lookup.code), facts)
+  return resultOfCode('100', { ...facts, code: lookup.code ?? '100' })
 }
 
-/** How an attempt ended, by its own row; null while nobody knows, and of what was not found. */
+/** How an attempt ended, by its own row; null while it is open, and where it was not found. */
 export function closedResult(attempt: Attempt): GatewayResult | null {
   const { state, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal } = attempt
   if (state === 'begun' || state === 'unknown' || state === 'not_found') return null
   const outcome: Outcome = state === 'approved' ? 'approved' : 'error'
   return {
-    ...{ outcome, txn_id, auth_code, avs, cvv, code, vault_id, card, fraud_signal },
+    outcome,
+    txn_id,
+    auth_code,
+    avs,
+    cvv,
+    code,
+    vault_id,
+    card,
+    fraud_signal,
     reason: attempt.reason as Reason | null,
     retryable: false,
     retry_class: null,
   }
 }
 
-const STANDS: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
+const ACTIVE: readonly Lookup['state'][] = ['authorized', 'captured', 'settled']
 
-/** Whether a gateway holds it, or has taken it. */
-export const stands = ({ state }: Lookup): boolean => STANDS.includes(state)
+/** Whether a charge is authorised or captured, and neither voided nor refunded. */
+export const isActive = ({ state }: Lookup): boolean => ACTIVE.includes(state)
 
-/** What a charge holds or has taken, where the record says so. */
-const standing = ({ state, amount_cents, captured_cents }: Lookup): number => {
+/** How much an active charge has authorised or captured. */
+const activeCents = ({ state, amount_cents, captured_cents }: Lookup): number => {
   if (state === 'authorized') return amount_cents
   return state === 'captured' || state === 'settled' ? captured_cents : 0
 }
 
-/** Whether a charge holds, or has taken, a part of what was asked for: that is no payment. */
-export function isPart(lookup: Lookup, amount_cents: number): boolean {
-  const cents = standing(lookup)
+/** Whether a charge has authorised or captured only a part of the amount, which pays for no order. */
+export function isPartialPayment(lookup: Lookup, amount_cents: number): boolean {
+  const cents = activeCents(lookup)
   return cents > 0 && cents < amount_cents
 }
 
-/** Reverses a partial payment. Reversed, it counts as declined for lack of funds; else it is unknown. */
-export async function reversePart(
+/**
+ * Reverses a partial payment. Once reversed, it counts as declined for lack of funds; otherwise it is
+ * unknown.
+ */
+export async function reversePartialPayment(
   gateway: Gateway,
   lookup: Lookup,
   { ref, currency }: { ref: string; currency: string },
 ): Promise<GatewayResult> {
   const { txn_id, card } = lookup
-  const what = { ref, txn_id: txn_id ?? '', amount_cents: standing(lookup), currency }
-  const reversed = await reversePayment(gateway, what)
-  return reversed.outcome === 'approved' ? resultOf('202', { txn_id, card }) : unknownResult()
+  const reversed = await reversePayment(gateway, {
+    ref,
+    txn_id: txn_id ?? '',
+    amount_cents: activeCents(lookup),
+    currency,
+  })
+  return reversed.outcome === 'approved' ? resultOfCode('202', { txn_id, card }) : unknownResult()
 }
 
-/** A failed charge is never read as an approval, whatever code the record has. */
+/** The code of a failed charge. A record with the code of an approval counts as a plain decline. */
 const failureCode = (code: string | null): string =>
   code === null || meaningOf(code).outcome === 'approved' ? '200' : code
 
@@ -222,25 +243,28 @@ const failureCode = (code: string | null): string =>
  * another process has taken the operation over; then nothing is sent. Lookups need no check.
  */
 export function fencedGateway(gateway: Gateway, assertHeld: () => Promise<void>): Gateway {
-  const guard =
-    <What>(send: (what: What) => Promise<GatewayResult>) =>
-    async (what: What): Promise<GatewayResult> => {
+  const fenced =
+    <Request>(send: (request: Request) => Promise<GatewayResult>) =>
+    async (request: Request): Promise<GatewayResult> => {
       await assertHeld()
-      return send(what)
+      return send(request)
     }
   return {
     ...gateway,
-    authorize: guard(gateway.authorize),
-    capture: guard(gateway.capture),
-    sale: guard(gateway.sale),
-    void: guard(gateway.void),
-    refund: guard(gateway.refund),
-    vaultCharge: guard(gateway.vaultCharge),
+    authorize: fenced(gateway.authorize),
+    capture: fenced(gateway.capture),
+    sale: fenced(gateway.sale),
+    void: fenced(gateway.void),
+    refund: fenced(gateway.refund),
+    vaultCharge: fenced(gateway.vaultCharge),
   }
 }
 
 /** Reverses a whole payment: voids it, or refunds it where it is settled already. */
-export async function reversePayment(gateway: Gateway, what: Part): Promise<GatewayResult> {
-  const voided = await gateway.void(what)
-  return voided.reason === 'already_settled' ? gateway.refund(what) : voided
+export async function reversePayment(
+  gateway: Gateway,
+  amount: TransactionAmount,
+): Promise<GatewayResult> {
+  const voided = await gateway.void(amount)
+  return voided.reason === 'already_settled' ? gateway.refund(amount) : voided
 }

@@ -8,13 +8,13 @@ import type { Payments } from './service.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** By then the gateways have written the day down, and nobody needs the machine. */
+/** By then the gateways have recorded the whole day, and the machine has little other work. */
 const DUE_AFTER_MS = 2 * HOUR_MS
 
-/** Days that a worker which was down catches up with, as many as one with differences is looked at. */
+/** How many days a worker that was down catches up with. A day with differences is compared as long. */
 const DAYS_BACK = 30
 
-/** So many of them also where we know of no payment: there may be one in the gateway's record alone. */
+/** How many of them are compared although we have no payment: the gateway may have one that we lack. */
 const DAYS_BACK_UNPAID = 7
 
 /** Stores compared at the same time. */
@@ -29,7 +29,7 @@ interface ComparisonDeps {
 
 /**
  * The nightly comparison, as the step of a loop: two hours after midnight (UTC) each store's day is
- * held against the record of its gateway. Answers how many days were looked at.
+ * compared with the record of its gateway. Returns how many days were compared.
  */
 export function createComparison({ database, payments, clock }: ComparisonDeps) {
   let planned = ''
@@ -49,7 +49,7 @@ export function createComparison({ database, payments, clock }: ComparisonDeps) 
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** Planning a day twice, or by two workers, plans it once. */
+/** Plans the days to compare. A day that is planned twice, or by two workers, is planned once. */
 async function planDays(database: Database, last: string): Promise<void> {
   for (let back = DAYS_BACK - 1; back >= 0; back--) {
     const begin = new Date(Date.parse(last) - back * DAY_MS)

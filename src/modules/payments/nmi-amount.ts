@@ -1,11 +1,11 @@
 import { coinDigits } from '../../kernel/money.ts'
 
-/** NMI writes amounts as decimals. Ours are counted in the smallest coin, of which JPY has no other. */
+/** NMI writes amounts as decimals. We count in the smallest coin of a currency; JPY has only one coin. */
 
-/** No currency is written with fewer: `1500.00` is what NMI asks for in JPY, too. */
+/** NMI wants at least two decimals in every currency: `1500.00` in JPY, too. */
 const DIGITS_MIN = 2
 
-/** `12.34`, without a float in between. */
+/** 1234 as `12.34`, computed without floating point. */
 export function toDecimal(cents: number, currency: string): string {
   const digits = coinDigits(currency)
   const text = String(cents).padStart(digits + 1, '0')
@@ -16,8 +16,9 @@ export function toDecimal(cents: number, currency: string): string {
 const AMOUNT = /^-?(\d{1,13})(?:\.(\d{1,3}))?$/
 
 /**
- * `12.34` as 1234. A refund may be written as less than nothing. Null for what is no amount, and for
- * parts of a coin. A record that does not say its currency has one with cents, unless it shows more.
+ * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text that
+ * is no amount, and for fractions of a coin. Without a currency two decimals are assumed, or as many as
+ * the text has.
  */
 export function toCents(amount: string, currency: string | null): number | null {
   const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []

@@ -27,11 +27,14 @@ export const retireAccounts = (tx: Tx) =>
      where tenant_ref = ${tx.tenant} and in_use`)
 
 /**
- * An attempt that nobody has heard the end of, at its own reference or at what it acts upon, and that
- * may have gone by other credentials than the store has now. Whoever had read them when they were
- * changed was done with it ten seconds later.
+ * An open attempt, by its reference or by the transaction that it acts on, that may have been sent with
+ * other credentials than the store has now. A process that had read the old credentials when they were
+ * changed has sent its request within ten seconds.
  */
-export const findOfAccountBefore = (db: Db, what: { ref: string } | { txn_id: string }) =>
+export const findAttemptBeforeCredentials = (
+  db: Db,
+  target: { ref: string } | { txn_id: string },
+) =>
   db.maybe(
     Type.Object({ id: Id }),
     sql`
@@ -41,11 +44,11 @@ export const findOfAccountBefore = (db: Db, what: { ref: string } | { txn_id: st
      where a.tenant_ref = ${db.tenant} and a.next_check_at is not null
        and a.state in ('begun', 'unknown')
        and a.created_at < p.credentials_at + interval '10 seconds'
-       and ${'ref' in what ? sql`a.id = ${what.ref}` : sql`a.parent_txn_id = ${what.txn_id}`}
+       and ${'ref' in target ? sql`a.id = ${target.ref}` : sql`a.parent_txn_id = ${target.txn_id}`}
      limit 1`,
   )
 
-/** Credentials that are not given stay as they are. */
+/** Sets the account in use. Without new credentials it keeps its own. */
 export const useAccount = (
   tx: Tx,
   gateway: GatewayName,
@@ -66,8 +69,8 @@ export const useAccount = (
   )
 
 /**
- * Stores that have moved money on a day (UTC) and, if they are wanted too, those that may have; but for
- * those whose day is planned already. As fd_worker over all of them.
+ * Stores that moved money on a day (UTC), without those whose day is planned already. With `isUnpaidToo`
+ * also every store with an account at a gateway. Reads over all stores, as fd_worker.
  */
 export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolean) =>
   worker.many(
@@ -90,7 +93,7 @@ export const planDay = (db: Db, day: string) =>
     insert into payment_days (tenant_ref, day, due_at) values (${db.tenant}, ${day}, fd_now())
     on conflict (tenant_ref, day) do nothing`)
 
-/** Days that wait to be held against the gateways' record. */
+/** Days that are due to be compared with the gateways' records. */
 export const dayQueue = defineQueue({
   table: sql`payment_days`,
   due: sql`due_at`,
@@ -98,14 +101,14 @@ export const dayQueue = defineQueue({
   shape: Type.Object({ day: Type.String() }),
 })
 
-/** After that nobody asks about a day any more, but for a payment whose end is not known. */
+/** An older day is no longer compared, unless a payment of it is still unknown. */
 const isYoung = sql`day > fd_now()::date - 30`
 const isUnknown = sql`
   exists (select from payment_discrepancies d
            where d.tenant_ref = payment_days.tenant_ref and d.day = payment_days.day
              and d.problem = 'outcome_unknown' and d.resolved_at is null)`
 
-/** A day with differences is looked at again tomorrow, for a month. */
+/** Ends the comparison of a day. A day with differences is compared again tomorrow, for a month. */
 export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   dayQueue.settle(
     db,
@@ -115,7 +118,10 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
                       then fd_now() + interval '1 day' end`,
   )
 
-/** The gateway could not be asked; one that never can be, its account being closed, is let be. */
+/**
+ * Postpones a day whose gateway gave no answer. A gateway that never answers, because the account was
+ * closed, is not asked for ever.
+ */
 export const postponeDay = (db: Db, lease: Lease) =>
   dayQueue.settle(
     db,
@@ -139,12 +145,12 @@ export const saveDiscrepancy = (
        set seen_at = fd_clock(), resolved_at = null, txn_id = excluded.txn_id,
            our_cents = excluded.our_cents, gateway_cents = excluded.gateway_cents`)
 
-/** What was open and is not among the problems any more. */
-export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, still: string[]) =>
+/** Resolves the open discrepancies of a day that the comparison did not find again. */
+export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, open: string[]) =>
   tx.run(sql`
     update payment_discrepancies set resolved_at = fd_now()
      where tenant_ref = ${tx.tenant} and day = ${day} and gateway = ${gateway}
-       and resolved_at is null and not (problem || ' ' || ref = any(${still}::text[]))`)
+       and resolved_at is null and not (problem || ' ' || ref = any(${open}::text[]))`)
 
 const unresolved = (only: boolean) => (only ? sql`and resolved_at is null` : sql``)
 

@@ -3,9 +3,9 @@ import type { Routes } from '../../http/route.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { listUnsettled } from './by-hand.ts'
 import { Discrepancy, PaymentSettings, SettingsChange, SimCharge, Unsettled } from './schema.ts'
 import * as payments from './service.ts'
+import { listUnsettled } from './unsettled.ts'
 
 const Settings = Type.Object({ payments: ref(PaymentSettings) })
 const STATUSES = ['open', 'all'] as const

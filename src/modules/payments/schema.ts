@@ -5,7 +5,7 @@ export const GATEWAYS = ['simulated', 'nmi'] as const
 export const GatewayName = Type.Enum([...GATEWAYS])
 export type GatewayName = Static<typeof GatewayName>
 
-/** What may be kept and shown of a card. */
+/** The facts of a card that may be stored and shown. */
 export const CardFacts = Type.Object({
   brand: Type.String({ examples: ['visa'] }),
   last4: Type.String(),
@@ -15,13 +15,14 @@ export const CardFacts = Type.Object({
 export type CardFacts = Static<typeof CardFacts>
 
 /**
- * `approved` and `declined` are the gateway's word. `error`: nothing was charged, and it is not the
- * card's fault. `unknown`: nobody can say yet whether it was charged; only a lookup will.
+ * The outcome of a request to a gateway. `approved` and `declined`: the gateway's own decision. `error`:
+ * no money moved, and the card is not at fault. `unknown`: the gateway may or may not have carried it
+ * out, and only a lookup can tell.
  */
 export const OUTCOMES = ['approved', 'declined', 'error', 'unknown'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** Why a gateway did not do as it was asked. The first six are what a shopper may be told. */
+/** Why a gateway refused a request. Shoppers see only the first six. */
 export const REASONS = [
   'card_declined',
   'insufficient_funds',
@@ -56,16 +57,16 @@ export interface GatewayResult {
   /** Whether the same request may succeed later. */
   retryable: boolean
   retry_class: RetryClass | null
-  /** The issuer holds the card for lost, stolen or misused. Not for the shopper's eyes. */
+  /** The issuer reports the card as lost, stolen or misused. The shopper must not see this. */
   fraud_signal: boolean
-  /** The card's token for later charges, where one was asked for. */
+  /** The token of the stored card, for later charges. */
   vault_id: string | null
   card: CardFacts | null
 }
 
 export type LookupState = 'authorized' | 'captured' | 'settled' | 'voided' | 'failed' | 'refunded'
 
-/** What a gateway's own record says. Unless it was found, all the rest says nothing. */
+/** A gateway's own record of a transaction. Unless `found` is `yes`, the other members are empty. */
 export interface Lookup {
   found: 'yes' | 'no' | 'unreachable'
   state: LookupState | null
@@ -98,7 +99,7 @@ export const ATTEMPT_STATES = [
   'voided',
 ] as const
 
-/** One time that a gateway was asked to move money. Its id is the reference the gateway knows. */
+/** One request to a gateway to move money. Its id is our reference at the gateway. */
 export const Attempt = Type.Object({
   id: Id,
   order_id: Id,
@@ -124,16 +125,16 @@ export const Attempt = Type.Object({
 })
 export type Attempt = Static<typeof Attempt>
 
-/** A gateway that has said nothing of a payment for so long may never do: then a person can. */
-export const PATIENCE_HOURS = 2
+/** How long a gateway has to answer for a payment. After that an operator may decide how it ended. */
+export const ANSWER_WAIT_HOURS = 2
 
-/** What a person says of a payment, by the gateway's back office. */
-export interface Said {
+/** How a payment ended, as an operator read it in the gateway's back office. */
+export interface OperatorDecision {
   outcome: 'approved' | 'declined' | 'not_found'
   txn_id?: string | undefined
 }
 
-/** A payment whose gateway has not said how it ended. */
+/** A payment whose outcome is unknown: its gateway has not answered for hours. */
 export const Unsettled = Shared(
   'UnsettledPayment',
   Type.Object({
@@ -165,11 +166,11 @@ export interface NewAttempt {
   amount_cents: number
   currency: string
   charge_id?: string | null
-  /** What is captured, voided or refunded. */
+  /** The transaction that is captured, voided or refunded. */
   parent_txn_id?: string | null
 }
 
-/** Which gateway a store pays by. The credential itself is never shown. */
+/** The gateway of a store. The credential itself is never shown. */
 export const PaymentSettings = Shared(
   'PaymentSettings',
   Type.Object({
@@ -284,8 +285,8 @@ export const SimCharge = Shared(
 )
 export type SimCharge = Static<typeof SimCharge>
 
-/** A call to a gateway that got no answer which can be used, or one that wants somebody to look. */
-export interface Silence {
+/** A call to a gateway without a usable answer, or with an answer that an operator must act on. */
+export interface FailedCall {
   gateway: GatewayName
   tenant: string
   call: string

@@ -5,32 +5,38 @@ import { open, seal } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
 import * as queries from './queries.ts'
-import type { AccountRow, GatewayName, PaymentSettings, SettingsChange, Silence } from './schema.ts'
-import * as simQueries from './sim-queries.ts'
+import type {
+  AccountRow,
+  FailedCall,
+  GatewayName,
+  PaymentSettings,
+  SettingsChange,
+} from './schema.ts'
 import { openSimulated } from './simulated.ts'
+import * as simulatedQueries from './simulated-queries.ts'
 
 export interface PaymentDeps {
-  /** Where the simulated gateway keeps its books, on a handle of its own. */
+  /** Has the tables of the simulated gateway, on a handle of its own. */
   database: Database
-  /** A key of its own for each purpose. */
+  /** Derives a separate key for each purpose. */
   key(purpose: string): Buffer
-  /** What stores pay by that have no setting of their own. */
+  /** The gateway of stores without a setting of their own. */
   gateway: GatewayName
   nmi: { url: string; securityKey: string | null }
-  /** How long the simulated gateway keeps silent, for tests. */
-  silenceMs?: number
-  /** Told of faults that a gateway's answer cannot name. Holds no card and no credential. */
+  /** How long a time-out of the simulated gateway takes; for tests. */
+  timeoutMs?: number
+  /** Reports an unexpected error of ours in a gateway's adapter. It has no card and no credential. */
   onFault: (error: unknown) => void
-  /** Told of each call that got no answer which can be used. Holds nothing of what was sent. */
-  onSilence: (silence: Silence) => void
-  /** Told of each refusal that somebody has to mend the account for, in the same way. */
-  onTrouble: (trouble: Silence) => void
+  /** Reports a call without a usable answer. It has nothing of the request. */
+  onNoAnswer: (call: FailedCall) => void
+  /** Reports a refusal that an operator must mend the account for. It has nothing of the request. */
+  onAccountProblem: (call: FailedCall) => void
 }
 
 export interface Payments {
   /**
-   * The gateway that the store pays by; or the named one, for what was paid by it once: an attempt
-   * is asked about, and a charge refunded, where it was made.
+   * The gateway of a store, for new payments. Or the named one, for earlier payments: an attempt is
+   * looked up, and a charge is refunded, at the gateway where it was made.
    */
   forStore(db: Db, gateway?: GatewayName): Promise<Gateway>
   readonly deps: PaymentDeps
@@ -38,14 +44,14 @@ export interface Payments {
 }
 
 export function openPayments(deps: PaymentDeps): Payments {
-  const { onSilence, onTrouble } = deps
+  const { onNoAnswer, onAccountProblem } = deps
   const credentialKey = deps.key('payment credentials')
   const simulatedKey = deps.key('simulated gateway')
   let nmi: Promise<import('./nmi.ts').NmiGateways> | null = null
-  // Loaded at the first payment by it: its XML and HTTP clients cost every start otherwise.
+  // Loaded at the first payment with NMI: its XML and HTTP clients would slow down every start.
   const openNmi = () =>
     (nmi ??= import('./nmi.ts').then(({ openNmiGateways }) =>
-      openNmiGateways(deps.nmi.url, { onSilence, onTrouble }),
+      openNmiGateways(deps.nmi.url, { onNoAnswer, onAccountProblem }),
     ))
   return {
     deps,
@@ -58,10 +64,10 @@ export function openPayments(deps: PaymentDeps): Payments {
       }
       const account = accounts.find((each) => each.gateway === gateway)
       const securityKey = account?.credentials
-        ? open(credentialKey, account.credentials, sealContext(db, gateway)).toString()
+        ? open(credentialKey, account.credentials, encryptionContext(db, gateway)).toString()
         : deps.nmi.securityKey
       const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
-      return knowing(opened, deps, db.tenant)
+      return distrustNewAccount(opened, deps, db.tenant)
     },
     async close() {
       await (await nmi)?.close()
@@ -70,16 +76,17 @@ export function openPayments(deps: PaymentDeps): Payments {
 }
 
 /**
- * An account that a store has had for less long than it waits for an answer cannot say that it was never
- * asked: that may have been the one before. Nobody knows then, until somebody says so by hand.
+ * The same gateway, whose lookups answer `unreachable` instead of `no` for an attempt that is older than
+ * the store's credentials. The attempt may have gone to the account before, so that a missing record in
+ * this account proves nothing. The attempt stays unknown until an operator decides.
  */
-const knowing = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway => ({
+const distrustNewAccount = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway => ({
   ...gateway,
-  async lookup(what) {
-    const found = await gateway.lookup(what)
+  async lookup(target) {
+    const found = await gateway.lookup(target)
     if (found.found !== 'no') return found
     const before = await queries
-      .findOfAccountBefore(deps.database.tenant(tenant), what)
+      .findAttemptBeforeCredentials(deps.database.tenant(tenant), target)
       .catch(deps.onFault)
     return before === null ? found : unreachable()
   },
@@ -91,23 +98,25 @@ export const fencedPayments = (payments: Payments, assertHeld: () => Promise<voi
   forStore: async (...of) => fencedGateway(await payments.forStore(...of), assertHeld),
 })
 
-const sealContext = (db: Db, gateway: GatewayName) => `payment account ${db.tenant}/${gateway}`
+/** Binds an encrypted credential to its store and gateway. */
+const encryptionContext = (db: Db, gateway: GatewayName) =>
+  `payment account ${db.tenant}/${gateway}`
 
-/** What the store pays by, without the credential. */
+/** The gateway of a store, without the credential. */
 export async function settings(db: Db, deps: PaymentDeps): Promise<PaymentSettings> {
   const accounts = await queries.listAccounts(db)
-  return shown(accounts.find((each) => each.in_use) ?? null, deps)
+  return settingsOf(accounts.find((each) => each.in_use) ?? null, deps)
 }
 
-const shown = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
+const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSettings => ({
   gateway: account?.gateway ?? deps.gateway,
   account: account?.credentials ? 'store' : 'installation',
   credential_hint: account?.hint ?? null,
   updated_at: account?.updated_at ?? null,
 })
 
-/** Four letters of a long credential tell two apart; of a short one they would give too much away. */
-const HINT_FROM_LENGTH = 16
+/** The last four characters distinguish long credentials. Of a short one they would reveal too much. */
+const HINT_LENGTH_MIN = 16
 
 export function setGateway(
   db: TenantDb,
@@ -121,58 +130,66 @@ export function setGateway(
   return db.transaction('payments: set gateway', async (tx) => {
     await queries.lockAccounts(tx)
     const accounts = await queries.listAccounts(tx)
-    const before = shown(accounts.find((each) => each.in_use) ?? null, deps)
-    const kept = accounts.find((each) => each.gateway === gateway)?.credentials
-    const given = credentials?.security_key
-    const isNew = given !== undefined && !(kept && opensTo({ db, deps, gateway }, kept, given))
-    const sealed = isNew ? sealCredentials(db, deps, gateway, given) : null
-    if (gateway === 'nmi' && !sealed && !kept && deps.nmi.securityKey === null) {
+    const before = settingsOf(accounts.find((each) => each.in_use) ?? null, deps)
+    const stored = accounts.find((each) => each.gateway === gateway)?.credentials
+    const sent = credentials?.security_key
+    const context = { db, deps, gateway }
+    const isNew = sent !== undefined && !(stored && isSameCredential(context, stored, sent))
+    const encrypted = isNew ? encryptCredential(context, sent) : null
+    if (gateway === 'nmi' && !encrypted && !stored && deps.nmi.securityKey === null) {
       throw badCredentials('must be sent: the installation has no account of its own')
     }
     await queries.retireAccounts(tx)
-    const after = shown(await queries.useAccount(tx, gateway, sealed), deps)
+    const after = settingsOf(await queries.useAccount(tx, gateway, encrypted), deps)
     await audit.record(tx, actor, {
       action: 'payments.gateway_set',
       entity: 'payments',
-      before: essence(before),
-      after: essence(after),
+      before: auditFacts(before),
+      after: auditFacts(after),
     })
     return after
   })
 }
 
-interface Sealing {
+interface CredentialContext {
   db: Db
   deps: PaymentDeps
   gateway: GatewayName
 }
 
-/** The same again is no change. What cannot be opened any more was sealed with a secret that is gone. */
-function opensTo({ db, deps, gateway }: Sealing, sealed: Buffer, securityKey: string): boolean {
+/**
+ * Whether the stored credential is the one that was sent, which changes nothing. One that cannot be
+ * decrypted was encrypted with a secret that no longer exists, and counts as different.
+ */
+function isSameCredential(
+  { db, deps, gateway }: CredentialContext,
+  stored: Buffer,
+  securityKey: string,
+): boolean {
   try {
     const key = deps.key('payment credentials')
-    return open(key, sealed, sealContext(db, gateway)).toString() === securityKey
+    return open(key, stored, encryptionContext(db, gateway)).toString() === securityKey
   } catch {
     return false
   }
 }
 
-function sealCredentials(db: Db, deps: PaymentDeps, gateway: GatewayName, securityKey: string) {
+function encryptCredential({ db, deps, gateway }: CredentialContext, securityKey: string) {
   return {
-    credentials: seal(deps.key('payment credentials'), securityKey, sealContext(db, gateway)),
-    hint: securityKey.length < HINT_FROM_LENGTH ? null : securityKey.slice(-4),
+    credentials: seal(deps.key('payment credentials'), securityKey, encryptionContext(db, gateway)),
+    hint: securityKey.length < HINT_LENGTH_MIN ? null : securityKey.slice(-4),
   }
 }
 
 const badCredentials = (message: string) => invalidBody('credentials', message)
 
-const essence = ({ gateway, account, credential_hint }: PaymentSettings) => ({
+const auditFacts = ({ gateway, account, credential_hint }: PaymentSettings) => ({
   gateway,
   account,
   credential_hint,
 })
 
-/** Where the gateway's record and ours differ, newest first. */
+/** The differences between the gateway's record and ours, newest first. */
 export async function listDiscrepancies(db: Db, onlyOpen: boolean, page: Page) {
   const [discrepancies, { total }] = await Promise.all([
     queries.listDiscrepancies(db, onlyOpen, page),
@@ -184,8 +201,8 @@ export async function listDiscrepancies(db: Db, onlyOpen: boolean, page: Page) {
 /** The simulated gateway's own record of a store, newest first. */
 export async function listSimulated(db: Db, page: Page) {
   const [charges, { total }] = await Promise.all([
-    simQueries.listCharges(db, page),
-    simQueries.countCharges(db),
+    simulatedQueries.listCharges(db, page),
+    simulatedQueries.countCharges(db),
   ])
   return { charges, total, ...page }
 }

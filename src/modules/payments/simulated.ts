@@ -6,18 +6,20 @@ import { factsOf, reveal } from './card.ts'
 import {
   type Charge,
   type Gateway,
-  neverSeen,
+  type LookupTarget,
+  noRecord,
   refused,
-  resultOf,
+  resultOfCode,
   type ShipTo,
   type Source,
+  type TransactionAmount,
   unknownResult,
   unreachable,
 } from './gateway.ts'
 import type { CardFacts, GatewayResult, Lookup, LookupState } from './schema.ts'
-import * as queries from './sim-queries.ts'
+import * as queries from './simulated-queries.ts'
 
-/** What a card does when it is charged: a response code, or a time-out with or without a charge. */
+/** How each test card behaves: a response code, or a time-out with or without a charge. */
 const TRIGGERS: Readonly<Record<string, string>> = {
   '4000000000000002': '200',
   '4000000000009995': '202',
@@ -30,20 +32,21 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 }
 const APPROVES = '100'
 
-/** Long enough to be felt in a drill, and over within the two seconds that were promised. */
-const SILENCE_MS = 1_500
+/** How long a time-out takes: long enough to be noticed in a drill, and within the promised two seconds. */
+const TIMEOUT_MS = 1_500
 
 export interface SimulatedOptions {
-  /** Its own handle: what it commits stands, whatever becomes of the caller's work. */
+  /** A handle of its own: its commits are independent of the caller's transactions. */
   db: TenantDb
-  /** Keys the fingerprints of its vault. */
+  /** The key of the fingerprints in its vault. */
   key: Buffer
-  silenceMs?: number
-  /** Told of a fault of its books, which its callers only see as silence. */
+  timeoutMs?: number
+  /** Reports an error of its tables, which callers only see as an unknown result. */
   onFault: (error: unknown) => void
 }
 
-interface Presented {
+/** A card as it is presented to the gateway: typed, or by its token. */
+interface PresentedCard {
   card: CardFacts
   fingerprint: string
   behaviour: string
@@ -51,56 +54,61 @@ interface Presented {
 }
 
 /**
- * A gateway that is no further away than our database, and that behaves as one that is: it keeps
- * its own books, commits on its own, and answers the same card always in the same way.
+ * The simulated gateway: it lives in our database and behaves like a real one. It has its own tables,
+ * commits on its own, and always answers the same card in the same way.
  */
 export function openSimulated(options: SimulatedOptions): Gateway {
-  const { db, key, silenceMs = SILENCE_MS, onFault } = options
-  // A fault of its books is what a gateway that broke down half-way looks like from outside.
-  const instead =
+  const { db, key, timeoutMs = TIMEOUT_MS, onFault } = options
+  // To its callers an error of its tables looks like a gateway that broke down half-way.
+  const orElse =
     <T>(answer: T) =>
     (error: unknown): T => {
       onFault(error)
       return answer
     }
-  const answered = (work: Promise<GatewayResult>) => work.catch(instead(unknownResult()))
-  const charge = async (wanted: Charge, isSale: boolean): Promise<GatewayResult> => {
-    if (!isAmount(wanted.amount_cents)) return refused('amount_exceeded')
-    const presented = await present(db, key, wanted.source)
-    if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
-    const isSilent = presented.behaviour.startsWith('silent')
-    if (presented.behaviour === 'silent_before') return silence(silenceMs)
+  const orUnknown = (work: Promise<GatewayResult>) => work.catch(orElse(unknownResult()))
+  const makeCharge = async (charge: Charge, isSale: boolean): Promise<GatewayResult> => {
+    if (!isAmount(charge.amount_cents)) return refused('amount_exceeded')
+    const card = await presentCard(db, key, charge.source)
+    if (card === null) return refused('card_not_supported', { retry_class: 'hard' })
+    const isSilent = card.behaviour.startsWith('silent')
+    if (card.behaviour === 'silent_before') return timeOut(timeoutMs)
     const { row, isNew } =
-      isSale || wanted.vault === true
-        ? await db.transaction('simulated: charge', (tx) => book(tx, wanted, presented, isSale))
-        : await book(db, wanted, presented, isSale)
-    if (!isNew && row.amount_cents !== wanted.amount_cents) return refused('duplicate')
-    return isNew && isSilent ? silence(silenceMs) : resultOfRow(row)
+      isSale || charge.vault === true
+        ? await db.transaction('simulated: charge', (tx) => writeCharge(tx, charge, card, isSale))
+        : await writeCharge(db, charge, card, isSale)
+    if (!isNew && row.amount_cents !== charge.amount_cents) return refused('duplicate')
+    return isNew && isSilent ? timeOut(timeoutMs) : resultOfRow(row)
   }
   return {
     name: 'simulated',
-    authorize: (wanted) => answered(charge(wanted, false)),
-    sale: (wanted) => answered(charge(wanted, true)),
-    vaultCharge: ({ vault_id, initial_txn_id, ...wanted }) =>
-      answered(
-        charge({ ...wanted, source: { vault_id, initial_txn_id: initial_txn_id ?? null } }, true),
-      ),
-    vaultAdd: ({ source }) => answered(keep(db, key, source)),
-    capture: (what) => answered(capture(db, what)),
-    void: (what) => answered(change(db, what.txn_id, voidCharge)),
-    refund: (what) => answered(change(db, what.txn_id, (tx, row) => refund(tx, row, what))),
-    lookup: (what) => lookup(db, what).catch(instead(unreachable())),
-    listRecords: (from, to) => queries.listRecords(db, from, to).catch(instead(null)),
+    authorize: (charge) => orUnknown(makeCharge(charge, false)),
+    sale: (charge) => orUnknown(makeCharge(charge, true)),
+    vaultCharge: ({ vault_id, initial_txn_id, ...charge }) => {
+      const source = { vault_id, initial_txn_id: initial_txn_id ?? null }
+      return orUnknown(makeCharge({ ...charge, source }, true))
+    },
+    vaultAdd: ({ source }) => orUnknown(storeCard(db, key, source)),
+    capture: (amount) => orUnknown(capture(db, amount)),
+    void: ({ txn_id }) => orUnknown(changeCharge(db, txn_id, voidCharge)),
+    refund: (amount) =>
+      orUnknown(changeCharge(db, amount.txn_id, (tx, row) => refund(tx, row, amount))),
+    lookup: (target) => lookup(db, target).catch(orElse(unreachable())),
+    listRecords: (from, to) => queries.listRecords(db, from, to).catch(orElse(null)),
   }
 }
 
-async function silence(ms: number): Promise<GatewayResult> {
+async function timeOut(ms: number): Promise<GatewayResult> {
   await delay(ms)
   return unknownResult()
 }
 
-/** Null: a token or a kept card that it does not know. */
-async function present(db: TenantDb, key: Buffer, source: Source): Promise<Presented | null> {
+/** Null: a token or a stored card that the gateway does not know. */
+async function presentCard(
+  db: TenantDb,
+  key: Buffer,
+  source: Source,
+): Promise<PresentedCard | null> {
   if ('card' in source) {
     const { number, cvv } = reveal(source.card)
     return {
@@ -110,43 +118,43 @@ async function present(db: TenantDb, key: Buffer, source: Source): Promise<Prese
       cvv: cvv === null ? null : cvv === '999' ? 'M' : 'N',
     }
   }
-  // A token stands for a card that was kept, whoever kept it.
+  // A payment token of this gateway is the id of a stored card.
   const id = 'vault_id' in source ? source.vault_id : source.payment_token
-  const kept = isUuid(id) ? await queries.findVault(db, id) : null
-  return kept && { ...kept, cvv: null }
+  const stored = isUuid(id) ? await queries.findVault(db, id) : null
+  return stored && { ...stored, cvv: null }
 }
 
-async function keep(db: TenantDb, key: Buffer, source: Source): Promise<GatewayResult> {
-  const presented = await present(db, key, source)
+async function storeCard(db: TenantDb, key: Buffer, source: Source): Promise<GatewayResult> {
+  const presented = await presentCard(db, key, source)
   if (presented === null) return refused('card_not_supported', { retry_class: 'hard' })
   const vault_id = randomUUID()
   await queries.insertVault(db, { ...presented, vault_id })
-  return resultOf('100', { vault_id, card: presented.card })
+  return resultOfCode('100', { vault_id, card: presented.card })
 }
 
 /** Writes the charge down, once for each reference. */
-async function book(db: Db, wanted: Charge, presented: Presented, isSale: boolean) {
+async function writeCharge(db: Db, charge: Charge, presented: PresentedCard, isSale: boolean) {
   const { behaviour, card, fingerprint, cvv } = presented
   const code = /^\d+$/.test(behaviour) ? behaviour : APPROVES
-  const { outcome } = resultOf(code)
+  const { outcome } = resultOfCode(code)
   if (outcome === 'unknown') throw new Error(`a simulated charge cannot end in ${code}`)
-  const keeps = wanted.vault === true && outcome === 'approved'
-  const vault_id = keeps ? randomUUID() : null
+  const storesCard = charge.vault === true && outcome === 'approved'
+  const vault_id = storesCard ? randomUUID() : null
   const row = await queries.insertCharge(db, {
-    ref: wanted.ref,
-    amount_cents: wanted.amount_cents,
-    currency: wanted.currency,
+    ref: charge.ref,
+    amount_cents: charge.amount_cents,
+    currency: charge.currency,
     outcome,
     code,
-    auth_code: outcome === 'approved' ? wanted.ref.slice(0, 6).toUpperCase() : null,
-    avs: addressCheck(wanted.ship_to),
+    auth_code: outcome === 'approved' ? charge.ref.slice(0, 6).toUpperCase() : null,
+    avs: addressCheck(charge.ship_to),
     cvv,
     card,
     fingerprint,
     vault_id,
     isDisputed: behaviour === 'disputed',
   })
-  if (row === null) return { row: await queries.getByRef(db, wanted.ref), isNew: false }
+  if (row === null) return { row: await queries.getByRef(db, charge.ref), isNew: false }
   if (vault_id !== null) await queries.insertVault(db, { ...presented, vault_id })
   if (!isSale || outcome !== 'approved') return { row, isNew: true }
   const { txn_id, ref, amount_cents } = row
@@ -154,7 +162,7 @@ async function book(db: Db, wanted: Charge, presented: Presented, isSale: boolea
   return { row, isNew: true }
 }
 
-/** The test triggers of NMI. Without an address there is nothing to check. */
+/** Checks an address by the test values of NMI. Null without an address. */
 function addressCheck(to: ShipTo | null | undefined): string | null {
   if (!to) return null
   const [street, zip] = [to.line1 === '888', to.postal_code === '77777']
@@ -163,8 +171,8 @@ function addressCheck(to: ShipTo | null | undefined): string | null {
 
 type Change = (tx: Tx, row: queries.ChargeRow) => Promise<GatewayResult>
 
-/** Whatever happens to a charge happens under its lock. */
-async function change(db: TenantDb, txn_id: string, apply: Change): Promise<GatewayResult> {
+/** Changes an approved charge under its lock. */
+async function changeCharge(db: TenantDb, txn_id: string, apply: Change): Promise<GatewayResult> {
   if (!isUuid(txn_id)) return refused('invalid_state')
   return db.transaction('simulated: change', async (tx) => {
     const row = await queries.lockCharge(tx, txn_id)
@@ -172,22 +180,17 @@ async function change(db: TenantDb, txn_id: string, apply: Change): Promise<Gate
   })
 }
 
-interface Part {
-  ref: string
-  amount_cents: number
-}
-
 const isAmount = (cents: number) => Number.isSafeInteger(cents) && cents > 0
 
-async function capture(db: Db, what: Part & { txn_id: string }): Promise<GatewayResult> {
-  const { txn_id, ref, amount_cents } = what
+async function capture(db: Db, amount: TransactionAmount): Promise<GatewayResult> {
+  const { txn_id, ref, amount_cents } = amount
   if (!isUuid(txn_id)) return refused('invalid_state')
-  const captured = isAmount(amount_cents) ? await queries.capture(db, what) : null
+  const captured = isAmount(amount_cents) ? await queries.capture(db, amount) : null
   if (captured !== null) return resultOfRow(captured)
   const row = await queries.findByTxn(db, txn_id)
   if (row === null || row.outcome !== 'approved') return refused('invalid_state')
   const before = await queries.findEntry(db, ref, 'capture')
-  if (before !== null) return repeated(before, row, amount_cents)
+  if (before !== null) return answerRepeat(before, row, amount_cents)
   const isOpen = row.voided_at === null && row.captured_at === null
   return refused(isOpen ? 'amount_exceeded' : 'invalid_state')
 }
@@ -201,9 +204,9 @@ async function voidCharge(tx: Tx, row: queries.ChargeRow) {
   return resultOfRow(row)
 }
 
-async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: Part) {
+async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: TransactionAmount) {
   const before = await queries.findEntry(tx, ref, 'refund')
-  if (before !== null) return repeated(before, row, amount_cents)
+  if (before !== null) return answerRepeat(before, row, amount_cents)
   if (row.voided_at !== null || row.captured_at === null) return refused('invalid_state')
   const left = row.captured_cents - row.refunded_cents
   if (!isAmount(amount_cents) || amount_cents > left) return refused('amount_exceeded')
@@ -212,8 +215,8 @@ async function refund(tx: Tx, row: queries.ChargeRow, { ref, amount_cents }: Par
   return resultOfRow(row)
 }
 
-/** The same reference again: the same answer, unless it asks for something else. */
-const repeated = (
+/** Answers a repeated reference: as before, or as a duplicate where the request differs. */
+const answerRepeat = (
   before: { txn_id: string; amount_cents: number },
   row: queries.ChargeRow,
   amount_cents: number,
@@ -224,22 +227,29 @@ const repeated = (
 
 const resultOfRow = (row: queries.ChargeRow): GatewayResult => {
   const { txn_id, auth_code, avs, cvv, vault_id, card } = row
-  return resultOf(row.code, { txn_id, auth_code, avs, cvv, vault_id, card })
+  return resultOfCode(row.code, { txn_id, auth_code, avs, cvv, vault_id, card })
 }
 
-async function lookup(db: TenantDb, what: { ref: string } | { txn_id: string }): Promise<Lookup> {
-  const id = 'ref' in what ? what.ref : what.txn_id
-  if (!isUuid(id)) return neverSeen()
-  const row = 'ref' in what ? await queries.findByRef(db, id) : await queries.findByTxn(db, id)
-  if (row !== null) return describe(db, row)
-  const refunded = 'ref' in what ? await queries.findEntry(db, id, 'refund') : null
-  if (refunded === null) return neverSeen()
+async function lookup(db: TenantDb, target: LookupTarget): Promise<Lookup> {
+  const id = 'ref' in target ? target.ref : target.txn_id
+  if (!isUuid(id)) return noRecord()
+  const row = 'ref' in target ? await queries.findByRef(db, id) : await queries.findByTxn(db, id)
+  if (row !== null) return lookupOfRow(db, row)
+  const refunded = 'ref' in target ? await queries.findEntry(db, id, 'refund') : null
+  if (refunded === null) return noRecord()
   const { txn_id, amount_cents } = refunded
-  const refund = { found: 'yes', state: 'refunded', txn_id, code: APPROVES } as const
-  return { ...neverSeen(), ...refund, amount_cents, refunded_cents: amount_cents }
+  return {
+    ...noRecord(),
+    found: 'yes',
+    state: 'refunded',
+    txn_id,
+    code: APPROVES,
+    amount_cents,
+    refunded_cents: amount_cents,
+  }
 }
 
-async function describe(db: TenantDb, row: queries.ChargeRow): Promise<Lookup> {
+async function lookupOfRow(db: TenantDb, row: queries.ChargeRow): Promise<Lookup> {
   const refunds = await queries.listRefunds(db, row.txn_id)
   const { txn_id, auth_code, avs, cvv, code, card, vault_id } = row
   return {
@@ -248,7 +258,13 @@ async function describe(db: TenantDb, row: queries.ChargeRow): Promise<Lookup> {
     amount_cents: row.amount_cents,
     captured_cents: row.voided_at === null ? row.captured_cents : 0,
     refunded_cents: row.refunded_cents,
-    ...{ txn_id, auth_code, avs, cvv, code, card, vault_id },
+    txn_id,
+    auth_code,
+    avs,
+    cvv,
+    code,
+    card,
+    vault_id,
     refunds: refunds.map(({ ref, amount_cents }) => ({ ref, amount_cents, outcome: 'approved' })),
     disputed: row.is_disputed,
   }

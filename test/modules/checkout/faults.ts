@@ -111,8 +111,8 @@ async function change(world: World, operation: (typeof OPERATIONS)[number], id: 
   }
   const { rows } = await app.superuser.query(`select id from order_items where order_id = $1`, [id])
   const edits = [{ order_item_id: rows[0].id, quantity: chance(fc.constantFrom, 1, 2, 4) }]
-  const funds = { by: 'card', source: { card: readCard(APPROVED) } } as const
-  const wish = { body: { edits }, funds, note: null }
+  const tender = { by: 'card', source: { card: readCard(APPROVED) } } as const
+  const wish = { body: { edits }, tender, note: null }
   return begin('edit', (deps, claim) => edit(deps, db, { actor: ACTOR, claim }, id, wish))
 }
 

@@ -60,7 +60,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const wish = {
       body: to(added, 1),
-      funds: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
       note: null,
     }
     const actor = { name: 'storefront', correlationId: null }
@@ -149,7 +149,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const wish = {
       body: { edits: to(1), tax: { provider: 'acme_tax', rate_bps: 0 } },
-      funds: { by: 'vault', allowed: false } as const,
+      tender: { by: 'vault', allowed: false } as const,
       note: null,
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
@@ -198,7 +198,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const wish = {
       body: { edits: [{ order_item_id: bought.items[0].id, quantity: 2 }] },
-      funds: { by: 'card', source: { card: readCard(APPROVED) } } as const,
+      tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
       note: 'for Ann of 12 Elm Street',
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }

@@ -121,7 +121,7 @@ test('a caller that was overtaken', async (t) => {
     begin: (deps, asked, { id, item }) =>
       edit(deps, db, asked, id, {
         body: { edits: [{ order_item_id: item, quantity }] },
-        funds: { by: 'card', source: { card: readCard(APPROVED) } },
+        tender: { by: 'card', source: { card: readCard(APPROVED) } },
         note: null,
       }),
     verb: 'edit',

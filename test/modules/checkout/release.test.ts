@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as jobs from '../../../src/modules/checkout/jobs.ts'
 import { expireHold } from '../../../src/modules/checkout/operations.ts'
-import { neverSeen, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
+import { noRecord, refused, unknownResult } from '../../../src/modules/payments/gateway.ts'
 import { openCheckout } from '../../../src/open-checkout.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
@@ -140,7 +140,7 @@ test('an order that is held', async (t) => {
       const id = await held({ card: cardOf('5431111111111111') })
       const gateway: OddGateway = () => ({
         capture: async () => refused('invalid_state'),
-        lookup: async () => neverSeen(),
+        lookup: async () => noRecord(),
       })
       const answer = await app.release(shop, id, randomUUID(), { gateway })
       assert.equal(answer.status, 402)

@@ -10,7 +10,7 @@ import { refundOperation } from '../../../src/modules/order-changes/refund-money
 import { listCharges } from '../../../src/modules/orders/queries.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
-import { neverSeen, notSent, refused } from '../../../src/modules/payments/gateway.ts'
+import { noRecord, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import { endOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
@@ -383,7 +383,7 @@ describe('an outcome that nobody knows', () => {
     assert.equal(await cancelBy(order.id, { void: ill }), null)
     const settled = async () => refused('already_settled')
     assert.equal(await cancelBy(order.id, { void: settled, refund: ill }), null)
-    const failed = { ...neverSeen(), found: 'yes', state: 'failed', code: '400' } as const
+    const failed = { ...noRecord(), found: 'yes', state: 'failed', code: '400' } as const
     const sent: string[] = []
     const again: Partial<Gateway> = {
       void: settled,
@@ -494,7 +494,7 @@ describe('an outcome that nobody knows', () => {
     (deps, held, { id, item }) =>
       edit(deps, db(), held, id, {
         body: { edits: [{ order_item_id: item, quantity }] },
-        funds: { by: 'card', source: { card: readCard(APPROVED) } },
+        tender: { by: 'card', source: { card: readCard(APPROVED) } },
         note: null,
       })
 

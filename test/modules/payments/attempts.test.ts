@@ -104,7 +104,7 @@ test('an attempt', async (t) => {
       const due = await take(id)
       const found = resultOfLookup(await gateway.lookup({ ref: due.id }))
       await within(db, async (tx) => {
-        await attempts.endCheck(tx, due)
+        await attempts.endLookup(tx, due)
         assert.equal(await attempts.closeAttempt(tx, due.id, found), true)
       })
       assert.equal((await get(id)).state, 'approved')
@@ -124,7 +124,7 @@ test('an attempt', async (t) => {
         [999_999, 1_800],
       ] as const) {
         await age(id, old)
-        await attempts.deferCheck(db, await take(id))
+        await attempts.postponeLookup(db, await take(id))
         await isAskedIn(id, next, `when ${old} s old`)
         assert.equal((await get(id)).state, 'begun')
       }
@@ -143,7 +143,7 @@ test('an attempt', async (t) => {
       const due = await take(id)
       assert.equal((await gateway.lookup({ ref: id })).found, 'no')
       await within(db, async (tx) => {
-        await attempts.endCheck(tx, due)
+        await attempts.endLookup(tx, due)
         assert.equal(await attempts.markNotFound(tx, id), true)
       })
       assert.equal((await get(id)).state, 'not_found')
@@ -151,10 +151,10 @@ test('an attempt', async (t) => {
       const late = await gateway.sale(chargeOf(CARDS.approves))
       assert.equal(await close(id, late), false, 'an approval that comes late brings nothing back')
       await age(id, 60)
-      await attempts.watchOn(db, await take(id))
+      await attempts.postponeLateLookup(db, await take(id))
       await isAskedIn(id, 240)
       await age(id, 300)
-      await attempts.watchOn(db, await take(id))
+      await attempts.postponeLateLookup(db, await take(id))
       await isAskedIn(id, null)
     },
   )
@@ -166,7 +166,7 @@ test('an attempt', async (t) => {
     const due = await take(id)
     const late = await gateway.authorize(chargeOf(CARDS.approves))
     await within(db, async (tx) => {
-      await attempts.endCheck(tx, due)
+      await attempts.endLookup(tx, due)
       assert.equal(await attempts.markVoided(tx, id, late), true)
     })
     const { state, txn_id } = await get(id)
@@ -180,8 +180,8 @@ test('an attempt', async (t) => {
     const lost = await take(id)
     await superuser.query('update payment_attempts set lease_until = now() where id = $1', [id])
     const taken = await take(id)
-    await assert.rejects(attempts.deferCheck(db, lost), LeaseLostError)
-    await attempts.deferCheck(db, taken)
+    await assert.rejects(attempts.postponeLookup(db, lost), LeaseLostError)
+    await attempts.postponeLookup(db, taken)
   })
 
   await t.test('with an id that was used already is refused', async () => {

@@ -164,7 +164,7 @@ describe('what was charged', () => {
     assert.equal(records?.length, 451)
     const [first] = records ?? []
     assert.deepEqual(
-      [first?.ref, first?.kind, first?.stands, first?.amount_cents],
+      [first?.ref, first?.kind, first?.is_active, first?.amount_cents],
       [wanted.ref, 'charge', true, 1_234],
     )
     assert.ok(Math.abs(Date.parse(first?.created_at ?? '') - now) < 60_000)

@@ -22,12 +22,12 @@ const failed = (reason: Reason, retry: typeof soft | typeof plain): Meaning => (
   ...retry,
 })
 
-/** Lost, stolen or misused. The shopper is told no more than that it was declined. */
+/** The card is lost, stolen or misused. The shopper only sees that it was declined. */
 const suspect: Meaning = { ...declined('card_declined', hard), fraud_signal: true }
 const unsupported = declined('card_not_supported', hard)
 const uncertain: Meaning = { outcome: 'unknown', reason: 'processing_error', ...plain }
 
-/** NMI's response codes, which the simulated gateway speaks too. */
+/** NMI's response codes. The simulated gateway uses them, too. */
 const CODES: Readonly<Record<string, Meaning>> = {
   100: { outcome: 'approved', reason: null, ...plain },
   200: declined('card_declined', soft),
@@ -51,13 +51,13 @@ const CODES: Readonly<Record<string, Meaning>> = {
   262: declined('stop_recurring', hard),
   263: declined('card_update_available', plain),
   264: declined('retry_in_days', soft),
-  // Refused by the gateway itself: its text says why, see nmi-answer.ts.
+  // Refused by the gateway itself. The text of the response says why, see nmi-response.ts.
   300: failed('processing_error', plain),
   400: failed('processing_error', soft),
-  // The merchant's account is at fault, and no retry mends it.
+  // The merchant's account is at fault. A retry does not help.
   410: failed('processing_error', plain),
   411: failed('processing_error', plain),
-  // The gateway lost the processor half-way.
+  // The gateway lost its connection to the card network half-way.
   420: uncertain,
   421: uncertain,
   430: failed('duplicate', plain),
@@ -75,21 +75,21 @@ const SHOWN: readonly (Reason | null)[] = [
   'incorrect_cvv',
 ]
 
-/** What banks say to renewals. Whoever is there to pay is declined by it. */
-const OF_RENEWALS: readonly (Reason | null)[] = [
+/** Reasons that banks give for renewals. To a shopper who pays now they are a plain decline. */
+const RENEWAL_REASONS: readonly (Reason | null)[] = [
   'stop_all_recurring',
   'stop_recurring',
   'card_update_available',
   'retry_in_days',
 ]
 
-/** What a shopper may be told of why. The rest is between the gateway and us. */
+/** The reason that a shopper sees. Other reasons become `processing_error`. */
 export function shownReason(reason: Reason | null): Reason {
-  if (OF_RENEWALS.includes(reason)) return 'card_declined'
+  if (RENEWAL_REASONS.includes(reason)) return 'card_declined'
   return reason !== null && SHOWN.includes(reason) ? reason : 'processing_error'
 }
 
-/** A code nobody has told us of is read by its hundred. */
+/** The meaning of a response code. A code that is not listed is read by its first digit. */
 export const meaningOf = (code: string): Meaning =>
   CODES[code] ??
   (code.startsWith('2') ? declined('card_declined', soft) : failed('processing_error', soft))

@@ -3,7 +3,7 @@ import type { Page } from '../../kernel/page.ts'
 import * as queries from './attempt-queries.ts'
 import { unknownResult } from './gateway.ts'
 import { resolveUnknown } from './queries.ts'
-import type { Attempt, AttemptKind, GatewayResult, Reason, Said } from './schema.ts'
+import type { Attempt, AttemptKind, GatewayResult, OperatorDecision, Reason } from './schema.ts'
 
 /** Attempts whose gateway has not answered for hours, the oldest first. */
 export async function listUnsettled(db: Db, page: Page) {
@@ -14,7 +14,7 @@ export async function listUnsettled(db: Db, page: Page) {
   return { payments, total, ...page }
 }
 
-/** Whether another payment of the store has this transaction already: no money pays twice. */
+/** Whether another payment of the store has this transaction: one transaction pays one order. */
 export const isTxnTaken = async (db: Db, { id, gateway }: Attempt, txn_id: string) =>
   (await queries.findOfTxn(db, { id, gateway, txn_id })) !== null
 
@@ -22,22 +22,26 @@ export const isTxnTaken = async (db: Db, { id, gateway }: Attempt, txn_id: strin
 const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal']
 
 /**
- * Closes an attempt as an operator says it ended. False: it was closed already. An attempt that was not
- * found is watched as always, so that a late approval is reversed.
+ * Closes an attempt with the outcome that an operator decided. False: it was closed already. An attempt
+ * that was not found is watched like any other, so that a late approval is reversed.
  */
-export async function closeByHand(tx: Tx, attempt: Attempt, said: Said): Promise<boolean> {
+export async function closeByOperator(
+  tx: Tx,
+  attempt: Attempt,
+  decision: OperatorDecision,
+): Promise<boolean> {
   const { id, kind } = attempt
-  const isWatched = said.outcome === 'not_found' && WATCHED.includes(kind)
-  if (said.txn_id !== undefined) await queries.lockTxn(tx, said.txn_id)
+  const isWatched = decision.outcome === 'not_found' && WATCHED.includes(kind)
+  if (decision.txn_id !== undefined) await queries.lockTxn(tx, decision.txn_id)
   const closed = isWatched
     ? await queries.markNotFound(tx, id)
-    : await queries.closeAttempt(tx, id, saidResult(attempt, said))
+    : await queries.closeAttempt(tx, id, decidedResult(attempt, decision))
   await resolveUnknown(tx, id)
   return closed === 1
 }
 
 /** An attempt that was about to be reversed keeps its reason. */
-function saidResult({ reason }: Attempt, { outcome, txn_id }: Said): GatewayResult {
+function decidedResult({ reason }: Attempt, { outcome, txn_id }: OperatorDecision): GatewayResult {
   if (outcome === 'approved') {
     return unknownResult({ outcome, txn_id: txn_id ?? null, reason: null })
   }

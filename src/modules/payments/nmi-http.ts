@@ -1,38 +1,41 @@
 import { Agent, request } from 'undici'
 
 /**
- * `answer`: a whole 200. `not_sent`: no connection, so nobody has heard of it. `lost`: anything
- * else; it may or may not have been acted upon. An outage is what others will meet too; a refusal
- * in HTTP is not, or one shopper's odd address would close the gateway to all. `why` is a word for
- * the log, and nothing of what was sent.
+ * How a call ended. `answer`: a complete 200. `not_sent`: there was no connection, so that NMI has not
+ * got it. `lost`: anything else; NMI may or may not have acted on it. `isOutage`: other calls will fail,
+ * too. A 4xx is no outage: otherwise one shopper's unusual address would close the gateway to all.
+ * `why` is a word for the log, with nothing of the request.
  */
 export type Exchange =
   | { kind: 'answer'; body: string }
   | { kind: 'not_sent'; why: string }
   | { kind: 'lost'; why: string; isOutage: boolean }
 
-export interface WireOptions {
+export interface NmiHttpOptions {
   connectMs?: number
-  /** From the first call to the last byte of the answer. */
+  /** From the start of a task to the last byte of its last answer. */
   totalMs?: number
 }
 
-export interface Wire {
-  /** The end of what begins now, however many calls it takes. */
+export interface NmiHttp {
+  /** The deadline of a task that begins now. All its calls share it. */
   deadline(): AbortSignal
   /** Makes one call, repeats none, follows no redirect. Never throws. */
   post(path: string, fields: URLSearchParams, deadline: AbortSignal): Promise<Exchange>
   close(): Promise<void>
 }
 
-/** A page of the record at most; an answer to a charge is a few hundred bytes. */
+/** The largest answer is a page of the record; the answer to a charge has a few hundred bytes. */
 const BODY_BYTES = 1_024 * 1_024
 
-/** More than this many calls at once to a gateway that answers are not to be had. */
+/** Enough for every call that one process can have in flight to a gateway that answers. */
 const CONNECTIONS = 100
 
-/** To the operator's own address, so it is trusted; not to be used with what a tenant chose. */
-export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
+/**
+ * The HTTP client for NMI. It trusts its address, which the operator configures, and must not be used
+ * with an address that a store chose.
+ */
+export function openNmiHttp(baseUrl: string, options: NmiHttpOptions = {}): NmiHttp {
   const { connectMs = 1_000, totalMs = 8_000 } = options
   const agent = new Agent({
     connect: { timeout: connectMs },
@@ -44,7 +47,7 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
   return {
     deadline: () => AbortSignal.timeout(totalMs),
     async post(path, fields, signal) {
-      // Whoever comes too late has sent nothing.
+      // The deadline has passed already, so nothing is sent.
       if (signal.aborted) return { kind: 'not_sent', why: 'too_late' }
       try {
         const { statusCode, body } = await request(`${baseUrl}${path}`, {
@@ -58,7 +61,7 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
         if (statusCode === 200) return { kind: 'answer', body: text }
         return { kind: 'lost', why: `http_${statusCode}`, isOutage: statusCode >= 500 }
       } catch (error) {
-        // The error may quote what was sent, so no more of it than its name goes any further.
+        // The error may quote the request, so that only its name is passed on.
         const why = nameOf(error)
         return isBeforeSending(error)
           ? { kind: 'not_sent', why }
@@ -69,7 +72,7 @@ export function openWire(baseUrl: string, options: WireOptions = {}): Wire {
   }
 }
 
-/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `TimeoutError`. */
+/** The name of an error: `ECONNREFUSED`, `UND_ERR_SOCKET`, `TimeoutError`. */
 function nameOf(error: unknown): string {
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code, name } = Object(first) as { code?: unknown; name?: unknown }
@@ -77,7 +80,7 @@ function nameOf(error: unknown): string {
   return String(names[0] ?? 'unknown')
 }
 
-/** Only what can fail before there is a connection. */
+/** Whether an error occurred before there was a connection. */
 function isBeforeSending(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isBeforeSending)
   if (!(error instanceof Error)) return false

@@ -1,47 +1,51 @@
-import { meaningOf } from './codes.ts'
-import { refused, resultOf, unknownResult } from './gateway.ts'
+import { refused, resultOfCode, unknownResult } from './gateway.ts'
 import { toCents } from './nmi-amount.ts'
+import { meaningOf } from './response-codes.ts'
 import type { GatewayResult } from './schema.ts'
 
-/** What is asked of NMI, and what its answer must repeat to be an answer to it. */
-export interface Asked {
+/** Facts of a request to NMI that its response repeats. A response with other values is not ours. */
+export interface RequestFacts {
   ref?: string
   txn_id?: string
   currency?: string
 }
 
-export interface Answered {
+export interface NmiResponse {
   result: GatewayResult
-  /** Less than was asked for where the issuer approved a part. Null: not said. */
+  /** Less than the requested amount where the issuer approved a part. Null: the response has none. */
   authorised_cents: number | null
-  /** A word for the log where neither the shopper nor the card is at fault, and nothing of the text. */
-  trouble: string | null
+  /** A word for the log where neither shopper nor card is at fault. It has nothing of NMI's text. */
+  accountProblem: string | null
 }
 
 const CODE = /^[0-9]{3}$/
 const TOKEN = /^[\x21-\x7e]{1,100}$/
 const SHORT = /^[\x20-\x7e]{1,20}$/
 
-/** Reads `a=b&c=d`. Whatever is cut short, twice there or not ours says nothing: unknown. */
-export function readAnswer(body: string, asked: Asked): Answered {
+/**
+ * Reads a response of the form `a=b&c=d`. A response that is incomplete, has a field twice or belongs to
+ * another request proves nothing: its result is unknown.
+ */
+export function readResponse(body: string, sent: RequestFacts): NmiResponse {
   const fields = new URLSearchParams(body.trim())
-  const authorised_cents = toCents(fields.get('amount_authorized') ?? '', asked.currency ?? null)
-  const result = readResult(fields, asked)
-  return { result, authorised_cents, trouble: troubleOf(result, fields.get('responsetext') ?? '') }
+  const authorised_cents = toCents(fields.get('amount_authorized') ?? '', sent.currency ?? null)
+  const result = readResult(fields, sent)
+  const accountProblem = accountProblemOf(result, fields.get('responsetext') ?? '')
+  return { result, authorised_cents, accountProblem }
 }
 
-/** What only somebody who looks after the account can mend, though each shopper meets it. */
-function troubleOf({ outcome, reason, code }: GatewayResult, text: string): string | null {
+/** A fault of the account at NMI, which every shopper meets and only an operator can mend. */
+function accountProblemOf({ outcome, reason, code }: GatewayResult, text: string): string | null {
   if (outcome !== 'error') return null
   if (NOT_TAKEN.test(text)) return 'type_or_currency_refused'
   if (reason !== 'processing_error') return null
   return /authentication failed/i.test(text) ? 'authentication_failed' : `code_${code}`
 }
 
-/** The account does not take cards of that brand, or nothing in that currency: the text says no more. */
+/** The account accepts no cards of that brand, or no payments in that currency. NMI does not say which. */
 const NOT_TAKEN = /payment type .* is not accepted/i
 
-function readResult(fields: URLSearchParams, asked: Asked): GatewayResult {
+function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult {
   const one = (name: string) => {
     const [value, ...more] = fields.getAll(name)
     return more.length === 0 && value ? value : null
@@ -53,7 +57,7 @@ function readResult(fields: URLSearchParams, asked: Asked): GatewayResult {
   const [response, code] = [matching('response', /^[123]$/), matching('response_code', CODE)]
   const txn_id = matching('transactionid', TOKEN)
   const isOurs =
-    isSame(one('orderid'), asked.ref) && (response !== '1' || isSame(txn_id, asked.txn_id))
+    isSame(one('orderid'), sent.ref) && (response !== '1' || isSame(txn_id, sent.txn_id))
   if (response === null || code === null || !isOurs) return unknownResult()
   const facts = {
     txn_id,
@@ -62,17 +66,17 @@ function readResult(fields: URLSearchParams, asked: Asked): GatewayResult {
     cvv: matching('cvvresponse', SHORT),
     vault_id: matching('customer_vault_id', TOKEN),
   }
-  if (response === '1') return resultOf('100', { ...facts, code })
+  if (response === '1') return resultOfCode('100', { ...facts, code })
   if (code === '300') return readRefusal(one('responsetext') ?? '', facts)
   const isApproval = meaningOf(code).outcome === 'approved'
-  return resultOf(isApproval ? fallback(response) : code, facts)
+  return resultOfCode(isApproval ? fallback(response) : code, facts)
 }
 
-/** NMI leaves out what it was not told, so only a different value is somebody else's answer. */
-const isSame = (said: string | null, asked: string | undefined) =>
-  said === null || asked === undefined || said === asked
+/** NMI leaves out fields that it was not sent, so that only a different value shows another request. */
+const isSame = (received: string | null, sent: string | undefined) =>
+  received === null || sent === undefined || received === sent
 
-/** A refusal with the code of an approval: the plain word counts. */
+/** The code of a refusal that came with the code of an approval: `response` decides. */
 const fallback = (response: string) => (response === '2' ? '200' : '400')
 
 const REFUSALS: readonly (readonly [text: RegExp, reason: NonNullable<GatewayResult['reason']>])[] =
@@ -91,7 +95,7 @@ const REFUSALS: readonly (readonly [text: RegExp, reason: NonNullable<GatewayRes
     [/cvv/i, 'incorrect_cvv'],
   ]
 
-/** Code 300 is the gateway's own, and only its text says which of many things it means. */
+/** Reads a refusal of the gateway itself. All have the code 300, and only the text says why. */
 function readRefusal(text: string, facts: Partial<GatewayResult>): GatewayResult {
   const reason = REFUSALS.find(([pattern]) => pattern.test(text))?.[1] ?? 'processing_error'
   const isCard = ['card_not_supported', 'expired_card', 'incorrect_cvv'].includes(reason)

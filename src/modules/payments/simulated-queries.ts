@@ -5,7 +5,7 @@ import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { CardFacts, SimCharge } from './schema.ts'
 
-/** The statements of the simulated gateway, which knows its own tables and none of ours. */
+/** The statements of the simulated gateway, which uses its own tables and none of the platform's. */
 
 export type EntryKind = SimCharge['journal'][number]['kind']
 
@@ -17,7 +17,7 @@ const Row = Type.Object({
 })
 export type ChargeRow = Static<typeof Row>
 
-/** Captures settle within a day, as they do outside. */
+/** Captures settle after a day, as at a real gateway. */
 const columns = sql`
   txn_id, ref, amount_cents, currency, outcome, code, auth_code, avs, cvv, card, fingerprint,
   captured_cents, refunded_cents, vault_id, captured_at, voided_at, dispute_at, created_at,
@@ -73,7 +73,7 @@ export const findByTxn = (db: Db, txn_id: string) =>
     sql`select ${columns} from sim_charges where tenant_ref = ${db.tenant} and txn_id = ${txn_id}`,
   )
 
-/** One thing at a time happens to a charge. */
+/** Locks a charge, so that its changes happen one after another. */
 export const lockCharge = (tx: Tx, txn_id: string) =>
   tx.maybe(
     Row,
@@ -84,7 +84,7 @@ export const lockCharge = (tx: Tx, txn_id: string) =>
        for update`,
   )
 
-/** Takes what was authorised, once. Null: it cannot be taken, or was. */
+/** Captures an authorisation, once. Null: it cannot be captured, or was captured before. */
 export const capture = (
   db: Db,
   { txn_id, ref, amount_cents }: { txn_id: string; ref: string; amount_cents: number },
@@ -159,7 +159,7 @@ const DayRow = Type.Object({
   ref: Id,
   txn_id: Id,
   kind: Type.Enum(['charge', 'refund']),
-  stands: Type.Boolean(),
+  is_active: Type.Boolean(),
   amount_cents: Type.Integer(),
   created_at: Timestamp,
 })
@@ -168,7 +168,7 @@ export const listRecords = (db: Db, from: Date, to: Date) =>
   db.many(
     DayRow,
     sql`
-    select ref, txn_id, 'charge' as kind, outcome = 'approved' and voided_at is null as stands,
+    select ref, txn_id, 'charge' as kind, outcome = 'approved' and voided_at is null as is_active,
            case when captured_at is null then amount_cents else captured_cents end as amount_cents,
            created_at
       from sim_charges
@@ -187,11 +187,11 @@ const VaultRow = Type.Object({
   behaviour: Type.String(),
 })
 
-export const insertVault = (db: Db, kept: Static<typeof VaultRow>) =>
+export const insertVault = (db: Db, row: Static<typeof VaultRow>) =>
   db.run(sql`
     insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
-    values (${db.tenant}, ${kept.vault_id}, ${JSON.stringify(kept.card)}, ${kept.fingerprint},
-            ${kept.behaviour})`)
+    values (${db.tenant}, ${row.vault_id}, ${JSON.stringify(row.card)}, ${row.fingerprint},
+            ${row.behaviour})`)
 
 export const findVault = (db: Db, vault_id: string) =>
   db.maybe(

@@ -1,11 +1,11 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { brandOf } from './card.ts'
 import type { DayRecord } from './gateway.ts'
-import { neverSeen, unreachable } from './gateway.ts'
+import { noRecord, unreachable } from './gateway.ts'
 import { toCents } from './nmi-amount.ts'
 import type { CardFacts, Lookup, LookupState } from './schema.ts'
 
-/** Entities stay as they stand: the record holds ids, amounts and words, and none needs one. */
+/** Entities are not expanded: the record has ids, amounts and plain words, which need none. */
 const parser = new XMLParser({
   ignoreAttributes: false,
   attributeNamePrefix: '@',
@@ -25,11 +25,11 @@ interface Action {
 }
 
 /** One transaction of the gateway's record. */
-export interface Recorded {
+export interface NmiTransaction {
   txn_id: string
   ref: string
   condition: string
-  /** The store it was made for: we send it along. */
+  /** The store of the transaction, which we send with every request. */
   tenant: string
   actions: Action[]
   auth_code: string | null
@@ -39,9 +39,9 @@ export interface Recorded {
   card: CardFacts | null
 }
 
-/** Null: this is no record, or not a whole one. An empty list: the gateway never saw it. */
-export function readRecord(xml: string): Recorded[] | null {
-  // A document type is never sent, and its entities are how XML is turned against its reader.
+/** Reads a record. Null: it is no record, or incomplete. An empty list: NMI has no such transaction. */
+export function readTransactions(xml: string): NmiTransaction[] | null {
+  // NMI never sends a document type, and its entities are a known way to attack an XML parser.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml) || XMLValidator.validate(xml) !== true) return null
   try {
     const document = object(parser.parse(xml))
@@ -61,7 +61,7 @@ const object = (node: unknown): Record<string, unknown> =>
 const list = (node: unknown): Record<string, unknown>[] =>
   Array.isArray(node) ? node.map(object) : []
 
-/** Null for what is empty, nested or longer than anything that stands there. */
+/** The text of a node; null where it is empty, nested or longer than any value of a record. */
 function text(node: Record<string, unknown>, name: string): string | null {
   const value = node[name]
   return typeof value === 'string' && value !== '' && value.length <= 100 ? value : null
@@ -69,21 +69,20 @@ function text(node: Record<string, unknown>, name: string): string | null {
 
 const CURRENCY = /^[A-Z]{3}$/
 
-function readTransaction(node: Record<string, unknown>): Recorded | null {
+function readTransaction(node: Record<string, unknown>): NmiTransaction | null {
   const currency = text(node, 'currency')
   const actions = list(node.action).map((each) =>
     readAction(each, currency !== null && CURRENCY.test(currency) ? currency : null),
   )
   const [txn_id, condition] = [text(node, 'transaction_id'), text(node, 'condition')]
   if (txn_id === null || condition === null || !actions.every((each) => each !== null)) return null
-  const marks = list(node.merchant_defined_field)
-  const mark = marks.find((each) => each['@id'] === '1')
+  const storeField = list(node.merchant_defined_field).find((each) => each['@id'] === '1')
   return {
     txn_id,
     condition,
     actions,
     ref: text(node, 'order_id') ?? '',
-    tenant: (mark && text(mark, '#text')) ?? '',
+    tenant: (storeField && text(storeField, '#text')) ?? '',
     auth_code: text(node, 'authorization_code'),
     avs: text(node, 'avs_response'),
     cvv: text(node, 'csc_response'),
@@ -129,44 +128,51 @@ const sum = (actions: Action[], ...types: string[]) =>
     .reduce((cents, each) => cents + each.amount_cents, 0)
 
 /**
- * Several transactions bear one reference when the first failed, or was given back under it: what took
- * money counts, and then what moved any.
+ * Several transactions have one reference when the first failed, or was refunded under it. The lookup
+ * shows the most significant one: active before voided before failed, a charge before its refund.
  */
-const WEIGHT: readonly (LookupState | undefined)[] = ['failed', 'voided']
-const weight = (each: Recorded) => {
-  const at = WEIGHT.indexOf(CONDITIONS[each.condition])
-  return at === -1 ? WEIGHT.length : at
+const INACTIVE: readonly (LookupState | undefined)[] = ['failed', 'voided']
+const significance = (each: NmiTransaction) => {
+  const at = INACTIVE.indexOf(CONDITIONS[each.condition])
+  return at === -1 ? INACTIVE.length : at
 }
-const byWeight = (a: Recorded, b: Recorded) =>
-  weight(b) - weight(a) || Number(isRefundOnly(a)) - Number(isRefundOnly(b))
+const bySignificance = (a: NmiTransaction, b: NmiTransaction) =>
+  significance(b) - significance(a) || Number(isRefundOnly(a)) - Number(isRefundOnly(b))
 
-/** What was given back in transactions of its own. NMI's record of the charge may not say so. */
-const sumApart = (others: Recorded[]) =>
+/** The sum of separate refund transactions. NMI's record of the charge may not show them. */
+const sumSeparateRefunds = (others: NmiTransaction[]) =>
   others
-    .filter((each) => isRefundOnly(each) && weight(each) === WEIGHT.length)
+    .filter((each) => isRefundOnly(each) && significance(each) === INACTIVE.length)
     .reduce((cents, { actions }) => cents + sum(actions, 'refund', 'credit'), 0)
 
-/** What a record says about what was looked for. */
-export function lookupOf(record: Recorded[]): Lookup {
-  const [main, ...others] = record.toSorted(byWeight)
-  if (main === undefined) return neverSeen()
+/** The lookup that the transactions of one reference amount to. */
+export function lookupOf(record: NmiTransaction[]): Lookup {
+  const [main, ...others] = record.toSorted(bySignificance)
+  if (main === undefined) return noRecord()
   const condition = CONDITIONS[main.condition]
-  // Still under way there, or a word nobody told us of: it cannot be known yet.
+  // The transaction is still in progress at NMI, or has a condition that we do not know.
   if (condition === undefined) return unreachable()
   const { actions, txn_id, auth_code, avs, cvv, vault_id, card } = main
   const isRefund = isRefundOnly(main)
   const captured_cents = condition === 'voided' ? 0 : sum(actions, 'sale', 'capture')
   const refunds = sum(actions, 'refund', 'credit')
-  const given = isRefund ? refunds : Math.max(refunds, sumApart(others))
-  const refunded_cents = condition === 'failed' ? 0 : given
-  const isGivenBack = refunded_cents > 0 && refunded_cents >= captured_cents
-  const last = actions.find((each) => !each.isSuccess) ?? actions[0]
+  const allRefunds = isRefund ? refunds : Math.max(refunds, sumSeparateRefunds(others))
+  const refunded_cents = condition === 'failed' ? 0 : allRefunds
+  const isRefunded = refunded_cents > 0 && refunded_cents >= captured_cents
+  const failedAction = actions.find((each) => !each.isSuccess) ?? actions[0]
   return {
     found: 'yes',
-    state: isGivenBack && condition !== 'voided' ? 'refunded' : condition,
+    state: isRefunded && condition !== 'voided' ? 'refunded' : condition,
     amount_cents: isRefund ? refunded_cents : authorised(actions),
-    ...{ captured_cents, refunded_cents, txn_id, auth_code, avs, cvv, vault_id, card },
-    code: (condition === 'failed' ? last?.code : actions[0]?.code) ?? null,
+    captured_cents,
+    refunded_cents,
+    txn_id,
+    auth_code,
+    avs,
+    cvv,
+    vault_id,
+    card,
+    code: (condition === 'failed' ? failedAction?.code : actions[0]?.code) ?? null,
     refunds: actions
       .filter((each) => !isRefund && each.type === 'refund')
       .map(({ amount_cents, isSuccess }) => {
@@ -176,33 +182,33 @@ export function lookupOf(record: Recorded[]): Lookup {
   }
 }
 
-const isRefundOnly = ({ actions }: Recorded) =>
+const isRefundOnly = ({ actions }: NmiTransaction) =>
   actions.some((each) => ['refund', 'credit'].includes(each.type)) &&
   !actions.some((each) => ['auth', 'sale'].includes(each.type))
 
 const authorised = (actions: Action[]) =>
   actions.find((each) => each.type === 'auth' || each.type === 'sale')?.amount_cents ?? 0
 
-/** The same for the comparison of a day. Null for what neither moved money nor tried to. */
-export function dayRecordOf(recorded: Recorded): DayRecord | null {
-  const { actions, txn_id, ref, condition } = recorded
+/** A transaction for the comparison of a day. Null: it has no reference or no time. */
+export function dayRecordOf(transaction: NmiTransaction): DayRecord | null {
+  const { actions, txn_id, ref, condition } = transaction
   const state = CONDITIONS[condition]
   const at = toTime(actions[0]?.date ?? '')
   if (ref === '' || at === null) return null
-  const isRefund = isRefundOnly(recorded)
+  const isRefund = isRefundOnly(transaction)
   const captured = sum(actions, 'sale', 'capture')
   const amount = captured > 0 ? captured : authorised(actions)
   return {
     ref,
     txn_id,
     kind: isRefund ? 'refund' : 'charge',
-    stands: state === 'authorized' || state === 'captured' || state === 'settled',
+    is_active: state === 'authorized' || state === 'captured' || state === 'settled',
     amount_cents: isRefund ? sum(actions, 'refund', 'credit') : amount,
     created_at: at,
   }
 }
 
-/** `20150312215205`, in UTC. */
+/** Reads a time such as `20150312215205`, in UTC. */
 function toTime(date: string): string | null {
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(date)?.slice(1).map(Number)
   if (parts === undefined) return null
