@@ -22,6 +22,7 @@ export const operatorRoutes =
           response: { 200: Resolved },
         },
       },
-      ({ db, actor, params, body }) => resolvePayment(deps, db, actor, { attemptId: params.attempt_id, decision: body }),
+      ({ db, actor, params, body }) =>
+        resolvePayment(deps, db, actor, { attemptId: params.attempt_id, decision: body }),
     )
   }

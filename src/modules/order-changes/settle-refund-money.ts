@@ -209,10 +209,7 @@ async function succeed(
   tx: Tx,
   order: OrderRow,
   refund: RefundRow,
-  {
-    entries,
-    also = {},
-  }: { entries: Awaited<ReturnType<typeof creditTenders>>; also?: FactChange },
+  { entries, also = {} }: { entries: Awaited<ReturnType<typeof creditTenders>>; also?: FactChange },
 ): Promise<Extract<SettledRefund, { state: 'succeeded' }>> {
   const { amount_cents, kind, refund_id } = refund
   // An adjustment is no refund of the order: its edit writes the new total and the captured amount.

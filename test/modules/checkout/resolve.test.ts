@@ -339,7 +339,10 @@ test('a payment that its gateway never speaks of again', async (t) => {
     })
     const actor = { name: 'operator', correlationId: null }
     const said = { ...(await paid(attempt)), outcome: 'approved' as const }
-    await assert.rejects(resolvePayment(deps, db, actor, { attemptId: attempt, decision: said }), killed)
+    await assert.rejects(
+      resolvePayment(deps, db, actor, { attemptId: attempt, decision: said }),
+      killed,
+    )
     assert.equal((await read(id)).order.status, 'pending_payment')
     await app.abandon()
     assert.equal(await app.reconcile(), 1)
