@@ -1,7 +1,7 @@
 import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
 import * as queries from './queries.ts'
@@ -58,7 +58,7 @@ export function openPayments(deps: PaymentDeps): Payments {
       }
       const account = accounts.find((each) => each.gateway === gateway)
       const securityKey = account?.credentials
-        ? open(credentialKey, account.credentials, sealContext(db, gateway)).toString()
+        ? decryptText(credentialKey, account.credentials, sealContext(db, gateway)).toString()
         : deps.nmi.securityKey
       const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
       return knowing(opened, deps, db.tenant)
@@ -151,7 +151,7 @@ interface Sealing {
 function opensTo({ db, deps, gateway }: Sealing, sealed: Buffer, securityKey: string): boolean {
   try {
     const key = deps.key('payment credentials')
-    return open(key, sealed, sealContext(db, gateway)).toString() === securityKey
+    return decryptText(key, sealed, sealContext(db, gateway)).toString() === securityKey
   } catch {
     return false
   }
@@ -159,7 +159,11 @@ function opensTo({ db, deps, gateway }: Sealing, sealed: Buffer, securityKey: st
 
 function sealCredentials(db: Db, deps: PaymentDeps, gateway: GatewayName, securityKey: string) {
   return {
-    credentials: seal(deps.key('payment credentials'), securityKey, sealContext(db, gateway)),
+    credentials: encryptText(
+      deps.key('payment credentials'),
+      securityKey,
+      sealContext(db, gateway),
+    ),
     hint: securityKey.length < HINT_FROM_LENGTH ? null : securityKey.slice(-4),
   }
 }
