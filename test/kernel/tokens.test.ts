@@ -3,11 +3,11 @@ import { hkdfSync, randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
+  decryptText,
   deriveKey,
   digestEquals,
-  open,
+  encryptText,
   randomBase62,
-  seal,
   sha256,
   sign,
   verify,
@@ -78,48 +78,48 @@ describe('deriveKey', () => {
   })
 })
 
-describe('seal and open', () => {
-  test('give back what was sealed', () => {
+describe('encryptText and decryptText', () => {
+  test('answer the text that was encrypted', () => {
     fc.assert(
       fc.property(bytes, fc.string(), (plaintext, context) => {
-        assert.deepEqual(open(key, seal(key, plaintext, context), context), plaintext)
+        assert.deepEqual(decryptText(key, encryptText(key, plaintext, context), context), plaintext)
       }),
     )
-    assert.equal(open(key, seal(key, 'naïve 😀', 'c'), 'c').toString(), 'naïve 😀')
+    assert.equal(decryptText(key, encryptText(key, 'naïve 😀', 'c'), 'c').toString(), 'naïve 😀')
   })
 
-  test('never seal the same text alike, nor show it', () => {
+  test('encrypt one text differently each time, and never show it', () => {
     const text = 'whsec_0123456789'
-    assert.notDeepEqual(seal(key, text, 'c'), seal(key, text, 'c'))
-    assert.equal(seal(key, text, 'c').includes(text), false)
+    assert.notDeepEqual(encryptText(key, text, 'c'), encryptText(key, text, 'c'))
+    assert.equal(encryptText(key, text, 'c').includes(text), false)
   })
 
-  test('refuse any flipped bits of any byte', () => {
+  test('refuse a text with any bit of any byte changed', () => {
     fc.assert(
       fc.property(bytes, fc.nat(), fc.integer({ min: 1, max: 255 }), (plaintext, where, mask) => {
-        const sealed = seal(key, plaintext, 'c')
-        const at = where % sealed.length
-        sealed[at] = (sealed[at] ?? 0) ^ mask
-        assert.throws(() => open(key, sealed, 'c'))
+        const encrypted = encryptText(key, plaintext, 'c')
+        const at = where % encrypted.length
+        encrypted[at] = (encrypted[at] ?? 0) ^ mask
+        assert.throws(() => decryptText(key, encrypted, 'c'))
       }),
       { numRuns: 500 },
     )
   })
 
-  test('refuse a text cut or grown at either end', () => {
-    const sealed = seal(key, 'plaintext', 'c')
-    for (let length = 0; length < sealed.length; length++) {
-      assert.throws(() => open(key, sealed.subarray(0, length), 'c'))
-      assert.throws(() => open(key, sealed.subarray(sealed.length - length), 'c'))
+  test('refuse a text that is cut off or longer at either end', () => {
+    const encrypted = encryptText(key, 'plaintext', 'c')
+    for (let length = 0; length < encrypted.length; length++) {
+      assert.throws(() => decryptText(key, encrypted.subarray(0, length), 'c'))
+      assert.throws(() => decryptText(key, encrypted.subarray(encrypted.length - length), 'c'))
     }
-    assert.throws(() => open(key, Buffer.concat([sealed, Buffer.of(0)]), 'c'))
+    assert.throws(() => decryptText(key, Buffer.concat([encrypted, Buffer.of(0)]), 'c'))
   })
 
   test('refuse another key and another context', () => {
-    const sealed = seal(key, 'plaintext', 'row 1')
-    assert.throws(() => open(other, sealed, 'row 1'))
-    assert.throws(() => open(key, sealed, 'row 2'))
-    assert.throws(() => open(key, sealed, ''))
+    const encrypted = encryptText(key, 'plaintext', 'row 1')
+    assert.throws(() => decryptText(other, encrypted, 'row 1'))
+    assert.throws(() => decryptText(key, encrypted, 'row 2'))
+    assert.throws(() => decryptText(key, encrypted, ''))
   })
 })
 

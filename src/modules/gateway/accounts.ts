@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as queries from './queries.ts'
 import type { AccountName, Scheme } from './schema.ts'
 
@@ -20,7 +20,7 @@ const contextOf = (tenant: string, { provider, account_ref }: AccountName) =>
 
 /** Bound to the store and the account, so that it opens for no other. */
 export const sealKey = (key: Buffer, tenant: string, name: AccountName, signingKey: string) =>
-  seal(key, signingKey, contextOf(tenant, name))
+  encryptText(key, signingKey, contextOf(tenant, name))
 
 /** Whose an account is and how it signs, remembered for a moment. */
 export function openAccounts({
@@ -48,7 +48,7 @@ export function openAccounts({
     known.delete(idOf(name))
     if (found === null) return null
     const { tenant_ref, scheme, signing_key } = found
-    const signingKey = open(key, signing_key, contextOf(tenant_ref, name)).toString()
+    const signingKey = decryptText(key, signing_key, contextOf(tenant_ref, name)).toString()
     const account = { tenant_ref, scheme, signingKey }
     known.set(idOf(name), { account, at: clock.now() })
     const [oldest] = known.keys()

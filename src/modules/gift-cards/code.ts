@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hmacBytes } from '../../kernel/hmac.ts'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 
 /** Crockford's base 32: no I, L, O or U, so that a code survives being read aloud. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -58,8 +58,8 @@ export const hashCode = (keys: Pick<CodeKeys, 'lookup'>, tenant: string, code: s
 const context = (tenant: string, hash: Buffer) => `gift card/${tenant}/${hash.toString('hex')}`
 
 export function sealCode(keys: CodeKeys, tenant: string, code: string): Buffer {
-  return seal(keys.seal, code, context(tenant, hashCode(keys, tenant, code)))
+  return encryptText(keys.seal, code, context(tenant, hashCode(keys, tenant, code)))
 }
 
 export const openCode = (keys: CodeKeys, tenant: string, hash: Buffer, sealed: Buffer): string =>
-  open(keys.seal, sealed, context(tenant, hash)).toString()
+  decryptText(keys.seal, sealed, context(tenant, hash)).toString()

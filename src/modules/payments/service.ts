@@ -1,7 +1,7 @@
 import type { Database, Db, TenantDb } from '../../db/database.ts'
 import { invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import { fencedGateway, type Gateway, unreachable } from './gateway.ts'
 import * as queries from './queries.ts'
@@ -64,7 +64,7 @@ export function openPayments(deps: PaymentDeps): Payments {
       }
       const account = accounts.find((each) => each.gateway === gateway)
       const securityKey = account?.credentials
-        ? open(credentialKey, account.credentials, encryptionContext(db, gateway)).toString()
+        ? decryptText(credentialKey, account.credentials, encryptionContext(db, gateway)).toString()
         : deps.nmi.securityKey
       const opened = (await openNmi()).open({ securityKey, tenant: db.tenant })
       return distrustNewAccount(opened, deps, db.tenant)
@@ -168,7 +168,7 @@ function isSameCredential(
 ): boolean {
   try {
     const key = deps.key('payment credentials')
-    return open(key, stored, encryptionContext(db, gateway)).toString() === securityKey
+    return decryptText(key, stored, encryptionContext(db, gateway)).toString() === securityKey
   } catch {
     return false
   }
@@ -176,7 +176,11 @@ function isSameCredential(
 
 function encryptCredential({ db, deps, gateway }: CredentialContext, securityKey: string) {
   return {
-    credentials: seal(deps.key('payment credentials'), securityKey, encryptionContext(db, gateway)),
+    credentials: encryptText(
+      deps.key('payment credentials'),
+      securityKey,
+      encryptionContext(db, gateway),
+    ),
     hint: securityKey.length < HINT_LENGTH_MIN ? null : securityKey.slice(-4),
   }
 }

@@ -3,7 +3,7 @@ import { createGzip, gunzip } from 'node:zlib'
 import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as customers from '../customers/service.ts'
 import * as giftCards from '../gift-cards/customer-service.ts'
@@ -47,7 +47,7 @@ export async function readExport(db: Db, key: Buffer, id: string): Promise<strin
 const contextOf = (tenant: string, id: string) => `privacy export ${tenant}/${id}`
 
 async function openCopy(key: Buffer, sealed: Buffer, tenant: string, id: string) {
-  return (await promisify(gunzip)(open(key, sealed, contextOf(tenant, id)))).toString('utf8')
+  return (await promisify(gunzip)(decryptText(key, sealed, contextOf(tenant, id)))).toString('utf8')
 }
 
 /** Makes the copy, compressed as it grows, and seals it. */
@@ -68,7 +68,7 @@ export async function makeCopy(
   }
   gzip.end()
   await ended
-  return seal(keys.exportKey, Buffer.concat(chunks), contextOf(db.tenant, id))
+  return encryptText(keys.exportKey, Buffer.concat(chunks), contextOf(db.tenant, id))
 }
 
 /**

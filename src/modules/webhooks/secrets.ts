@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { open, seal } from '../../kernel/tokens.ts'
+import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import { type SigningKey, signingKey } from './envelope.ts'
 
 /** As Standard Webhooks has it: 32 random bytes behind a prefix that scanners for leaks know. */
@@ -9,7 +9,7 @@ export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64
 const context = (tenant: string, id: string) => `webhook secret of ${tenant}/${id}`
 
 export const sealSecret = (key: Buffer, secret: string, tenant: string, id: string): Buffer =>
-  seal(key, secret, context(tenant, id))
+  encryptText(key, secret, context(tenant, id))
 
 interface Sealed {
   secret_sealed: Buffer | null
@@ -38,4 +38,4 @@ const isSameBytes = (one: Buffer | null, other: Buffer | null): boolean =>
 export const openKeys = (key: Buffer, sealed: Sealed, tenant: string, id: string): SigningKey[] =>
   [sealed.secret_sealed, sealed.previous_sealed]
     .filter((each) => each !== null)
-    .map((each) => signingKey(open(key, each, context(tenant, id)).toString('utf8')))
+    .map((each) => signingKey(decryptText(key, each, context(tenant, id)).toString('utf8')))
