@@ -7,7 +7,7 @@ import type { WonClaim } from '../../platform/idempotency.ts'
 import type { Facts } from '../fraud/schema.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
-import * as inventory from '../inventory/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
 import * as coupons from '../marketing/money.ts'
 import type { Reach } from '../operations/service.ts'
 import { insertWaiting, takeOrderNumber } from '../orders/place.ts'
@@ -119,7 +119,7 @@ async function reserve(
     fraud.checkBans(tx, facts),
     deps.payments.forStore(tx),
   ])
-  const stock = besides(inventory.reserve(tx, order_id, stockLines(request.items)))
+  const stock = besides(orderStock.reserve(tx, order_id, stockLines(request.items)))
   const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
   requireAdmitted(tx, deps, request, sale)

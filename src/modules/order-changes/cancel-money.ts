@@ -4,7 +4,7 @@ import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
-import * as inventory from '../inventory/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
 import * as coupons from '../marketing/money.ts'
 import { closedReply, recallVoid, replyOf, unknownOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
@@ -262,7 +262,7 @@ async function end(
   // Stock is locked before balances, here as everywhere.
   if (!isRefused) {
     const isRestocked = plan.restock || order.placed_at === null
-    await (isRestocked ? inventory.release : inventory.writeOff)(tx, order.id)
+    await (isRestocked ? orderStock.release : orderStock.writeOff)(tx, order.id)
   }
   const facts = {
     cancelled_at: isoNow(tx.clock),
