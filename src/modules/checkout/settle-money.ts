@@ -8,7 +8,7 @@ import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
-import * as coupons from '../marketing/money.ts'
+import * as redemptions from '../marketing/redemptions.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import { settled, writeSettled } from '../orders/place.ts'
 import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
@@ -80,7 +80,7 @@ export async function settleOrder<T>(
     ledger.post(tx, saleJournal(order, holds, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
-    order.coupon_code !== null && coupons.confirm(tx, { order_id }),
+    order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
     customers.touch(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
@@ -239,7 +239,7 @@ async function releaseAll(tx: Tx, order: OrderRow, failure: string): Promise<Ord
   await orderStock.release(tx, order_id)
   await storeCredit.voidHold(tx, { order_id })
   await giftCards.voidHold(tx, { order_id })
-  await coupons.release(tx, { order_id })
+  await redemptions.release(tx, { order_id })
   await orders.endCharges(tx, order_id, 'failed')
   return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })
 }

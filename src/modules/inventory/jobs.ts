@@ -4,11 +4,11 @@ import { eachStore } from '../../platform/each-store.ts'
 import * as queries from './stock-queries.ts'
 
 /**
- * Recounts the stock of every store once, as fd_worker. A counter that disagrees with its movements or
- * reservations is a bug of ours: it is recorded and logged as an alert, and never corrected
- * automatically. Always answers 0, nothing left to do, so that the loop waits for its next turn. A store
- * that failed is no exception: otherwise every store would be recounted and reported again every few
- * seconds.
+ * Recounts the stock of every store once, as fd_worker. A counter that disagrees with its movements
+ * or reservations is a bug of ours: it is recorded and logged as an alert, and never corrected
+ * automatically. Always answers 0, nothing left to do, so that the loop waits for its next turn. A
+ * store that failed is no exception: otherwise every store would be recounted and reported again
+ * every few seconds.
  */
 export async function recountAll(
   database: Database,

@@ -8,10 +8,11 @@ import { type Share, splitRelease, splitReservation, sumLines } from './split-st
 import * as queries from './stock-queries.ts'
 
 /**
- * The stock of orders. It changes in the transactions that pay, edit and cancel an order. Each function
- * locks the order's reservations and then the levels it needs, always sorted alike, so that orders wait
- * for each other and never deadlock. It then decides on the locations, and writes levels, reservations
- * and movements together. An order without tracked variants costs one statement and no lock.
+ * The stock of orders. It changes in the transactions that pay, edit and cancel an order. Each
+ * function locks the order's reservations and then the levels it needs, always sorted alike, so
+ * that orders wait for each other and never deadlock. It then decides on the locations, and writes
+ * levels, reservations and movements together. An order without tracked variants costs one
+ * statement and no lock.
  */
 
 /** Reserves stock for an order that is about to be paid. A repeated call changes nothing. */
@@ -35,8 +36,9 @@ export async function reserve(
 }
 
 /**
- * Allocates the units that the order has reserved: they are sold. Answers the variants that this sale
- * brought down to their threshold, so that each crossing is reported once, by the sale that caused it.
+ * Allocates the units that the order has reserved: they are sold. Answers the variants that this
+ * sale brought down to their threshold, so that each crossing is reported once, by the sale that
+ * caused it.
  */
 export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStock[] }> {
   const levels = await queries.lockStock(tx, order_id, [])
@@ -80,9 +82,9 @@ export async function release(tx: Tx, order_id: string): Promise<void> {
 }
 
 /**
- * Releases all stock of an order whose goods cannot be sold again, and takes the allocated units off
- * the level. It takes off no more units than are on hand: a backordered unit that has not arrived
- * cannot be lost.
+ * Releases all stock of an order whose goods cannot be sold again, and takes the allocated units
+ * off the level. It takes off no more units than are on hand: a backordered unit that has not
+ * arrived cannot be lost.
  */
 export async function writeOff(tx: Tx, order_id: string): Promise<void> {
   const levels = await queries.lockStock(tx, order_id, [])
@@ -98,8 +100,8 @@ export async function writeOff(tx: Tx, order_id: string): Promise<void> {
 const NOT_RESTOCKED = 'not restocked'
 
 /**
- * Reserves more stock for an order that is being edited. `sell` allocates it, `releaseReserved` releases
- * it. The same change again reserves nothing.
+ * Reserves more stock for an order that is being edited. `sell` allocates it, `releaseReserved`
+ * releases it. The same change again reserves nothing.
  */
 export async function reserveMore(
   tx: Tx,
@@ -129,8 +131,9 @@ export async function releaseReserved(tx: Tx, order_id: string): Promise<void> {
 }
 
 /**
- * Releases the units that a paid order has allocated beyond the quantities of these lines. Units that
- * were bought while the variant was not tracked are allocated nowhere: they count as removed first.
+ * Releases the units that a paid order has allocated beyond the quantities of these lines. Units
+ * that were bought while the variant was not tracked are allocated nowhere: they count as removed
+ * first.
  */
 export async function releaseExcess(
   tx: Tx,

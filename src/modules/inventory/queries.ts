@@ -24,8 +24,8 @@ const itemColumns = sql`
   coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold, false) as low`
 
 /**
- * Every variant of the store, tracked or not. This joins the catalog's table, because a page of variants
- * filtered by stock cannot be read in two steps.
+ * Every variant of the store, tracked or not. This joins the catalog's table, because a page of
+ * variants filtered by stock cannot be read in two steps.
  */
 const fromItems = (db: Db) => sql`
   from variants v

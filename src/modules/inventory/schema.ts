@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** The location of stock unless the merchant names another. Every store that tracks stock has it. */
+/**
+ * The location of stock unless the merchant names another. Every store that tracks stock has it.
+ */
 export const DEFAULT_LOCATION = 'default'
 
 /** More units than any store has, and few enough that sums stay exact integers. */
@@ -22,7 +24,10 @@ export const LockedLevel = Type.Object({
   variant_id: Id,
   location_id: Type.String(),
   on_hand: Type.Integer(),
-  /** Units neither sold nor reserved. Negative where the merchant counted fewer units than were sold. */
+  /**
+   * Units neither sold nor reserved. Negative where the merchant counted fewer units than were
+   * sold.
+   */
   free: Type.Integer(),
   allow_backorder: Type.Boolean(),
   tracked: Type.Boolean(),

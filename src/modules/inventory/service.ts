@@ -20,7 +20,10 @@ import {
 } from './schema.ts'
 import { listLimited, moveStock } from './stock-queries.ts'
 
-/** How many units of each variant can be sold. Null: no limit, as it is not tracked or backorders are allowed. */
+/**
+ * How many units of each variant can be sold. Null: no limit, as it is not tracked or backorders
+ * are allowed.
+ */
 export async function available(
   db: Db,
   variant_ids: readonly string[],
@@ -69,8 +72,9 @@ export async function putSettings(
 }
 
 /**
- * Adjusts the units on hand at a location. The merchant's count is accepted even where it is less than
- * the units sold. With `expected_on_hand` the level is adjusted only if it is still at that number.
+ * Adjusts the units on hand at a location. The merchant's count is accepted even where it is less
+ * than the units sold. With `expected_on_hand` the level is adjusted only if it is still at that
+ * number.
  */
 export async function adjust(
   db: TenantDb,

@@ -37,8 +37,8 @@ export function splitReservation(
 }
 
 /**
- * Takes all units from one location if it has them, else from one location after the other. Units that
- * no location has are backordered at the first.
+ * Takes all units from one location if it has them, else from one location after the other. Units
+ * that no location has are backordered at the first.
  */
 function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
   const sorted = defaultFirst(levels)
@@ -56,8 +56,8 @@ function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
 }
 
 /**
- * Lists the allocated units of an order beyond the wanted quantity of each variant. The default location
- * comes first, since backordered units are allocated there.
+ * Lists the allocated units of an order beyond the wanted quantity of each variant. The default
+ * location comes first, since backordered units are allocated there.
  */
 export function splitRelease(
   levels: readonly LockedLevel[],

@@ -5,9 +5,9 @@ import { listStoresIn } from '../../platform/store-lists.ts'
 import { type Cause, Discrepancy, Level, LockedLevel, LowStock, type Move } from './schema.ts'
 
 /**
- * Locks the order's reservations, then the levels of their variants and of the named variants that are
- * tracked. All transactions lock in the same order, by the sort. A level that another transaction has
- * just changed is read after that change.
+ * Locks the order's reservations, then the levels of their variants and of the named variants that
+ * are tracked. All transactions lock in the same order, by the sort. A level that another
+ * transaction has just changed is read after that change.
  */
 export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string[]) =>
   tx.many(
@@ -38,7 +38,10 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
        for no key update of l`,
   )
 
-/** Changes locked levels, and records each move that has a kind as a movement. A level may occur once. */
+/**
+ * Changes locked levels, and records each move that has a kind as a movement. A level may occur
+ * once.
+ */
 export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): Promise<Level[]> {
   const column = <K extends keyof Move>(name: K) => moves.map((move) => move[name])
   const levels = await tx.many(
@@ -160,8 +163,8 @@ export const listLimited = (db: Db, variant_ids: readonly string[]) =>
 export const listTrackingStores = (worker: GlobalDb) => listStoresIn(worker, sql`inventory_levels`)
 
 /**
- * Recounts every level of a store and records each counter that is wrong. One statement sees one moment,
- * so that stock that moves meanwhile is no discrepancy.
+ * Recounts every level of a store and records each counter that is wrong. One statement sees one
+ * moment, so that stock that moves meanwhile is no discrepancy.
  */
 export const recount = (db: Db) =>
   db.many(

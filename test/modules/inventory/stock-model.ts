@@ -358,7 +358,9 @@ async function cancel({ app, variants, other }: Model, order: Order, act: Act, r
   }
 }
 
-/** A refund moves money only: the refunded units stay allocated, since they are still to be sent. */
+/**
+ * A refund moves money only: the refunded units stay allocated, since they are still to be sent.
+ */
 async function refund(order: Order, act: Act, at: number): Promise<void> {
   const order_item_id = order.items[at]
   if (order_item_id === undefined) return
@@ -386,7 +388,9 @@ async function passHours({ app }: Model): Promise<void> {
   await app.reconcile({ gateway: () => ({ lookup: async () => unreachable() }) })
 }
 
-/** After this time, a gateway without a record of an attempt counts as one that never received it. */
+/**
+ * After this time, a gateway without a record of an attempt counts as one that never received it.
+ */
 const LATER_MS = 11_000
 
 async function resolveOutcomes({ app, orders }: Model): Promise<void> {
@@ -453,7 +457,10 @@ async function closeOther(model: Model): Promise<void> {
   if (rows.length === 0) model.isOtherOpen = false
 }
 
-/** New shoppers and editors of open orders want one more unit at once: as many get it as are available. */
+/**
+ * New shoppers and editors of open orders want one more unit at once: as many get it as are
+ * available.
+ */
 async function rush(
   model: Model,
   { variant: at, shoppers }: { variant: number; shoppers: number },
