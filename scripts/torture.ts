@@ -15,7 +15,7 @@ const FILES = [
   'test/modules/checkout/faults.test.ts',
   'test/modules/checkout/parallel.test.ts',
   'test/modules/checkout/preview-properties.test.ts',
-  'test/modules/inventory/random.test.ts',
+  'test/modules/inventory/stock-model.test.ts',
   'test/modules/webhooks/kills.test.ts',
   ...globSync('test/torture/**/*.test.ts', { cwd: ROOT }),
 ]

@@ -1,6 +1,6 @@
 import type { CheckoutDeps } from './modules/checkout/service.ts'
 import { codeKeys } from './modules/gift-cards/code.ts'
-import { httpTaxProvider } from './modules/pricing/service.ts'
+import { httpTaxProvider } from './modules/pricing/tax.ts'
 import { endOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 

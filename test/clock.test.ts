@@ -5,7 +5,7 @@ import { expireDue } from '../src/modules/gift-cards/jobs.ts'
 import { leftovers } from '../src/modules/media/queries.ts'
 import { deliverDue, publish } from '../src/platform/outbox.ts'
 import { type Caller, openTestApp } from './harness/app.ts'
-import { URL as COUPONS, makeCoupon } from './modules/marketing/setup.ts'
+import { URL as COUPONS, createCoupon } from './modules/marketing/setup.ts'
 
 const DAY_MS = 86_400_000
 const CARDS = '/v1/merchant/gift-cards'
@@ -47,7 +47,7 @@ test('the rules of a store follow its clock, and those of its neighbour do not',
   const make = async (merchant: Caller) => {
     const [card, coupon, ban] = await Promise.all([
       issue(merchant, later(10)),
-      makeCoupon(merchant, { ends_at: later(10) }),
+      createCoupon(merchant, { ends_at: later(10) }),
       merchant.post(BANS, { kind: 'ip', value: '192.0.2.7', expires_at: later(10) }),
     ])
     return { card: card.body.gift_card.id, coupon: coupon.id, ban: ban.body.ban.id }

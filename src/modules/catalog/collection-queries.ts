@@ -68,9 +68,9 @@ export const deleteCollection = (tx: Tx, id: string) =>
   tx.run(sql`delete from collections where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /**
- * Keeps others off what search holds of the products that are in the collection or come to be. Taking
- * some out and putting others in writes to these rows in two goes: with nothing locked before, two
- * collections that exchange products would wait for each other in a circle.
+ * Keeps others off what search holds of the products that are in the collection or come to be.
+ * Taking some out and putting others in writes to these rows in two goes: with nothing locked
+ * before, two collections that exchange products would wait for each other in a circle.
  */
 export const lockMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`

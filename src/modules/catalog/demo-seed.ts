@@ -26,8 +26,8 @@ interface Stocking {
 }
 
 /**
- * Those samples that a store lacks, all of them or none. What a merchant has made of a sample, also in
- * the archive, is left alone.
+ * Those samples that a store lacks, all of them or none. What a merchant has made of a sample, also
+ * in the archive, is left alone.
  */
 export async function stock(db: TenantDb, media: MediaDeps, { actor, set, check }: Stocking) {
   const { currency } = await stores.get(db)

@@ -16,8 +16,8 @@ function kept({ asset_ref, alt }: NewImage, before: readonly KeptImage[]): KeptI
 const isOther = (image: NewImage) => (each: KeptImage) => each.asset_ref !== image.asset_ref
 
 /**
- * Makes a picture the main one. One that the product has already comes to the front; a new one takes
- * the place of the main picture before it.
+ * Makes a picture the main one. One that the product has already comes to the front; a new one
+ * takes the place of the main picture before it.
  */
 export const setMain = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
   changeImages(db, actor, id, (before) => {
@@ -26,7 +26,9 @@ export const setMain = (db: TenantDb, actor: Actor, id: string, image: NewImage)
     return [kept(image, before), ...(isNew ? before.slice(1) : others)]
   })
 
-/** Puts a picture behind the others. One that the product has stays where it is, with the new words. */
+/**
+ * Puts a picture behind the others. One that the product has stays where it is, with the new words.
+ */
 export const add = (db: TenantDb, actor: Actor, id: string, image: NewImage) =>
   changeImages(db, actor, id, (before) => {
     const one = kept(image, before)

@@ -29,7 +29,10 @@ function composed(text: string, path: string, lengthMax: number): string {
 
 const SLUG = new RegExp(SLUG_PATTERN, 'u')
 
-/** A slug as it may be typed: taken apart into its accents, or of characters that take two units each. */
+/**
+ * A slug as it may be typed: taken apart into its accents, or of characters that take two units
+ * each.
+ */
 export const SLUG_TYPED_MAX = 4 * SLUG_LENGTH_MAX
 
 /** A slug as it stands in an address: in any form of Unicode. Null: no product can have it. */
@@ -56,8 +59,8 @@ type Subscription = Pick<ProductFields, keyof typeof NOT_SUBSCRIBED>
 type GivenSubscription = Pick<ProductPatch, keyof typeof NOT_SUBSCRIBED>
 
 /**
- * How a product is subscribed to. Naming an interval makes it a subscription; taking that away clears
- * the rest. What is not sent stays as it was.
+ * How a product is subscribed to. Naming an interval makes it a subscription; taking that away
+ * clears the rest. What is not sent stays as it was.
  */
 function readSubscription(before: Subscription, given: GivenSubscription): Subscription {
   const interval = given.subscription_interval

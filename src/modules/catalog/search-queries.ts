@@ -26,7 +26,9 @@ export const search = (db: Db, { query, filters, sort, limit, offset }: Wanted) 
                               ${filters.collectionSlug}, ${sort}, ${limit}, ${offset}) f`,
   )
 
-/** The next products of the store after one, made findable anew. Answers the last, null at the end. */
+/**
+ * The next products of the store after one, made findable anew. Answers the last, null at the end.
+ */
 export const refreshNext = (db: Db, after: string, bite: number) =>
   db.one(
     Type.Object({ last: Nullable(Id) }),

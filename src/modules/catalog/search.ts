@@ -49,7 +49,8 @@ function readPrice(query: unknown, name: string): number | null {
 
 /**
  * Searching is public and costs the database far more than any other read: it takes half of the
- * connections at most and leaves the rest to those who buy. No queue is longer than its last can wait.
+ * connections at most and leaves the rest to those who buy. No queue is longer than its last can
+ * wait.
  */
 export const openSearches = (connections: number) =>
   new WorkQueue({

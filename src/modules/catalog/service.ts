@@ -109,8 +109,8 @@ async function lock(tx: Tx, id: string): Promise<ProductRow> {
 }
 
 /**
- * What the claim scan objects to in a product's text. That is advice: a scan that could not run says
- * so by null, and costs nobody the product.
+ * What the claim scan objects to in a product's text. That is advice: a scan that could not run
+ * says so by null, and costs nobody the product.
  */
 export async function findClaims(
   { name, description }: Pick<ProductRow, 'name' | 'description'>,
@@ -188,13 +188,15 @@ function changeVariant(
   })
 }
 
-/** Whether a variant is, or may yet be, for sale: the archive is final, for it and for its product. */
+/**
+ * Whether a variant is, or may yet be, for sale: the archive is final, for it and for its product.
+ */
 export const isLivingVariant = async (db: Db, id: string): Promise<boolean> =>
   isUuid(id) && (await queries.hasLivingVariant(db, id)).living
 
 /**
- * What a cart may hold: those of the variants that are not archived, of products that are active, in
- * no particular order. What cannot be bought is missing.
+ * What a cart may hold: those of the variants that are not archived, of products that are active,
+ * in no particular order. What cannot be bought is missing.
  */
 export async function variantsForSale(db: Db, ids: readonly string[]): Promise<SaleVariant[]> {
   const known = ids.filter(isUuid)

@@ -7,14 +7,14 @@ import type { WonClaim } from '../../platform/idempotency.ts'
 import type { Facts } from '../fraud/schema.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
-import * as inventory from '../inventory/money.ts'
-import * as coupons from '../marketing/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
+import * as redemptions from '../marketing/redemptions.ts'
 import type { Reach } from '../operations/service.ts'
 import { insertWaiting, takeOrderNumber } from '../orders/place.ts'
 import type { NewCharge, WaitingOrder } from '../orders/schema.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { Gateway, Source } from '../payments/gateway.ts'
-import { keptTerms } from '../pricing/coupon.ts'
+import { termsForOrder } from '../pricing/coupon.ts'
 import * as storeCredit from '../store-credit/money.ts'
 import { factsOf, requireAttested, requireOffered } from './admission.ts'
 import type { CardCharge } from './pay.ts'
@@ -120,7 +120,7 @@ async function reserve(
     fraud.checkBans(tx, facts),
     deps.payments.forStore(tx),
   ])
-  const stock = besides(inventory.reserve(tx, order_id, stockLines(request.items)))
+  const stock = besides(orderStock.reserve(tx, order_id, stockLines(request.items)))
   const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
   requireAdmitted(tx, deps, request, sale)
@@ -172,7 +172,7 @@ async function claimCoupon(
 ): Promise<void> {
   if (coupon === null || !priced.coupon.applied) return
   const { id: coupon_id, code_id } = coupon
-  await coupons.claim(tx, { coupon_id, code_id, order_id, customer_ref })
+  await redemptions.reserve(tx, { coupon_id, code_id, order_id, customer_ref })
 }
 
 /** Refuses a coupon that does not apply: the shopper expects its discount. */
@@ -312,7 +312,9 @@ function newOrder({ order_id, order_number, key, sale, risk, placing }: Writing)
     tax: request.tax ?? null,
     expedited: request.expedited ?? false,
     coupon:
-      sale.coupon !== null && priced.coupon.applied ? keptTerms(sale.coupon, priced.lines) : null,
+      sale.coupon !== null && priced.coupon.applied
+        ? termsForOrder(sale.coupon, priced.lines)
+        : null,
     subscribe: request.subscribe ?? false,
     attestation: request.attestation ?? null,
     subscriptions,

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { Cents, CustomerRef, Email, Id, Nullable, ref } from '../../kernel/schema.ts'
 import { Attestation, OrderCharge, OrderItem, ShipTo, StorefrontOrder } from '../orders/schema.ts'
 import { CardInput } from '../payments/card-schema.ts'
+import type { DiscountTerms } from '../pricing/coupon.ts'
 import { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
-import type { DiscountTerms } from '../pricing/service.ts'
 import { StartedSubscription } from '../subscriptions/schema.ts'
 
 /** More lines than a cart has, and few enough to price, reserve and write in one transaction. */

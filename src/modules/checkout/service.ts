@@ -13,7 +13,15 @@ import * as marketing from '../marketing/service.ts'
 import type { OrderChangeDeps } from '../order-changes/deps.ts'
 import type { Attestation, ShipTo } from '../orders/schema.ts'
 import { countPlaced } from '../orders/service.ts'
-import * as pricing from '../pricing/service.ts'
+import { type GroupPrices, groupPrices, pricesOf } from '../pricing/groups.ts'
+import {
+  type PriceInput,
+  PriceLimitError,
+  type PriceLine,
+  priceOrder,
+  singleCurrency,
+} from '../pricing/price.ts'
+import { resolveTax, type Tax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
 import * as storeCredit from '../store-credit/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
@@ -53,8 +61,8 @@ export interface Sale {
 
 /** A question to a tax provider, and its answer. */
 export interface Taxed {
-  question: pricing.TaxQuestion
-  tax: pricing.Tax
+  question: TaxQuestion
+  tax: Tax
 }
 
 /** The cart has changed since its tax was computed. */
@@ -76,7 +84,7 @@ export async function readSale(
   const [store, variants, groups, coupon, ordersBefore, states] = await Promise.all([
     stores.findLive(db),
     catalog.variantsForSale(db, ids),
-    request.customer_ref === '' ? null : pricing.groupPrices(db, request.customer_ref, ids),
+    request.customer_ref === '' ? null : groupPrices(db, request.customer_ref, ids),
     code === '' ? null : marketing.findForCheckout(db, code, request.customer_ref),
     code === '' ? 0 : countPlaced(db, request.customer_ref),
     entitlements.listStates(db),
@@ -129,7 +137,7 @@ const noVariant = (variant_id: string) =>
 function priceableLines(
   { items, subscribe = false }: PriceRequest,
   variants: readonly SaleVariant[],
-  groups: pricing.GroupPrices | null,
+  groups: GroupPrices | null,
 ) {
   const byId = new Map(variants.map((variant) => [variant.variant_id, variant]))
   const lines = items.map(({ variant_id, quantity }) => {
@@ -139,29 +147,29 @@ function priceableLines(
       ...variant,
       quantity,
       list_price_cents: variant.price_cents,
-      group_prices: groups === null ? [] : pricing.pricesOf(groups, variant),
+      group_prices: groups === null ? [] : pricesOf(groups, variant),
       subscription_price_cents: variant.is_subscription ? variant.subscription_price_cents : null,
       is_subscription: subscribe && variant.is_subscription,
     }
   })
-  if (pricing.singleCurrency(lines) === null) throw new ApiError('currency_mismatch')
+  if (singleCurrency(lines) === null) throw new ApiError('currency_mismatch')
   return lines
 }
 
 interface PriceTerms {
   coupon: CheckoutCoupon | 'unknown' | null
-  context: Parameters<typeof pricing.price>[0]['coupon_context']
+  context: Parameters<typeof priceOrder>[0]['coupon_context']
   taxed: Taxed | undefined
 }
 
 async function priceLines(
-  provider: pricing.TaxProvider | null,
+  provider: TaxProvider | null,
   request: PriceRequest,
   lines: ReturnType<typeof priceableLines>,
   { coupon, context, taxed }: PriceTerms,
 ) {
   const { shipping = null, tax: policy = null, expedited = false, subscribe = false } = request
-  const currency = pricing.singleCurrency(lines) ?? ''
+  const currency = singleCurrency(lines) ?? ''
   const input = { lines, subscribe, currency, coupon, coupon_context: context, shipping, expedited }
   const untaxed = price({ ...input, tax: null })
   const question = {
@@ -175,16 +183,16 @@ async function priceLines(
     ship_to: request.shipping_address ?? null,
   }
   if (taxed !== undefined && !isDeepStrictEqual(taxed.question, question)) throw new StaleTaxError()
-  const tax = taxed?.tax ?? (await pricing.resolveTax(provider, policy, question))
+  const tax = taxed?.tax ?? (await resolveTax(provider, policy, question))
   return { ...price({ ...input, ...tax }), taxed: { question, tax } }
 }
 
 /** Prices lines. A sum above the limits of an order is the caller's mistake, and is refused. */
-function price<L extends pricing.PriceLine>(input: pricing.PriceInput<L>) {
+function price<L extends PriceLine>(input: PriceInput<L>) {
   try {
-    return pricing.price(input)
+    return priceOrder(input)
   } catch (error) {
-    if (!(error instanceof pricing.PriceLimitError)) throw error
+    if (!(error instanceof PriceLimitError)) throw error
     const message =
       error.limit === 'line_quantity'
         ? 'must have at most 10,000 units of one variant'

@@ -6,9 +6,9 @@ import * as idempotency from '../../platform/idempotency.ts'
 import * as customers from '../customers/service.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
-import * as inventory from '../inventory/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
-import * as coupons from '../marketing/money.ts'
+import * as redemptions from '../marketing/redemptions.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import { settled, writeSettled } from '../orders/place.ts'
 import type { ChargeRow, OrderRow, WaitingOrder, WholeOrder } from '../orders/schema.ts'
@@ -65,7 +65,7 @@ export async function settleOrder<T>(
       version: waiting?.version ?? null,
     }),
   )
-  const stock = besides(inventory.sell(tx, order_id))
+  const stock = besides(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
   const started = await subscriptions.start(
     tx,
@@ -80,7 +80,7 @@ export async function settleOrder<T>(
     ledger.post(tx, saleJournal(order, holds, charges)),
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
-    order.coupon_code !== null && coupons.confirm(tx, { order_id }),
+    order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
     customers.touch(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
@@ -236,10 +236,10 @@ export async function failOrder(
 /** Releases stock, store credit, gift card and coupon, in the order in which they are locked. */
 async function releaseAll(tx: Tx, order: OrderRow, failure: string): Promise<OrderRow> {
   const order_id = order.id
-  await inventory.release(tx, order_id)
+  await orderStock.release(tx, order_id)
   await storeCredit.voidHold(tx, { order_id })
   await giftCards.voidHold(tx, { order_id })
-  await coupons.release(tx, { order_id })
+  await redemptions.release(tx, { order_id })
   await orders.endCharges(tx, order_id, 'failed')
   return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })
 }

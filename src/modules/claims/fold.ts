@@ -136,7 +136,9 @@ function foldPlain(text: string): boolean {
   return true
 }
 
-/** A text of ligatures becomes several times as long, any other does not: so that is tried first. */
+/**
+ * A text of ligatures becomes several times as long, any other does not: so that is tried first.
+ */
 function foldUnits(view: View): Folded {
   makeRoom(view.text.length + EXPANSION_MAX)
   let length = foldInto(view.text)

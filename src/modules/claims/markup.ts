@@ -21,7 +21,10 @@ interface Step {
 /** Nested escapes are unfolded this often; what is escaped more often no browser shows. */
 const ROUNDS = 3
 
-/** Ends a sentence whatever stands on either side: attributes and comments follow the text behind it. */
+/**
+ * Ends a sentence whatever stands on either side: attributes and comments follow the text behind
+ * it.
+ */
 const HARD_BREAK = '\u0000'
 
 /** Elements that begin a line of their own. Every other tag joins what it splits. */
@@ -204,8 +207,8 @@ function isBlock(text: string, at: number): boolean {
 }
 
 /**
- * Finds where the tag or comment that opens at a `<` ends, or 0 when it is a plain character.
- * A quote counts only where an attribute's value begins, as in a browser. Walks that came to nothing
+ * Finds where the tag or comment that opens at a `<` ends, or 0 when it is a plain character. A
+ * quote counts only where an attribute's value begins, as in a browser. Walks that came to nothing
  * are counted, so that no input makes the reader walk the same text again and again.
  */
 function tagReader(text: string): (at: number) => number {

@@ -29,7 +29,9 @@ export interface Reading {
 const reachedAt = new Float64Array(LEXICON.stateCount).fill(-1)
 const beganAt = new Int32Array(LEXICON.stateCount)
 
-/** Added to the order of words, so that what one reading left behind is out of the next one's reach. */
+/**
+ * Added to the order of words, so that what one reading left behind is out of the next one's reach.
+ */
 let base = 0
 const READING_GAP = 1_000
 

@@ -1,4 +1,6 @@
-/** Words of the rules in another sense; in the notation of rules.ts. What they cover claims nothing. */
+/**
+ * Words of the rules in another sense; in the notation of rules.ts. What they cover claims nothing.
+ */
 export const NEUTRAL = `
     cured|cure|cures|curing|cured ~1 concrete|resin|epoxy|paint|meat|ham|bacon|sausage|salami|rubber|leather|tobacco|adhesive|coating|ink|fish|salmon|olives|cheese|glue|polish|time|oven|lamp|agent|hides|varnish
     uv|air|dry|salt|sun|smoke|fully|heat|cold|slow|light|moisture|oven|resin|concrete|epoxy|paint cure|cures|cured|curing

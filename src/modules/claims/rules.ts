@@ -6,8 +6,8 @@ import type { RuleId } from './schema.ts'
 import { GRAMMAR, VERB_CLASSES, WORDS } from './words.ts'
 
 /**
- * Phrases by rule. A phrase is a row of steps; a step is a class of words.ts (upper case), a word, or
- * several with a bar between. `~3` lets up to three other words stand before the next step. No
+ * Phrases by rule. A phrase is a row of steps; a step is a class of words.ts (upper case), a word,
+ * or several with a bar between. `~3` lets up to three other words stand before the next step. No
  * phrase reaches over the end of a sentence. A leading `!` reads denied words too.
  */
 export type PhraseOwner = RuleId | 'neutral' | 'notice'

@@ -19,7 +19,9 @@ interface Found extends Finding {
   order: number
 }
 
-/** What is kept of each severity: the list is cut by severity first, and shown in document order. */
+/**
+ * What is kept of each severity: the list is cut by severity first, and shown in document order.
+ */
 interface Collector {
   kept: Record<Severity, Found[]>
   count: number

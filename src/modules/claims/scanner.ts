@@ -220,7 +220,10 @@ function readAnswer(message: unknown, id: number): ScanResult | undefined {
   return consistent && result.rulesVersion === RULES_VERSION ? result : undefined
 }
 
-/** Whether a thread's answer has the shape of a result. By hand: a process that serves needs no more. */
+/**
+ * Whether a thread's answer has the shape of a result. By hand: a process that serves needs no
+ * more.
+ */
 function isScanResult(value: unknown): value is ScanResult {
   const { passed, findings, truncated, rulesVersion } = Object(value) as Partial<ScanResult>
   return (

@@ -76,8 +76,8 @@ function push(state: State, word: number, start: number, end: number) {
 }
 
 /**
- * Emits a word, and the spaced-out word that it completes if there is one: "t r e a t s", "tre ats".
- * At least one of the pieces must be no word by itself, so that ordinary text stays as it is.
+ * Emits a word, and the spaced-out word that it completes if there is one: "t r e a t s", "tre
+ * ats". At least one of the pieces must be no word by itself, so that ordinary text stays as it is.
  */
 export function emitPiece(state: State, word: number, start: number, end: number) {
   const { directBreak } = state

@@ -77,7 +77,9 @@ function breakTo(state: State, level: number) {
   state.breakBefore = Math.max(state.breakBefore, level)
 }
 
-/** A run between spaces that is not letters alone: a word and its punctuation, or stranger things. */
+/**
+ * A run between spaces that is not letters alone: a word and its punctuation, or stranger things.
+ */
 function readRun(state: State, start: number, end: number) {
   const { units } = state.folded
   let first = start
@@ -273,7 +275,10 @@ function emitLetters(state: State, start: number, end: number) {
 /** Letters that are more than this are no words written together. */
 const SEGMENTED_MAX = 32
 
-/** For each place in a row of letters how long the word is that begins a row of words there; 0 when none does. */
+/**
+ * For each place in a row of letters how long the word is that begins a row of words there; 0 when
+ * none does.
+ */
 const lengths = new Uint8Array(SEGMENTED_MAX + 1)
 
 /** Words written together ("curescancer"), if nothing else is left between them. */

@@ -1,7 +1,10 @@
 /** U+202E: what follows is shown from right to left, whatever its script. */
 const TURN = '\u202e'
 
-/** What begins a run of its own, until U+202C or U+2069 ends it. In it letters stand as they are written. */
+/**
+ * What begins a run of its own, until U+202C or U+2069 ends it. In it letters stand as they are
+ * written.
+ */
 const EMBED = '\u202a\u202b\u202d'
 const ISOLATE = '\u2066\u2067\u2068'
 const END = '\u202c'
@@ -17,8 +20,8 @@ interface Run {
 }
 
 /**
- * A text as a reader sees it: `seruc` behind U+202E is shown as `cures`. Null where nothing is turned.
- * A line ends all of its runs.
+ * A text as a reader sees it: `seruc` behind U+202E is shown as `cures`. Null where nothing is
+ * turned. A line ends all of its runs.
  */
 export function asShown(text: string): string | null {
   if (!text.includes(TURN)) return null

@@ -187,6 +187,8 @@ export const checks = defineQueue({
   shape: CheckSubject,
 })
 
-/** Ends the lease, or throws when it was lost. What was found is written in the same transaction. */
+/**
+ * Ends the lease, or throws when it was lost. What was found is written in the same transaction.
+ */
 export const endCheck = (tx: Tx, lease: Lease) =>
   checks.settle(tx, lease, sql`updated_at = ${machineTime}`)

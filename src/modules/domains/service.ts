@@ -129,8 +129,9 @@ export function remove(db: TenantDb, actor: Actor, id: string) {
 }
 
 /**
- * Takes a hostname from a store on the operator's word, for another to claim: a quarantine, which would
- * refuse that claim for a month, neither begins nor goes on. The other still has to prove the name.
+ * Takes a hostname from a store on the operator's word, for another to claim: a quarantine, which
+ * would refuse that claim for a month, neither begins nor goes on. The other still has to prove the
+ * name.
  */
 export function release(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: release', id, async (tx, before) => {
@@ -155,7 +156,8 @@ async function end(
 
 /**
  * Puts a hostname live without asking DNS, on the operator's word. That also ends a quarantine: who
- * moves a name from one store to another need not wait for it. A name that is live stays where it is.
+ * moves a name from one store to another need not wait for it. A name that is live stays where it
+ * is.
  */
 export function activate(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: activate', id, async (tx, before) => {

@@ -4,10 +4,11 @@ import { eachStore } from '../../platform/each-store.ts'
 import * as queries from './stock-queries.ts'
 
 /**
- * One recount of every store, as fd_worker. A counter that disagrees with its movements or holds is
- * a bug of ours: it is written down and logged for people, and never mended by itself. Answers
- * nothing left to do, so that the loop rests until it is time again; also where a store could not be
- * recounted, since all would be again, and told of again, every few seconds.
+ * Recounts the stock of every store once, as fd_worker. A counter that disagrees with its movements
+ * or reservations is a bug of ours: it is recorded and logged as an alert, and never corrected
+ * automatically. Always answers 0, nothing left to do, so that the loop waits for its next turn. A
+ * store that failed is no exception: otherwise every store would be recounted and reported again
+ * every few seconds.
  */
 export async function recountAll(
   database: Database,
@@ -27,5 +28,5 @@ export async function recountAll(
     }
     return 0
   }
-  return eachStore(await queries.listCountingTenants(database.global), recount, { signal })
+  return eachStore(await queries.listTrackingStores(database.global), recount, { signal })
 }

@@ -23,9 +23,11 @@ const itemColumns = sql`
   l.on_hand, l.allocated, l.reserved, l.incoming, l.on_hand - l.allocated - l.reserved as available,
   coalesce(s.track_inventory and l.on_hand - l.allocated <= s.low_stock_threshold, false) as low`
 
-/** Every variant of the store, counted or not. The catalog's table is read beside our own, because
- * a page of the one cannot be filtered by the other in two steps. */
-const items = (db: Db) => sql`
+/**
+ * Every variant of the store, tracked or not. This joins the catalog's table, because a page of
+ * variants filtered by stock cannot be read in two steps.
+ */
+const fromItems = (db: Db) => sql`
   from variants v
   left join inventory_settings s on s.tenant_ref = v.tenant_ref and s.variant_id = v.id
  cross join lateral (
@@ -42,10 +44,10 @@ export interface ItemFilters {
   low: boolean | undefined
 }
 
-const matching = (db: Db, { sku, low }: ItemFilters) =>
+const itemsWhere = (db: Db, { sku, low }: ItemFilters) =>
   join(
     [
-      sql`${items(db)} and v.archived_at is null`,
+      sql`${fromItems(db)} and v.archived_at is null`,
       ...(sku === undefined ? [] : [sql`v.sku = ${sku}`]),
       ...(low === undefined
         ? []
@@ -61,13 +63,13 @@ export const listItems = (db: Db, filters: ItemFilters, page: Page) =>
   db.many(
     InventoryItem,
     sql`
-    select ${itemColumns} ${matching(db, filters)}
+    select ${itemColumns} ${itemsWhere(db, filters)}
      order by v.sku
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countItems = (db: Db, filters: ItemFilters) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${itemsWhere(db, filters)}`)
 
 const levelJson = sql`
   json_build_object('location_id', location_id, 'on_hand', on_hand, 'allocated', allocated,
@@ -81,7 +83,7 @@ export const findItem = (db: Db, variant_id: string) =>
     select ${itemColumns},
            coalesce((select json_agg(${levelJson} order by location_id) from inventory_levels
                       where ${ofVariant(db, variant_id)}), '[]') as levels
-    ${items(db)} and v.id = ${variant_id}`,
+    ${fromItems(db)} and v.id = ${variant_id}`,
   )
 
 export const putSettings = (tx: Tx, variant_id: string, settings: Required<Settings>) =>
@@ -94,7 +96,7 @@ export const putSettings = (tx: Tx, variant_id: string, settings: Required<Setti
        set track_inventory = excluded.track_inventory, allow_backorder = excluded.allow_backorder,
            low_stock_threshold = excluded.low_stock_threshold, updated_at = fd_now()`)
 
-/** The one location that makes itself. */
+/** Creates the default location on first use. All others are created by the merchant. */
 export const ensureDefaultLocation = (tx: Tx) =>
   tx.run(sql`
     insert into inventory_locations (tenant_ref, id, name)
@@ -123,7 +125,7 @@ export interface MovementFilters {
   kind: MovementKind | undefined
 }
 
-const moved = (db: Db, { variant_id, kind }: MovementFilters) =>
+const movementsWhere = (db: Db, { variant_id, kind }: MovementFilters) =>
   join(
     [
       sql`from inventory_movements where tenant_ref = ${db.tenant}`,
@@ -139,13 +141,13 @@ export const listMovements = (db: Db, filters: MovementFilters, page: Page) =>
     sql`
     select id, variant_id, location_id, kind, quantity, on_hand_after, allocated_after, order_id,
            fulfillment_id, return_id, purchase_order_id, actor, reason, created_at
-      ${moved(db, filters)}
+      ${movementsWhere(db, filters)}
      order by seq desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countMovements = (db: Db, filters: MovementFilters) =>
-  db.one(Total, sql`select count(*) as total ${moved(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${movementsWhere(db, filters)}`)
 
 const locationColumns = sql`id, name, created_at, updated_at, archived_at`
 
@@ -177,8 +179,8 @@ export const findLocation = (db: Db, id: string) =>
      where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Keeps a location from being archived while stock comes to it. */
-export const shareLocation = (tx: Tx, id: string) =>
+/** Locks a location so that it cannot be archived while stock is added to it. */
+export const lockLocationShared = (tx: Tx, id: string) =>
   tx.maybe(
     Location,
     sql`
@@ -187,7 +189,7 @@ export const shareLocation = (tx: Tx, id: string) =>
        for share`,
   )
 
-/** Waits for whoever brings stock to the location, and keeps others away. */
+/** Locks a location against all other changes, after those that add stock to it have ended. */
 export const lockLocation = (tx: Tx, id: string) =>
   tx.maybe(
     Location,
@@ -215,7 +217,7 @@ export const renameLocation = (tx: Tx, id: string, name: string) =>
     returning ${locationColumns}`,
   )
 
-/** Null when anything lies there, is owed from there or on its way. */
+/** Null if the location has units on hand, allocated, reserved or incoming. */
 export const archiveLocation = (tx: Tx, id: string) =>
   tx.maybe(
     Location,

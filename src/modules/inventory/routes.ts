@@ -25,7 +25,7 @@ const tags = ['merchant-ops']
 const OneItem = Type.Object({ item: ref(InventoryDetail) })
 const OneLocation = Type.Object({ location: ref(Location) })
 
-/** What is no id is nobody's variant. */
+/** Stands for a filter that is no UUID: no variant has this id, so the list is empty. */
 const NO_VARIANT = '00000000-0000-0000-0000-000000000000'
 
 const readVariant = (query: unknown) => {
@@ -51,7 +51,7 @@ const stockRoutes: Routes = async (app) => {
       },
     },
     ({ db, query }) => {
-      // SKUs are kept in form C, however they were sent.
+      // SKUs are stored in Unicode form C.
       const filters = { sku: readText(query, 'sku')?.normalize('NFC'), low: readLow(query) }
       return inventory.list(db, filters, readPage(query))
     },

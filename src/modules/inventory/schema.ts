@@ -1,39 +1,46 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** Where stock lies unless a merchant says otherwise. Every store that counts has it. */
+/**
+ * The location of stock unless the merchant names another. Every store that tracks stock has it.
+ */
 export const DEFAULT_LOCATION = 'default'
 
-/** More than any shelf holds, and far from where sums would lose precision. */
+/** More units than any store has, and few enough that sums stay exact integers. */
 export const QUANTITY_MAX = 1_000_000_000
 
 export const MOVEMENT_KINDS = ['received', 'allocated', 'shipped', 'released', 'adjusted'] as const
 export const MovementKind = Type.Enum([...MOVEMENT_KINDS])
 export type MovementKind = Static<typeof MovementKind>
 
-/** So many of a variant: what an order wants, or what a change of it adds or takes away. */
+/** Units of a variant: those of an order line, or those that an edit adds or keeps. */
 export interface StockLine {
   variant_id: string
   quantity: number
 }
 
-/** A level as it stands while it is locked, and what the order in hand holds of it. */
+/** A locked level, and what the order at hand has `reserved` and `allocated` of it. */
 export const LockedLevel = Type.Object({
   variant_id: Id,
   location_id: Type.String(),
   on_hand: Type.Integer(),
-  /** May be below zero: a merchant counted less than was sold. */
+  /**
+   * Units neither sold nor reserved. Negative where the merchant counted fewer units than were
+   * sold.
+   */
   free: Type.Integer(),
   allow_backorder: Type.Boolean(),
   tracked: Type.Boolean(),
   reserved: Type.Integer(),
   allocated: Type.Integer(),
-  held: Type.Boolean(),
+  /** The order has a reservation here, though perhaps of no units. */
+  has_reservation: Type.Boolean(),
+  /** That reservation was released for good. */
   released: Type.Boolean(),
 })
 export type LockedLevel = Static<typeof LockedLevel>
 
-/** A change of one level's counters. With a kind it is a movement, and written down. */
+/** A change of one level's counters. A move with a kind is recorded as a movement. */
 export interface Move {
   variant_id: string
   location_id: string
@@ -43,7 +50,7 @@ export interface Move {
   reserved: number
 }
 
-/** Who or what moved the stock. */
+/** The actor and the reason of a movement. */
 export interface Cause {
   actor: string
   reason?: string | null
@@ -83,7 +90,7 @@ const item = {
 export const InventoryItem = Shared('InventoryItem', Type.Object(item))
 export type InventoryItem = Static<typeof InventoryItem>
 
-/** The same with each location's share. */
+/** A variant and its stock at each location. */
 export const InventoryDetail = Shared(
   'InventoryDetail',
   Type.Object({ ...item, levels: Type.Array(Level) }),
@@ -121,7 +128,7 @@ export const BulkAdjustment = Type.Object({
 })
 export type BulkAdjustment = Static<typeof BulkAdjustment>
 
-/** What became of one row of a bulk adjustment. */
+/** The result of one row of a bulk adjustment. */
 export const BulkResult = Type.Object({
   variant_id: Type.String(),
   level: Nullable(Level),
@@ -166,7 +173,7 @@ const LocationName = Type.String({ minLength: 1, maxLength: 200 })
 const LOCATION_ID = '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'
 const locationId = new RegExp(LOCATION_ID)
 
-/** Whether a text can be a location's id at all, so that PostgreSQL is not asked about garbage. */
+/** Whether a text has the form of a location's id. Saves a query for a text that has not. */
 export const isLocationId = (text: string): boolean => locationId.test(text)
 
 export const NewLocation = Type.Object({
@@ -180,7 +187,7 @@ export type NewLocation = Static<typeof NewLocation>
 
 export const LocationChange = Type.Object({ name: LocationName })
 
-/** A variant that has come down to its threshold. */
+/** A variant whose unsold units have reached its threshold. */
 export const LowStock = Type.Object({
   variant_id: Id,
   remaining: Type.Integer({ description: 'Units on hand and not sold.' }),
@@ -188,7 +195,7 @@ export const LowStock = Type.Object({
 })
 export type LowStock = Static<typeof LowStock>
 
-/** A counter that disagrees with what it counts. */
+/** A stored counter (`kept`) that differs from the recount (`counted`). */
 export const Discrepancy = Type.Object({
   variant_id: Id,
   location_id: Type.String(),

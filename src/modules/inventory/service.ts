@@ -20,7 +20,10 @@ import {
 } from './schema.ts'
 import { listLimited, moveStock } from './stock-queries.ts'
 
-/** How many of each variant can be sold. Null: nothing limits it, as it is not counted or may be owed. */
+/**
+ * How many units of each variant can be sold. Null: no limit, as it is not tracked or backorders
+ * are allowed.
+ */
 export async function available(
   db: Db,
   variant_ids: readonly string[],
@@ -45,7 +48,7 @@ export async function get(db: Db, variant_id: string): Promise<InventoryDetail> 
   return item
 }
 
-/** Says whether a variant is counted, and how. What is not named is off. */
+/** Sets whether and how a variant is tracked. A setting that is not named is off. */
 export async function putSettings(
   db: TenantDb,
   actor: audit.Actor,
@@ -56,7 +59,7 @@ export async function putSettings(
   return db.transaction('inventory: settings', async (tx) => {
     const settings = { track_inventory, allow_backorder, low_stock_threshold }
     await queries.ensureDefaultLocation(tx)
-    // What is counted has a level to be counted at, be it of nothing.
+    // A tracked variant has at least one level, even with no units.
     await queries.ensureLevel(tx, variant_id, DEFAULT_LOCATION)
     await queries.putSettings(tx, variant_id, settings)
     await audit.record(tx, actor, {
@@ -69,16 +72,23 @@ export async function putSettings(
 }
 
 /**
- * Corrects what lies at a location. A count is the truth, even where it is less than was sold. With
- * `expected_on_hand` it is corrected only if nobody has done so since the merchant looked.
+ * Adjusts the units on hand at a location. The merchant's count is accepted even where it is less
+ * than the units sold. With `expected_on_hand` the level is adjusted only if it is still at that
+ * number.
  */
 export async function adjust(
   db: TenantDb,
   actor: audit.Actor,
   variant_id: string,
-  wanted: Adjustment,
+  adjustment: Adjustment,
 ): Promise<Level> {
-  const { location_id = DEFAULT_LOCATION, delta, set_on_hand, expected_on_hand, reason } = wanted
+  const {
+    location_id = DEFAULT_LOCATION,
+    delta,
+    set_on_hand,
+    expected_on_hand,
+    reason,
+  } = adjustment
   if ((delta === undefined) === (set_on_hand === undefined)) {
     throw invalidBody('delta', 'must be sent, or set_on_hand instead')
   }
@@ -96,7 +106,7 @@ export async function adjust(
     if (level.on_hand + change > QUANTITY_MAX) throw tooMany()
     const place = { variant_id, location_id, allocated: 0, reserved: 0 }
     const move = { ...place, kind: 'adjusted' as const, on_hand: change }
-    // Why is in somebody's own words, and stands with the movement.
+    // The reason is free text. It is stored with the movement and kept out of the audit log.
     const [[moved]] = await Promise.all([
       moveStock(tx, [move], { actor: actor.name, reason }),
       audit.record(tx, actor, {
@@ -114,19 +124,19 @@ const tooMany = () => invalidBody('delta', `must leave at most ${QUANTITY_MAX} o
 
 async function requireLocation(tx: Tx, id: string): Promise<void> {
   if (id === DEFAULT_LOCATION) await queries.ensureDefaultLocation(tx)
-  const location = isLocationId(id) ? await queries.shareLocation(tx, id) : null
+  const location = isLocationId(id) ? await queries.lockLocationShared(tx, id) : null
   if (location === null) throw new ApiError('location_not_found')
 }
 
-/** Corrects many, one after the other. What is refused for one row changes nothing for the others. */
+/** Adjusts many levels, one after the other. A refused row does not affect the others. */
 export async function adjustBulk(
   db: TenantDb,
   actor: audit.Actor,
   { reason, adjustments }: BulkAdjustment,
 ): Promise<BulkResult[]> {
   const results: BulkResult[] = []
-  for (const { variant_id, ...wanted } of adjustments) {
-    results.push(await adjustRow(db, actor, variant_id, { ...wanted, reason }))
+  for (const { variant_id, ...adjustment } of adjustments) {
+    results.push(await adjustRow(db, actor, variant_id, { ...adjustment, reason }))
   }
   return results
 }
@@ -135,17 +145,17 @@ async function adjustRow(
   db: TenantDb,
   actor: audit.Actor,
   variant_id: string,
-  wanted: Adjustment,
+  adjustment: Adjustment,
 ): Promise<BulkResult> {
   try {
-    return { variant_id, level: await adjust(db, actor, variant_id, wanted), error: null }
+    return { variant_id, level: await adjust(db, actor, variant_id, adjustment), error: null }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error
     return { variant_id, level: null, error: { code: error.code, message: error.message } }
   }
 }
 
-/** What came and went, newest first. */
+/** Lists the stock movements, newest first. */
 export async function listMovements(db: Db, filters: queries.MovementFilters, page: Page) {
   const [movements, { total }] = await Promise.all([
     queries.listMovements(db, filters, page),
@@ -168,27 +178,27 @@ export async function getLocation(db: Db, id: string): Promise<Location> {
   return location
 }
 
-export function createLocation(db: TenantDb, actor: audit.Actor, wanted: NewLocation) {
+export function createLocation(db: TenantDb, actor: audit.Actor, request: NewLocation) {
   return db.transaction('inventory: create location', async (tx) => {
-    const location = await refusing(queries.insertLocation(tx, wanted), {
+    const location = await refusing(queries.insertLocation(tx, request), {
       inventory_locations_pkey: 'location_exists',
     })
-    await announce(tx, actor, 'created', location)
+    await auditLocation(tx, actor, 'created', location)
     return location
   })
 }
 
 export function renameLocation(db: TenantDb, actor: audit.Actor, id: string, name: string) {
   return db.transaction('inventory: rename location', async (tx) => {
-    const before = await requireOpen(tx, id)
+    const before = await lockOpenLocation(tx, id)
     if (before.name === name) return before
     const after = await queries.renameLocation(tx, id, name)
-    await announce(tx, actor, 'renamed', after)
+    await auditLocation(tx, actor, 'renamed', after)
     return after
   })
 }
 
-/** Closes a location that is empty. Its movements stay, and repeating it is harmless. */
+/** Archives an empty location. Its movements stay, and a repeated call is harmless. */
 export function archiveLocation(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('inventory: archive location', async (tx) => {
     const before = isLocationId(id) ? await queries.lockLocation(tx, id) : null
@@ -196,18 +206,18 @@ export function archiveLocation(db: TenantDb, actor: audit.Actor, id: string) {
     if (before.archived_at !== null) return before
     const after = id === DEFAULT_LOCATION ? null : await queries.archiveLocation(tx, id)
     if (after === null) throw new ApiError('location_in_use')
-    await announce(tx, actor, 'archived', after)
+    await auditLocation(tx, actor, 'archived', after)
     return after
   })
 }
 
-async function requireOpen(tx: Tx, id: string): Promise<Location> {
+async function lockOpenLocation(tx: Tx, id: string): Promise<Location> {
   const location = isLocationId(id) ? await queries.lockLocation(tx, id) : null
   if (location === null || location.archived_at !== null) throw new ApiError('location_not_found')
   return location
 }
 
-const announce = (tx: Tx, actor: audit.Actor, action: string, { id, name }: Location) =>
+const auditLocation = (tx: Tx, actor: audit.Actor, action: string, { id, name }: Location) =>
   audit.record(tx, actor, {
     action: `inventory.location_${action}`,
     entity: `location:${id}`,

@@ -5,15 +5,15 @@ import { listStoresIn } from '../../platform/store-lists.ts'
 import { type Cause, Discrepancy, Level, LockedLevel, LowStock, type Move } from './schema.ts'
 
 /**
- * Locks what an order holds, then the levels of those and of further variants that are counted. The
- * sort makes it one order for everybody. A level that another transaction just changed is shown as
- * it left it.
+ * Locks the order's reservations, then the levels of their variants and of the named variants that
+ * are tracked. All transactions lock in the same order, by the sort. A level that another
+ * transaction has just changed is read after that change.
  */
 export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string[]) =>
   tx.many(
     LockedLevel,
     sql`
-    with hold as materialized (
+    with reservation as materialized (
       select variant_id, location_id, reserved, allocated, released_at
         from inventory_reservations
        where tenant_ref = ${tx.tenant} and order_id = ${order_id}
@@ -24,21 +24,24 @@ export const lockStock = (tx: Tx, order_id: string, variant_ids: readonly string
            l.on_hand - l.allocated - l.reserved as free,
            coalesce(s.track_inventory, false) as tracked,
            coalesce(s.allow_backorder, false) as allow_backorder,
-           coalesce(h.reserved, 0) as reserved, coalesce(h.allocated, 0) as allocated,
-           h.variant_id is not null as held, h.released_at is not null as released
+           coalesce(r.reserved, 0) as reserved, coalesce(r.allocated, 0) as allocated,
+           r.variant_id is not null as has_reservation, r.released_at is not null as released
       from inventory_levels l
       left join inventory_settings s
              on s.tenant_ref = l.tenant_ref and s.variant_id = l.variant_id
-      left join hold h on h.variant_id = l.variant_id and h.location_id = l.location_id
+      left join reservation r on r.variant_id = l.variant_id and r.location_id = l.location_id
      where l.tenant_ref = ${tx.tenant}
-       and l.variant_id = any (array(select variant_id from hold
+       and l.variant_id = any (array(select variant_id from reservation
                                       union all select unnest(${variant_ids}::uuid[])))
-       and (s.track_inventory or h.variant_id is not null)
+       and (s.track_inventory or r.variant_id is not null)
      order by l.variant_id, l.location_id
        for no key update of l`,
   )
 
-/** Changes levels that are locked, and writes down what is a movement. Each level once at most. */
+/**
+ * Changes locked levels, and records each move that has a kind as a movement. A level may occur
+ * once.
+ */
 export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): Promise<Level[]> {
   const column = <K extends keyof Move>(name: K) => moves.map((move) => move[name])
   const levels = await tx.many(
@@ -59,7 +62,7 @@ export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): P
          and l.location_id = m.location_id
       returning l.variant_id, l.location_id, l.on_hand, l.allocated, l.reserved, l.incoming
     ),
-    noted as (
+    recorded as (
       insert into inventory_movements (tenant_ref, variant_id, location_id, kind, quantity,
                                        on_hand_after, allocated_after, order_id, actor, reason)
       select ${tx.tenant}, variant_id, location_id, m.kind,
@@ -77,31 +80,35 @@ export async function moveStock(tx: Tx, moves: readonly Move[], cause: Cause): P
   return levels
 }
 
-interface Hold {
+interface Reservation {
   variant_id: string
   location_id: string
   reserved: number
   allocated: number
 }
 
-const holdRows = (tx: Tx, order_id: string, holds: readonly Hold[]) => sql`
+const reservationRows = (tx: Tx, order_id: string, reservations: readonly Reservation[]) => sql`
   select ${tx.tenant}, ${order_id}::uuid, *
-    from unnest(${holds.map((each) => each.variant_id)}::uuid[],
-                ${holds.map((each) => each.location_id)}::text[],
-                ${holds.map((each) => each.reserved)}::bigint[],
-                ${holds.map((each) => each.allocated)}::bigint[])`
+    from unnest(${reservations.map((each) => each.variant_id)}::uuid[],
+                ${reservations.map((each) => each.location_id)}::text[],
+                ${reservations.map((each) => each.reserved)}::bigint[],
+                ${reservations.map((each) => each.allocated)}::bigint[])`
 
-const holdColumns = sql`tenant_ref, order_id, variant_id, location_id, reserved, allocated`
+const reservationColumns = sql`tenant_ref, order_id, variant_id, location_id, reserved, allocated`
 
-/** Of an order that holds nothing yet. One that does is refused by its key. */
-export const insertHolds = (tx: Tx, order_id: string, holds: readonly Hold[]) =>
+/** Inserts an order's first reservations. An order that has some is refused by the primary key. */
+export const insertReservations = (
+  tx: Tx,
+  order_id: string,
+  reservations: readonly Reservation[],
+) =>
   tx.run(sql`
-    insert into inventory_reservations (${holdColumns}) ${holdRows(tx, order_id, holds)}`)
+    insert into inventory_reservations (${reservationColumns}) ${reservationRows(tx, order_id, reservations)}`)
 
-/** Adds to what an order holds; below zero takes away. The rows are locked. */
-export const changeHolds = (tx: Tx, order_id: string, changes: readonly Hold[]) =>
+/** Adds to an order's reservations, or subtracts by a negative number. The rows must be locked. */
+export const changeReservations = (tx: Tx, order_id: string, changes: readonly Reservation[]) =>
   tx.run(sql`
-    with change (${holdColumns}) as (${holdRows(tx, order_id, changes)})
+    with change (${reservationColumns}) as (${reservationRows(tx, order_id, changes)})
     merge into inventory_reservations r
     using change c on r.tenant_ref = ${tx.tenant} and r.order_id = c.order_id
                   and r.variant_id = c.variant_id and r.location_id = c.location_id
@@ -109,23 +116,23 @@ export const changeHolds = (tx: Tx, order_id: string, changes: readonly Hold[]) 
           update set reserved = r.reserved + c.reserved, allocated = r.allocated + c.allocated,
                      updated_at = fd_now()
      when not matched then
-          insert (${holdColumns})
+          insert (${reservationColumns})
           values (c.tenant_ref, c.order_id, c.variant_id, c.location_id, c.reserved, c.allocated)`)
 
-export const releaseHolds = (tx: Tx, order_id: string) =>
+export const releaseReservations = (tx: Tx, order_id: string) =>
   tx.run(sql`
     update inventory_reservations
        set reserved = 0, allocated = 0, released_at = fd_now(), updated_at = fd_now()
      where tenant_ref = ${tx.tenant} and order_id = ${order_id} and released_at is null`)
 
-/** Answers false when the change was made before. */
+/** Records a change of an order. Answers false if it was made before. */
 export const insertChange = async (tx: Tx, order_id: string, change_id: string) =>
   (await tx.run(sql`
     insert into inventory_order_changes (tenant_ref, order_id, change_id)
     values (${tx.tenant}, ${order_id}, ${change_id})
         on conflict do nothing`)) === 1
 
-/** What is left unsold of the variants that have a threshold. */
+/** The unsold units of the variants that have a low-stock threshold. */
 export const listRemaining = (db: Db, variant_ids: readonly string[]) =>
   db.many(
     LowStock,
@@ -139,7 +146,7 @@ export const listRemaining = (db: Db, variant_ids: readonly string[]) =>
      order by s.variant_id`,
   )
 
-/** Of each variant whose sale stock limits, how many can be sold. */
+/** How many units can be sold of each variant that is tracked and not backordered. */
 export const listLimited = (db: Db, variant_ids: readonly string[]) =>
   db.many(
     Type.Object({ variant_id: Type.String(), available: Type.Integer() }),
@@ -153,12 +160,11 @@ export const listLimited = (db: Db, variant_ids: readonly string[]) =>
      group by s.variant_id`,
   )
 
-/** Stores that count. */
-export const listCountingTenants = (worker: GlobalDb) => listStoresIn(worker, sql`inventory_levels`)
+export const listTrackingStores = (worker: GlobalDb) => listStoresIn(worker, sql`inventory_levels`)
 
 /**
- * Counts everything again and writes down each counter that is wrong. One statement sees one moment,
- * so that what moves meanwhile is no discrepancy.
+ * Recounts every level of a store and records each counter that is wrong. One statement sees one
+ * moment, so that stock that moves meanwhile is no discrepancy.
  */
 export const recount = (db: Db) =>
   db.many(

@@ -1,7 +1,9 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Takes the person out of the coupons that these orders used. The uses stay counted. */
+/**
+ * Replaces the customer of these orders in the redemptions by a pseudonym. The uses stay counted.
+ */
 export async function eraseOrders(
   tx: Tx,
   order_ids: readonly string[],

@@ -12,7 +12,7 @@ import {
   Redemption,
 } from './schema.ts'
 
-/** What was active is over once its time or its uses are. */
+/** The status to show: an active coupon past its end or its limit is expired or exhausted. */
 const status = sql`
   case when coupons.status <> 'active' then coupons.status
        when ends_at <= fd_now() then 'expired'
@@ -75,21 +75,21 @@ export const lockCoupon = (tx: Tx, id: string) =>
     sql`select ${columns} from coupons where tenant_ref = ${tx.tenant} and id = ${id} for update`,
   )
 
-const matching = (db: Db, wanted: CouponStatus | undefined) => sql`
+const couponsWhere = (db: Db, filter: CouponStatus | undefined) => sql`
   from coupons
- where tenant_ref = ${db.tenant} and (${wanted ?? null}::text is null or ${status} = ${wanted ?? null})`
+ where tenant_ref = ${db.tenant} and (${filter ?? null}::text is null or ${status} = ${filter ?? null})`
 
-export const listCoupons = (db: Db, wanted: CouponStatus | undefined, page: Page) =>
+export const listCoupons = (db: Db, filter: CouponStatus | undefined, page: Page) =>
   db.many(
     Coupon,
     sql`
-    select ${columns} ${matching(db, wanted)}
+    select ${columns} ${couponsWhere(db, filter)}
      order by coupons.created_at desc, coupons.id desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
-export const countCoupons = (db: Db, wanted: CouponStatus | undefined) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, wanted)}`)
+export const countCoupons = (db: Db, filter: CouponStatus | undefined) =>
+  db.one(Total, sql`select count(*) as total ${couponsWhere(db, filter)}`)
 
 /** The coupon behind a code, and how often the customer has used it. */
 export const findByCode = (db: Db, folded: string, customer_ref: string) =>
@@ -111,7 +111,7 @@ export const findByCode = (db: Db, folded: string, customer_ref: string) =>
      where c.tenant_ref = ${db.tenant} and c.folded = ${folded}`,
   )
 
-/** The coupon that an order has used, unless it was given back. */
+/** The coupon that an order uses, unless its use was released. */
 export const findOfOrder = (db: Db, order_id: string) =>
   db.maybe(
     Coupon,
@@ -132,7 +132,7 @@ export const insertMainCode = (tx: Tx, coupon_id: string, { code, folded }: NewC
     insert into coupon_codes (tenant_ref, coupon_id, code, folded, single_use)
     values (${tx.tenant}, ${coupon_id}, ${code}, ${folded}, false)`)
 
-/** Leaves out those that are taken, and answers the ones that are new. */
+/** Inserts the codes that do not exist yet, and answers those. */
 export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly NewCode[]) =>
   tx.many(
     Type.Object({ code: Type.String() }),
@@ -140,7 +140,7 @@ export const insertSingleCodes = (tx: Tx, coupon_id: string, codes: readonly New
     insert into coupon_codes (tenant_ref, coupon_id, code, folded, single_use)
     select ${tx.tenant}, ${coupon_id}, code, folded, true
       from unnest(${codes.map(({ code }) => code)}::text[],
-                  ${codes.map(({ folded }) => folded)}::text[]) as made (code, folded)
+                  ${codes.map(({ folded }) => folded)}::text[]) as created (code, folded)
         on conflict (tenant_ref, folded) do nothing
     returning code`,
   )
@@ -189,27 +189,27 @@ export const countRedemptions = (db: Db, coupon_id: string) =>
   )
 
 /**
- * Takes one use, if there is one. The row stays locked until the transaction ends, so that whoever
- * counts a customer's uses after this counts those of everyone who came before.
+ * Reserves one use, if one is left. The row stays locked until the transaction ends, so that a
+ * later count of a customer's uses includes all earlier ones.
  */
-export const takeUse = (tx: Tx, coupon_id: string) =>
+export const reserveUse = (tx: Tx, coupon_id: string) =>
   tx.run(sql`
     update coupons set used_count = used_count + 1
      where tenant_ref = ${tx.tenant} and id = ${coupon_id}
        and (usage_limit is null or used_count < usage_limit)`)
 
-export const giveUse = (tx: Tx, coupon_id: string) =>
+export const releaseUse = (tx: Tx, coupon_id: string) =>
   tx.run(sql`
     update coupons set used_count = used_count - 1
      where tenant_ref = ${tx.tenant} and id = ${coupon_id}`)
 
-export const takeCode = (tx: Tx, { coupon_id, code_id, order_id }: Use) =>
+export const reserveCode = (tx: Tx, { coupon_id, code_id, order_id }: Use) =>
   tx.run(sql`
     update coupon_codes set order_id = ${order_id}
      where tenant_ref = ${tx.tenant} and id = ${code_id} and coupon_id = ${coupon_id}
        and single_use and order_id is null`)
 
-export const giveCode = (tx: Tx, code_id: string, order_id: string) =>
+export const releaseCode = (tx: Tx, code_id: string, order_id: string) =>
   tx.run(sql`
     update coupon_codes set order_id = null
      where tenant_ref = ${tx.tenant} and id = ${code_id} and order_id = ${order_id}`)
@@ -222,8 +222,8 @@ export interface Use {
 }
 
 /**
- * Serialises a customer's uses of coupons for a first order, which may be of several coupons and have
- * no row in common. Coupons of other kinds lock nothing.
+ * Serialises a customer's uses of coupons for a first order, which may be of several coupons and
+ * have no row in common. Coupons of other kinds lock nothing.
  */
 export const lockFirstOrder = (tx: Tx, { coupon_id, customer_ref }: Use) =>
   tx.run(sql`
@@ -232,8 +232,8 @@ export const lockFirstOrder = (tx: Tx, { coupon_id, customer_ref }: Use) =>
      where tenant_ref = ${tx.tenant} and id = ${coupon_id} and first_order_only`)
 
 /**
- * Writes the use down, unless the customer has had all of theirs: for a first order one, of whichever
- * coupon.
+ * Inserts the redemption, unless the customer has reached the limit. Coupons for a first order
+ * share one limit: one use, of whichever coupon.
  */
 export const insertRedemption = (tx: Tx, use: Use) =>
   tx.run(sql`

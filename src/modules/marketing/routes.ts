@@ -135,7 +135,7 @@ export const merchantRoutes: Routes = async (app) => {
       },
     },
     async ({ db, actor, params, body }, reply) =>
-      reply.code(201).send(await marketing.makeCodes(db, actor, params.id, body)),
+      reply.code(201).send(await marketing.createCodes(db, actor, params.id, body)),
   )
 
   app.get(

@@ -5,7 +5,7 @@ export const COUPON_TYPES = ['percent', 'fixed', 'free_shipping'] as const
 
 export const COUPON_STATUSES = ['draft', 'active', 'paused', 'expired', 'exhausted'] as const
 
-/** The last two are never stored: time and use make them. */
+/** `expired` and `exhausted` are never stored: they follow from the time and the uses. */
 export const CouponStatus = Type.Enum([...COUPON_STATUSES])
 export type CouponStatus = Static<typeof CouponStatus>
 
@@ -14,7 +14,7 @@ const AppliesTo = Type.Object(
   { description: 'The products that are discounted, by id or collection. Null: all products.' },
 )
 
-const kept = {
+const couponFields = {
   id: Id,
   code: Type.String(),
   type: Type.Enum([...COUPON_TYPES]),
@@ -36,25 +36,25 @@ const kept = {
   updated_at: Timestamp,
 }
 
-export const Coupon = Shared('Coupon', Type.Object(kept))
+export const Coupon = Shared('Coupon', Type.Object(couponFields))
 export type Coupon = Static<typeof Coupon>
 
-/** A coupon as a checkout finds it. `exhausted` also when the one use of the code is taken. */
+/** A coupon as a checkout finds it. `exhausted` also where its single-use code is used. */
 export const CheckoutCoupon = Type.Object({
-  ...kept,
+  ...couponFields,
   code_id: Nullable(Id),
   customer_used: Type.Integer(),
 })
 export type CheckoutCoupon = Static<typeof CheckoutCoupon>
 
-/** A limit on what no store needs more of, so that a coupon stays quick to hold against an order. */
+/** More than a store needs, and few enough that checking a coupon against an order stays fast. */
 const APPLIES_TO_MAX = 500
 
-/** Any script, but nothing that cannot be seen or typed. */
+/** Any script, but no spaces and no invisible characters. */
 const NO_SPACES = 'must be visible characters without spaces'
 const Code = Pattern('^[^\\s\\p{C}]+$', NO_SPACES, { minLength: 1, maxLength: 64 })
 
-/** As much as an order may come to. */
+/** At most the largest total of an order. */
 const Amount = Type.Integer({ minimum: 0, maximum: 100_000_000_000 })
 
 /** The largest number of uses that PostgreSQL's integer counts. */
@@ -85,17 +85,17 @@ const terms = {
 
 export const NewCoupon = Type.Object({
   code: Code,
-  type: kept.type,
+  type: couponFields.type,
   status: Type.Optional(Type.Enum(['draft', 'active'])),
   ...terms,
 })
 export type NewCoupon = Static<typeof NewCoupon>
 
-/** Code and type stay: customers and orders know the coupon by them. */
+/** Code and type cannot change: customers and orders know the coupon by them. */
 export const CouponPatch = Type.Object(terms)
 export type CouponPatch = Static<typeof CouponPatch>
 
-/** What the merchant sets, all of it: what a coupon is written from. */
+/** All terms that the merchant sets, as they are stored. */
 export type CouponTerms = Omit<
   Coupon,
   'id' | 'code' | 'used_count' | 'campaign_id' | 'status' | 'created_at' | 'updated_at'
@@ -109,7 +109,7 @@ export const NewCodes = Type.Object({
 })
 export type NewCodes = Static<typeof NewCodes>
 
-/** A code for one use, and the order that has it. */
+/** A single-use code, and the order that uses it. */
 export const CouponCode = Type.Object({
   code: Type.String(),
   order_id: Nullable(Id),

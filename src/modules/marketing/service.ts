@@ -17,41 +17,41 @@ import type {
   NewCoupon,
 } from './schema.ts'
 
-/** Makes a coupon. It is active at once, unless it is to be a draft. */
-export function create(db: TenantDb, actor: audit.Actor, wanted: NewCoupon): Promise<Coupon> {
-  const { code, status = 'active' } = wanted
+/** Creates a coupon. It is active at once, unless its status is draft. */
+export function create(db: TenantDb, actor: audit.Actor, request: NewCoupon): Promise<Coupon> {
+  const { code, status = 'active' } = request
   const folded = requireShort(foldCode(code), 'code')
-  const terms = checkTerms({ ...NO_TERMS, type: wanted.type }, wanted)
+  const terms = checkTerms({ ...NO_TERMS, type: request.type }, request)
   return db.transaction('marketing: create coupon', async (tx) => {
-    const made = await queries.insertCoupon(tx, { code, status, ...terms })
-    await refusing(queries.insertMainCode(tx, made.id, { code, folded }), {
+    const coupon = await queries.insertCoupon(tx, { code, status, ...terms })
+    await refusing(queries.insertMainCode(tx, coupon.id, { code, folded }), {
       coupon_codes_folded: 'code_exists',
     })
-    await announce(tx, actor, 'created', { after: made })
-    return made
+    await auditCoupon(tx, actor, 'created', { after: coupon })
+    return coupon
   })
 }
 
 export function change(db: TenantDb, actor: audit.Actor, id: string, patch: CouponPatch) {
   return withCoupon(db, 'marketing: change coupon', id, async (tx, before) => {
     const after = await queries.updateTerms(tx, id, checkTerms(before, patch))
-    await announce(tx, actor, 'changed', { before, after })
+    await auditCoupon(tx, actor, 'changed', { before, after })
     return after
   })
 }
 
-/** Repeating either is harmless. Whose time or uses are over stays so when it is activated. */
+/** A repeated call is harmless. Activating an expired or exhausted coupon leaves it so. */
 export const pause = (db: TenantDb, actor: audit.Actor, id: string) =>
-  switchTo(db, actor, id, 'paused')
+  setStatus(db, actor, id, 'paused')
 export const activate = (db: TenantDb, actor: audit.Actor, id: string) =>
-  switchTo(db, actor, id, 'active')
+  setStatus(db, actor, id, 'active')
 
-function switchTo(db: TenantDb, actor: audit.Actor, id: string, to: 'active' | 'paused') {
+function setStatus(db: TenantDb, actor: audit.Actor, id: string, to: 'active' | 'paused') {
   return withCoupon(db, `marketing: coupon ${to}`, id, async (tx, before) => {
-    const isThere = to === 'paused' ? before.status === 'paused' : isActivated(before)
-    if (isThere) return before
+    const isUnchanged = to === 'paused' ? before.status === 'paused' : isActivated(before)
+    if (isUnchanged) return before
     const after = await queries.updateStatus(tx, id, to)
-    await announce(tx, actor, to === 'active' ? 'activated' : 'paused', { before, after })
+    await auditCoupon(tx, actor, to === 'active' ? 'activated' : 'paused', { before, after })
     return after
   })
 }
@@ -103,18 +103,18 @@ export async function listCodes(db: Db, id: string, page: Page) {
   return { codes, total, ...page }
 }
 
-/** Makes codes for one use each. */
-export function makeCodes(db: TenantDb, actor: audit.Actor, id: string, wanted: NewCodes) {
-  const { count, prefix = '' } = wanted
+/** Creates single-use codes. */
+export function createCodes(db: TenantDb, actor: audit.Actor, id: string, request: NewCodes) {
+  const { count, prefix = '' } = request
   requireShort(randomCode(prefix).folded, 'prefix')
   return db.transaction('marketing: make codes', async (tx) => {
     await get(tx, id)
     const codes: string[] = []
-    // A code that is taken is not made, so that a few may be missing.
+    // A random code that exists already is not inserted, so a few may be missing after one round.
     while (codes.length < count) {
       const fresh = Array.from({ length: count - codes.length }, () => randomCode(prefix))
-      const made = await queries.insertSingleCodes(tx, id, fresh)
-      codes.push(...made.map(({ code }) => code))
+      const inserted = await queries.insertSingleCodes(tx, id, fresh)
+      codes.push(...inserted.map(({ code }) => code))
     }
     await audit.record(tx, actor, {
       action: 'coupon.codes_made',
@@ -125,10 +125,10 @@ export function makeCodes(db: TenantDb, actor: audit.Actor, id: string, wanted: 
   })
 }
 
-/** Letters and digits that are not taken for one another: Crockford's. */
+/** Crockford's alphabet: letters and digits that are not mistaken for one another. */
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** 60 bits: who guesses finds one of a thousand codes after some 10^15 tries. */
+/** 60 bits: guessing finds one of a thousand codes after some 10^15 tries. */
 const RANDOM_LENGTH = 12
 
 function randomCode(prefix: string): queries.NewCode {
@@ -138,8 +138,8 @@ function randomCode(prefix: string): queries.NewCode {
 }
 
 /**
- * The coupon behind a code as a customer typed it, or null. Whether it can be used is for the price
- * function to say; `customer_used` is what it asks for.
+ * Finds the coupon of a code as a customer typed it. `priceOrder` decides whether it can be used,
+ * and needs `customer_used` for that.
  */
 export async function findForCheckout(
   db: Db,
@@ -151,16 +151,18 @@ export async function findForCheckout(
   return queries.findByCode(db, folded, customer_ref)
 }
 
-/** What an order's edit is priced with: its own coupon, even if nobody could use it any more. */
+/**
+ * The coupon of an order. An edit is priced with it, even if new orders could not use it any more.
+ */
 export const findOfOrder = queries.findOfOrder
 
 const FOLDED_LENGTH_MAX = 256
 
-/** One spelling for all cases and widths. By way of the capitals, so that ß, ẞ and ss are one. */
+/** Folds cases and widths into one spelling. The upper case in between makes ß, ẞ and ss equal. */
 export const foldCode = (code: string): string =>
   code.trim().normalize('NFKC').toLowerCase().toUpperCase().toLowerCase().normalize('NFKC')
 
-/** Some signs stand for a whole phrase, which is what their one spelling is. */
+/** Limits the folded length: some characters fold into a whole phrase. */
 function requireShort(folded: string, path: 'code' | 'prefix'): string {
   if (folded.length <= FOLDED_LENGTH_MAX) return folded
   throw invalidBody(path, 'is too long: its characters expand to more than 256')
@@ -180,39 +182,39 @@ const NO_TERMS = {
   recurring: false,
 }
 
-/** The terms as they will be, or a refusal that says which of them does not fit. */
+/** The terms after a change, or a refusal that lists the invalid ones. */
 function checkTerms(before: CouponTerms, { applies_to, ...patch }: CouponPatch): CouponTerms {
   const issues: { path: string; message: string }[] = []
-  const expect = (holds: boolean, path: string, message: string) => {
+  const check = (holds: boolean, path: string, message: string) => {
     if (!holds) issues.push({ path, message })
   }
   const given = Object.entries(patch).filter(([name]) => name in NO_TERMS)
   const terms: CouponTerms = { ...before, ...Object.fromEntries(given) }
   if (applies_to !== undefined) {
     const { product_ids = [], collection_slugs = [] } = applies_to ?? {}
-    // In the one spelling in which the lines of an order name their products and collections.
+    // The lines of an order name their products and collections in this spelling.
     const ids = product_ids.map((id) => id.toLowerCase())
     const slugs = collection_slugs.map((slug) => slug.normalize('NFC'))
     terms.applies_to = applies_to === null ? null : { product_ids: ids, collection_slugs: slugs }
     const some = applies_to === null || product_ids.length + collection_slugs.length > 0
-    expect(some, 'applies_to', 'must name a product or a collection, or be null')
+    check(some, 'applies_to', 'must name a product or a collection, or be null')
   }
   for (const name of ['starts_at', 'ends_at'] as const) {
     const at = terms[name] === null ? null : toUtc(terms[name])
-    expect(at !== null || terms[name] === null, name, 'must be a time in the years 1 to 9999')
+    check(at !== null || terms[name] === null, name, 'must be a time in the years 1 to 9999')
     terms[name] = at
   }
   const { type, percent_bps, amount_cents, starts_at, ends_at } = terms
-  expect((type === 'percent') === (percent_bps !== null), 'percent_bps', only('percent'))
-  expect((type === 'fixed') === (amount_cents !== null), 'amount_cents', only('fixed'))
-  expect(!starts_at || !ends_at || starts_at < ends_at, 'ends_at', 'must be after starts_at')
+  check((type === 'percent') === (percent_bps !== null), 'percent_bps', only('percent'))
+  check((type === 'fixed') === (amount_cents !== null), 'amount_cents', only('fixed'))
+  check(!starts_at || !ends_at || starts_at < ends_at, 'ends_at', 'must be after starts_at')
   if (issues.length > 0) throw new ApiError('invalid_body', { body: { issues } })
   return terms
 }
 
 const only = (type: string) => `must be sent for the type ${type}, and for no other type`
 
-const announce = (
+const auditCoupon = (
   tx: Tx,
   actor: audit.Actor,
   verb: string,

@@ -80,8 +80,8 @@ async function makeForm(db: Db, blobs: BlobStore, asset: AssetRow, width: number
 }
 
 /**
- * Anybody can ask for forms, and they do not count against what the store may keep. So each is held to
- * the bytes of its original, or a few small pictures would fill the disk.
+ * Anybody can ask for forms, and they do not count against what the store may keep. So each is held
+ * to the bytes of its original, or a few small pictures would fill the disk.
  */
 function formOf(asset: AssetRow, bytes: Buffer): AssetForm {
   if (bytes.length >= asset.bytes) return { form_sha256: asset.sha256, bytes: asset.bytes }

@@ -10,8 +10,8 @@ import { keyOf } from './service.ts'
 const SLOTS = 10
 
 /**
- * One step of the collector, as fd_worker: takes away assets that were deleted 30 days ago, and what
- * uploads left that never came to an end. Answers how many it looked at.
+ * One step of the collector, as fd_worker: takes away assets that were deleted 30 days ago, and
+ * what uploads left that never came to an end. Answers how many it looked at.
  */
 export async function collectDue(
   database: Database,
@@ -26,7 +26,9 @@ export async function collectDue(
   return due.length
 }
 
-/** The row goes last: a collector that dies on the way is followed by one that does the same again. */
+/**
+ * The row goes last: a collector that dies on the way is followed by one that does the same again.
+ */
 async function collect(database: Database, blobs: BlobStore, due: Leftover & Lease) {
   const db = database.tenant(due.tenant_ref)
   if (!(await queries.beginCollecting(db, due))) return queries.leftovers.giveBack(db, due)

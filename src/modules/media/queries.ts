@@ -59,7 +59,9 @@ export interface NewAsset {
 const stateColumns = sql`
   ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`
 
-/** A row before the bytes are put, which the collector leaves alone for a day. Null: there is one. */
+/**
+ * A row before the bytes are put, which the collector leaves alone for a day. Null: there is one.
+ */
 export const insertAsset = (tx: Tx, asset: NewAsset) =>
   tx.maybe(
     AssetState,
@@ -84,7 +86,9 @@ export const holdAsset = (tx: Tx, sha256: string) =>
     returning ${stateColumns}`,
   )
 
-/** What the store has with us. Final to who has just added to it: others wait for the end of that. */
+/**
+ * What the store has with us. Final to who has just added to it: others wait for the end of that.
+ */
 export const readUsage = (tx: Tx) =>
   tx.one(
     Type.Object({ bytes: Type.Integer() }),

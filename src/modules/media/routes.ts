@@ -34,8 +34,8 @@ const LIST_QUERY = {
 const JSON_BYTES_MAX = Math.ceil((ASSET_BYTES_MAX * 4) / 3) + 64 * 1_024
 
 /**
- * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s; but it
- * must keep coming, at 16 KiB a second. Only who has a key gets this far.
+ * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s; but
+ * it must keep coming, at 16 KiB a second. Only who has a key gets this far.
  */
 const PACE = { bytes: 160 * 1_024, everyMs: 10_000, atMostMs: 10 * 60_000 }
 

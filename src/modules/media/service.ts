@@ -86,8 +86,8 @@ export async function claimAssets(tx: Tx, owner: AssetUse, refs: readonly string
 }
 
 /**
- * For a manifest, which is kept as it came: every ref of the store's own that stands in it counts as
- * used, whether there is such an asset or not (yet).
+ * For a manifest, which is kept as it came: every ref of the store's own that stands in it counts
+ * as used, whether there is such an asset or not (yet).
  */
 export async function noteAssets(tx: Tx, owner: AssetUse, manifest: unknown): Promise<void> {
   const text = JSON.stringify(manifest)
@@ -171,8 +171,9 @@ interface Kept {
 }
 
 /**
- * A row first, then the bytes, then the word that they are there: so the collector, which takes bytes
- * away only under a row that says so, can never take those of an asset that is being uploaded.
+ * A row first, then the bytes, then the word that they are there: so the collector, which takes
+ * bytes away only under a row that says so, can never take those of an asset that is being
+ * uploaded.
  */
 async function keep(db: TenantDb, deps: MediaDeps, actor: audit.Actor, { fit, type, alt }: Kept) {
   const { blobs, bytesPerStore } = deps

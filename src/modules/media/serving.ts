@@ -23,8 +23,8 @@ export interface Served {
 }
 
 /**
- * Finds an asset by the file name in its address. The names cannot be guessed, so a draft store's are
- * served too: its owner has to see what is being built. A suspended store shows nothing.
+ * Finds an asset by the file name in its address. The names cannot be guessed, so a draft store's
+ * are served too: its owner has to see what is being built. A suspended store shows nothing.
  */
 export async function find(
   database: Database,

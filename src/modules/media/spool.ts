@@ -10,8 +10,9 @@ import { free } from './workshop.ts'
 const ABANDONED_MS = 60 * 60 * 1_000
 
 /**
- * Uploads of one store that may arrive or lie here at a time. Each can be 27 MB, and without a bound one
- * key fills the disk that everybody's data is on, and the line that everybody's images wait in.
+ * Uploads of one store that may arrive or lie here at a time. Each can be 27 MB, and without a
+ * bound one key fills the disk that everybody's data is on, and the line that everybody's images
+ * wait in.
  */
 const PER_STORE_MAX = 32
 
@@ -22,11 +23,13 @@ export interface Spooled {
   drop(): Promise<void>
 }
 
-/** Where uploads wait until there is room to work on them, so that they need no memory meanwhile. */
+/**
+ * Where uploads wait until there is room to work on them, so that they need no memory meanwhile.
+ */
 export interface Spool {
   /**
-   * Throws `asset_too_large` at the first byte too many and `rate_limited` when the store has too many
-   * here already, and leaves nothing behind then.
+   * Throws `asset_too_large` at the first byte too many and `rate_limited` when the store has too
+   * many here already, and leaves nothing behind then.
    */
   receive(tenant: string, stream: Readable, bytesMax: number): Promise<Spooled>
   /** Removes what killed processes left. Answers how many. */
@@ -61,7 +64,9 @@ export function createSpool(dataDir: string): Spool {
   }
 }
 
-/** Counts what each store has here. A place that was taken is left once, however often one says so. */
+/**
+ * Counts what each store has here. A place that was taken is left once, however often one says so.
+ */
 function createPlaces() {
   const taken = new Map<string, Set<symbol>>()
   return {
@@ -92,7 +97,8 @@ async function write(path: string, stream: Readable, bytesMax: number): Promise<
       bytes += (chunk as Buffer).length
       if (bytes > bytesMax) throw new ApiError('asset_too_large')
       await file.writeFile(chunk as Buffer)
-      // Ours alone, and of no use any more. A hundred uploads at once are more than a collector sees in time.
+      // Ours alone, and of no use any more. A hundred uploads at once are more than a collector
+      // sees in time.
       free(chunk as Buffer)
     }
   } finally {

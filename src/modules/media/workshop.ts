@@ -20,8 +20,8 @@ export interface Fit {
 }
 
 /**
- * Where images are opened. Each can be 20 MB, and several times that once decoded: two at a time are in
- * memory. A thousand may wait; a later one is better served without.
+ * Where images are opened. Each can be 20 MB, and several times that once decoded: two at a time
+ * are in memory. A thousand may wait; a later one is better served without.
  */
 export const createWorkshop = () => new WorkQueue({ running: 2, waiting: 1_000 })
 

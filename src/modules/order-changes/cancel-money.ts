@@ -4,8 +4,8 @@ import { isoNow } from '../../kernel/clock.ts'
 import { sum } from '../../kernel/money.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as giftCards from '../gift-cards/money.ts'
-import * as inventory from '../inventory/money.ts'
-import * as coupons from '../marketing/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
+import * as redemptions from '../marketing/redemptions.ts'
 import { closedReply, recallVoid, replyOf, unknownOf } from '../operations/replies.ts'
 import type { GatewayReply } from '../operations/schema.ts'
 import { defineOperation, type Replies } from '../operations/service.ts'
@@ -262,7 +262,7 @@ async function end(
   // Stock is locked before balances, here as everywhere.
   if (!isRefused) {
     const isRestocked = plan.restock || order.placed_at === null
-    await (isRestocked ? inventory.release : inventory.writeOff)(tx, order.id)
+    await (isRestocked ? orderStock.release : orderStock.writeOff)(tx, order.id)
   }
   const facts = {
     cancelled_at: isoNow(tx.clock),
@@ -296,7 +296,7 @@ async function releaseTenders(tx: Tx, { id: order_id }: OrderRow): Promise<void>
   await storeCredit.voidHold(tx, { order_id })
   await giftCards.voidHold(tx, { order_id })
   await orders.endCharges(tx, order_id, 'voided')
-  await coupons.release(tx, { order_id })
+  await redemptions.release(tx, { order_id })
 }
 
 /** Records a cancellation. Free text goes into a note, which can be erased; the timeline cannot. */

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Limits } from '../../platform/limits.ts'
 import type { OperationDeps } from '../operations/service.ts'
-import type { TaxProvider } from '../pricing/service.ts'
+import type { TaxProvider } from '../pricing/tax.ts'
 
 /** What refunds, cancellations and edits need. */
 export interface OrderChangeDeps extends OperationDeps {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
-import * as inventory from '../inventory/money.ts'
+import * as orderStock from '../inventory/order-stock.ts'
 import * as ledger from '../ledger/money.ts'
 import type { NewJournal } from '../ledger/schema.ts'
 import { recallCharge, replyOf, unknownOf } from '../operations/replies.ts'
@@ -210,7 +210,7 @@ async function reserve(
     charge: null,
     ban_ids,
   }
-  if (take.length > 0) await inventory.reserveMore(tx, order.id, take, plan.id)
+  if (take.length > 0) await orderStock.reserveMore(tx, order.id, take, plan.id)
   if (delta_cents < 0) {
     plan.refund_id = await reserveRefund(tx, order, charges, {
       kind: 'adjustment',
@@ -345,8 +345,8 @@ async function end(
 
 /** Sells or releases the units reserved for the edit, and releases the units it takes away. */
 async function moveStock(tx: Tx, { id }: OrderRow, { take, keep }: EditPlan, isApproved: boolean) {
-  if (take.length > 0) await (isApproved ? inventory.sell : inventory.letGo)(tx, id)
-  if (keep.length > 0 && isApproved) await inventory.keep(tx, id, keep)
+  if (take.length > 0) await (isApproved ? orderStock.sell : orderStock.releaseReserved)(tx, id)
+  if (keep.length > 0 && isApproved) await orderStock.releaseExcess(tx, id, keep)
 }
 
 async function refuseCharge(

@@ -7,8 +7,10 @@ import type { StockLine } from '../inventory/schema.ts'
 import * as marketing from '../marketing/service.ts'
 import type { OrderItem, OrderRow } from '../orders/schema.ts'
 import { listItems } from '../orders/service.ts'
+import type { DiscountTerms } from '../pricing/coupon.ts'
+import { PriceLimitError, repriceOrder } from '../pricing/price.ts'
 import type { ShippingPolicy, TaxPolicy } from '../pricing/schema.ts'
-import * as pricing from '../pricing/service.ts'
+import { resolveTax, type TaxProvider, type TaxQuestion } from '../pricing/tax.ts'
 import type { EditedLine, NewTotals } from './queries.ts'
 import type { MerchantEdit, ShopperEdit } from './schema.ts'
 
@@ -32,7 +34,7 @@ interface PricedBy {
   shipping?: ShippingPolicy | null
   tax?: TaxPolicy | null
   expedited?: boolean
-  coupon?: pricing.DiscountTerms | null
+  coupon?: DiscountTerms | null
 }
 
 /** The coupon as it was when the order was placed. */
@@ -63,7 +65,7 @@ const invalid = (message: string) => invalidBody('edits', message)
  */
 export async function priceEdit(
   db: Db,
-  provider: pricing.TaxProvider | null,
+  provider: TaxProvider | null,
   order: OrderRow,
   {
     before,
@@ -85,7 +87,7 @@ export async function priceEdit(
   }))
   const input = { lines, currency: order.currency, coupon, shipping, expedited }
   const untaxed = reprice({ ...input, tax: null })
-  const tax = await pricing.resolveTax(provider, policy, questionOf(order, untaxed))
+  const tax = await resolveTax(provider, policy, questionOf(order, untaxed))
   const priced = reprice({ ...input, ...tax })
   const { subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents } = priced
   return {
@@ -114,7 +116,7 @@ async function collectionsOf(db: Db, items: readonly OrderItem[]) {
 const questionOf = (
   { currency, ship_to }: OrderRow,
   { lines, shipping_cents }: ReturnType<typeof reprice>,
-): pricing.TaxQuestion => ({
+): TaxQuestion => ({
   currency,
   shipping_cents,
   ship_to,
@@ -126,11 +128,11 @@ const questionOf = (
 })
 
 /** Reprices; a total above the limit of an order is a mistake of the caller. */
-function reprice(input: Parameters<typeof pricing.reprice<OrderItem & RepricedLine>>[0]) {
+function reprice(input: Parameters<typeof repriceOrder<OrderItem & RepricedLine>>[0]) {
   try {
-    return pricing.reprice(input)
+    return repriceOrder(input)
   } catch (error) {
-    if (!(error instanceof pricing.PriceLimitError)) throw error
+    if (!(error instanceof PriceLimitError)) throw error
     throw invalid(
       error.limit === 'line_quantity'
         ? 'must leave at most 10,000 units of one variant'

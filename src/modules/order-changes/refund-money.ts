@@ -10,7 +10,7 @@ import type { ChargeRow, OrderItem, OrderRow, RefundRow } from '../orders/schema
 import * as orders from '../orders/service.ts'
 import { briefOf, forActor } from '../orders/show.ts'
 import { allowedActions } from '../orders/status.ts'
-import * as pricing from '../pricing/service.ts'
+import { lineShare } from '../pricing/price.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import {
   fitParts,
@@ -276,7 +276,7 @@ async function unitsOf(
  * differs where later units were refunded while a refund of earlier units was pending and then failed.
  */
 function shareOf(line: OrderItem, quantity: number, before: queries.RefundedUnits | undefined) {
-  const share = pricing.lineShare(line, line.refunded_quantity, quantity)
+  const share = lineShare(line, line.refunded_quantity, quantity)
   const isLast = line.refunded_quantity + quantity === line.quantity
   // A refund that succeeded only in part counts no units, and so no amount.
   if (!isLast || before?.quantity !== line.refunded_quantity) return share

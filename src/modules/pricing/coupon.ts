@@ -12,24 +12,27 @@ export const COUPON_REASONS = [
 ] as const
 export type CouponReason = (typeof COUPON_REASONS)[number]
 
-/** What the coupon's limits are held against. */
+/** The facts that a coupon's limits are checked against. */
 export interface CouponContext {
   now: Date
-  /** How often this customer has used the coupon, claims included. */
+  /** How often this customer has used the coupon, including orders not placed yet. */
   customer_used: number
   /** How many orders this customer has placed before. */
   orders_before: number
-  /** The store's, which the amounts of its coupons are in. */
+  /** The store's currency, in which the amounts of its coupons are. */
   currency: string
 }
 
-/** What the terms look at. A coupon of the marketing module is one. */
+/** The members of a coupon that decide whether and how it applies. */
 export type CouponTerms = Omit<
   Coupon,
   'id' | 'code' | 'recurring' | 'campaign_id' | 'created_at' | 'updated_at'
 >
 
-/** What the discount is worked out by. An order keeps it, so that later changes are not for it. */
+/**
+ * The terms that the discount is computed from. An order stores them, so that later changes of the
+ * coupon do not affect it.
+ */
 export type DiscountTerms = Pick<
   CouponTerms,
   | 'type'
@@ -47,8 +50,10 @@ export interface CouponLine {
   line_total_cents: number
 }
 
-/** Why a coupon may not be used at all, whatever is bought. A held-back one is as good as unknown. */
-export function refuseUse(coupon: CouponTerms, context: CouponContext): CouponReason | null {
+/**
+ * Why a coupon cannot be used, whatever the lines are. A draft or paused coupon counts as unknown.
+ */
+export function couponRefusalOf(coupon: CouponTerms, context: CouponContext): CouponReason | null {
   const { status, usage_limit, usage_limit_per_customer } = coupon
   if (status === 'draft' || status === 'paused') return 'unknown'
   if (coupon.starts_at !== null && context.now < new Date(coupon.starts_at)) return 'not_started'
@@ -59,13 +64,16 @@ export function refuseUse(coupon: CouponTerms, context: CouponContext): CouponRe
   if (usage_limit_per_customer !== null && context.customer_used >= usage_limit_per_customer) {
     return 'per_customer'
   }
-  // An order that is not placed yet may be the first as well.
+  // A use in an order that is not placed yet counts too: that order may become the first.
   const isLater = context.orders_before > 0 || context.customer_used > 0
   return coupon.first_order_only && isLater ? 'not_applicable' : null
 }
 
-/** An amount of one currency is none of another. What has none fits every order. */
-export const isForeign = (coupon: DiscountTerms, context: CouponContext, currency: string) =>
+/**
+ * Whether a coupon has amounts in a currency other than the order's. A coupon without amounts fits
+ * every order.
+ */
+export const isOtherCurrency = (coupon: DiscountTerms, context: CouponContext, currency: string) =>
   currency !== context.currency &&
   [coupon.amount_cents, coupon.min_subtotal_cents, coupon.max_discount_cents].some(
     (amount) => amount !== null && amount > 0,
@@ -73,16 +81,16 @@ export const isForeign = (coupon: DiscountTerms, context: CouponContext, currenc
 
 export interface Discount {
   reason: CouponReason | null
-  /** Off the goods, and off which of them: the weights by which it is split over the lines. */
+  /** The discount on the goods; `weights` split it over the lines that the coupon is for. */
   discount_cents: number
   weights: number[]
-  /** Off the shipping, at most. */
+  /** The discount on the shipping, at most. */
   waived_cents: number
 }
 
 /**
- * What a coupon takes off what is bought. The minimum is of the whole order, the discount of the
- * lines that the coupon is for.
+ * Computes the discount of a coupon. The minimum is checked against the whole order, and the
+ * discount is on the lines that the coupon is for.
  */
 export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]): Discount {
   const eligible = lines.map((line) => line.quantity > 0 && isEligible(coupon, line))
@@ -91,25 +99,29 @@ export function discountOf(coupon: DiscountTerms, lines: readonly CouponLine[]):
   if (!eligible.includes(true)) return { ...none, reason: 'not_applicable' }
   const subtotal = sum(lines.map(({ line_total_cents }) => line_total_cents))
   if (subtotal < (coupon.min_subtotal_cents ?? 0)) return { ...none, reason: 'min_subtotal' }
-  const most = coupon.max_discount_cents ?? Number.POSITIVE_INFINITY
-  if (coupon.type === 'free_shipping') return { ...none, reason: null, waived_cents: most }
+  const maximum = coupon.max_discount_cents ?? Number.POSITIVE_INFINITY
+  if (coupon.type === 'free_shipping') return { ...none, reason: null, waived_cents: maximum }
   const base = sum(weights)
-  const wanted =
+  const amount =
     coupon.type === 'percent' ? bpsOf(base, coupon.percent_bps ?? 0) : (coupon.amount_cents ?? 0)
-  return { ...none, reason: null, discount_cents: Math.min(wanted, base, most) }
+  return { ...none, reason: null, discount_cents: Math.min(amount, base, maximum) }
 }
 
 /**
- * The terms as an order keeps them. What they are for is named by the order's own products, so that a
- * collection may be renamed or emptied without taking the discount from who has bought.
+ * The terms as an order stores them. `applies_to` names the order's own products, so that a
+ * collection may be renamed or emptied without removing the discount from the order.
  */
-export function keptTerms(coupon: DiscountTerms, lines: readonly CouponLine[]): DiscountTerms {
+export function termsForOrder(coupon: DiscountTerms, lines: readonly CouponLine[]): DiscountTerms {
   const { type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents } = coupon
   const product_ids = new Set(
     lines.filter((line) => isEligible(coupon, line)).map(({ product_id }) => product_id),
   )
   return {
-    ...{ type, percent_bps, amount_cents, min_subtotal_cents, max_discount_cents },
+    type,
+    percent_bps,
+    amount_cents,
+    min_subtotal_cents,
+    max_discount_cents,
     applies_to:
       coupon.applies_to === null ? null : { product_ids: [...product_ids], collection_slugs: [] },
   }

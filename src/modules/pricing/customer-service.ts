@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Of each customer who is in any. */
+/** The pricing groups of each customer. A customer without a group has no entry. */
 export async function groupsOf(
   db: Db,
   customer_refs: readonly string[],
@@ -13,7 +13,7 @@ export async function groupsOf(
   return groups
 }
 
-/** Whoever is erased is in no group. */
+/** Removes an erased customer from all groups. */
 export async function eraseCustomer(tx: Tx, customer_ref: string) {
   await queries.deleteMemberships(tx, customer_ref)
 }

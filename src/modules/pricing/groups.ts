@@ -20,41 +20,41 @@ import {
 
 export const FEATURE = 'pricing_groups'
 
-export function createGroup(db: TenantDb, actor: audit.Actor, wanted: NewGroup) {
-  return write(db, 'create group', async (tx) => {
-    const after = await queries.insertGroup(tx, wanted)
-    await announce(tx, actor, 'created', after.id, { after })
+export function createGroup(db: TenantDb, actor: audit.Actor, request: NewGroup) {
+  return inTransaction(db, 'create group', async (tx) => {
+    const after = await queries.insertGroup(tx, request)
+    await auditGroup(tx, actor, 'created', after.id, { after })
     return after
   })
 }
 
 export function changeGroup(db: TenantDb, actor: audit.Actor, id: string, patch: GroupPatch) {
-  return write(db, 'change group', async (tx) => {
+  return inTransaction(db, 'change group', async (tx) => {
     const before = await lockGroup(tx, id)
     const { name = before.name, adjustment_bps = before.adjustment_bps } = patch
     const after = await queries.updateGroup(tx, { ...before, name, adjustment_bps })
-    await announce(tx, actor, 'changed', id, { before, after })
+    await auditGroup(tx, actor, 'changed', id, { before, after })
     return after
   })
 }
 
-/** Its members and its prices go with it. */
+/** Deletes a group with its members and prices. */
 export function removeGroup(db: TenantDb, actor: audit.Actor, id: string): Promise<PricingGroup> {
-  return write(db, 'remove group', async (tx) => {
+  return inTransaction(db, 'remove group', async (tx) => {
     const before = await lockGroup(tx, id)
     await queries.deleteGroup(tx, id)
-    await announce(tx, actor, 'removed', id, { before })
+    await auditGroup(tx, actor, 'removed', id, { before })
     return before
   })
 }
 
 export const getGroup = async (db: Db, id: string): Promise<PricingGroup> =>
-  found(isUuid(id) ? await queries.findGroup(db, id) : null)
+  requireGroup(isUuid(id) ? await queries.findGroup(db, id) : null)
 
 const lockGroup = async (tx: Tx, id: string): Promise<PricingGroup> =>
-  found(isUuid(id) ? await queries.lockGroup(tx, id) : null)
+  requireGroup(isUuid(id) ? await queries.lockGroup(tx, id) : null)
 
-function found(group: PricingGroup | null): PricingGroup {
+function requireGroup(group: PricingGroup | null): PricingGroup {
   if (group === null) throw new ApiError('pricing_group_not_found')
   return group
 }
@@ -67,35 +67,44 @@ export async function listGroups(db: Db, page: Page) {
   return { pricing_groups, total, ...page }
 }
 
-/** Repeating it is harmless. The trail names no customer, since nothing is ever taken from it. */
+/**
+ * Adds a customer; a repeated call is harmless. The audit log names no customer, since it is never
+ * erased.
+ */
 export function addMember(db: TenantDb, actor: audit.Actor, id: string, customer_ref: string) {
-  return write(db, 'add member', async (tx): Promise<{ member: Member; created: boolean }> => {
-    await getGroup(tx, id)
-    const made = await refusing(queries.insertMember(tx, id, customer_ref), {
-      pricing_group_members_group: 'pricing_group_not_found',
-    })
-    if (made !== null) {
-      await announce(tx, actor, 'member_added', id)
-      return { member: made, created: true }
-    }
-    const before = await queries.findMember(tx, id, customer_ref)
-    if (before === null) throw new Error('the member left under our hands')
-    return { member: before, created: false }
-  })
+  return inTransaction(
+    db,
+    'add member',
+    async (tx): Promise<{ member: Member; created: boolean }> => {
+      await getGroup(tx, id)
+      const inserted = await refusing(queries.insertMember(tx, id, customer_ref), {
+        pricing_group_members_group: 'pricing_group_not_found',
+      })
+      if (inserted !== null) {
+        await auditGroup(tx, actor, 'member_added', id)
+        return { member: inserted, created: true }
+      }
+      const before = await queries.findMember(tx, id, customer_ref)
+      if (before === null) throw new Error('the member left under our hands')
+      return { member: before, created: false }
+    },
+  )
 }
 
 export function removeMember(db: TenantDb, actor: audit.Actor, id: string, customer_ref: string) {
-  return write(db, 'remove member', async (tx) => {
+  return inTransaction(db, 'remove member', async (tx) => {
     await getGroup(tx, id)
-    const removed = isRef(customer_ref) ? await queries.deleteMember(tx, id, customer_ref) : 0
+    const removed = isCustomerRef(customer_ref)
+      ? await queries.deleteMember(tx, id, customer_ref)
+      : 0
     if (removed === 0) throw new ApiError('member_not_found')
-    await announce(tx, actor, 'member_removed', id)
+    await auditGroup(tx, actor, 'member_removed', id)
     return getGroup(tx, id)
   })
 }
 
-/** Whether a path segment can be a customer at all, so that PostgreSQL is not asked about garbage. */
-const isRef = (text: string): boolean =>
+/** Whether a path segment has the form of a customer_ref. Saves a query for a text that has not. */
+const isCustomerRef = (text: string): boolean =>
   text !== '' && [...text].length <= CUSTOMER_REF_LENGTH_MAX && !text.includes('\0')
 
 export async function listMembers(db: Db, id: string, page: Page) {
@@ -105,9 +114,9 @@ export async function listMembers(db: Db, id: string, page: Page) {
 }
 
 /** Sets the group's price of a variant from a quantity on. */
-export function setPrice(db: TenantDb, actor: audit.Actor, id: string, wanted: NewPrice) {
-  const { variant_id, price_cents, min_quantity = 1 } = wanted
-  return write(db, 'set price', async (tx) => {
+export function setPrice(db: TenantDb, actor: audit.Actor, id: string, request: NewPrice) {
+  const { variant_id, price_cents, min_quantity = 1 } = request
+  return inTransaction(db, 'set price', async (tx) => {
     await getGroup(tx, id)
     if (!(await catalog.isLivingVariant(tx, variant_id))) throw new ApiError('variant_not_found')
     const price = { group_id: id, variant_id, min_quantity, price_cents }
@@ -115,23 +124,25 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, wanted: N
       pricing_group_prices_group: 'pricing_group_not_found',
       pricing_group_prices_variant: 'variant_not_found',
     })
-    await announce(tx, actor, 'price_set', id, { after })
+    await auditGroup(tx, actor, 'price_set', id, { after })
     return after
   })
 }
 
-/** Takes away the price from one quantity on, or without one all that the variant has. */
+/** Removes the price of one quantity, or all prices of the variant if no quantity is named. */
 export function removePrices(
   db: TenantDb,
   actor: audit.Actor,
   key: { group_id: string; variant_id: string; min_quantity: number | null },
 ) {
-  return write(db, 'remove prices', async (tx) => {
+  return inTransaction(db, 'remove prices', async (tx) => {
     const group = await getGroup(tx, key.group_id)
     const removed = isUuid(key.variant_id) ? await queries.deletePrices(tx, key) : 0
     if (removed === 0) throw new ApiError('price_not_found')
     const { variant_id, min_quantity } = key
-    await announce(tx, actor, 'prices_removed', group.id, { before: { variant_id, min_quantity } })
+    await auditGroup(tx, actor, 'prices_removed', group.id, {
+      before: { variant_id, min_quantity },
+    })
     return { removed }
   })
 }
@@ -145,16 +156,16 @@ export async function listPrices(db: Db, id: string, page: Page) {
   return { prices, total, ...page }
 }
 
-/** What a customer's groups say to what is bought. */
+/** The discounts and prices of all groups of a customer. */
 export interface GroupPrices {
-  /** The largest of their discounts off everything. */
+  /** The largest general discount of the groups. */
   adjustment_bps: number
   byVariant: ReadonlyMap<string, readonly GroupPrice[]>
 }
 
 /**
- * Asks for all groups of a customer at once. A guest is in none. Whoever prices an order asks for the
- * feature as well: a store that has switched it off keeps its groups.
+ * Reads the prices of all groups of a customer in one query. A guest is in none. The caller checks
+ * the add-on first: a store that has switched it off keeps its groups.
  */
 export async function groupPrices(
   db: Db,
@@ -164,7 +175,7 @@ export async function groupPrices(
   const byVariant = new Map<string, GroupPrice[]>()
   let adjustment_bps = 0
   const known = variant_ids.filter(isUuid)
-  const terms = isRef(customer_ref) ? await queries.listTerms(db, customer_ref, known) : []
+  const terms = isCustomerRef(customer_ref) ? await queries.listTerms(db, customer_ref, known) : []
   for (const row of terms) {
     adjustment_bps = Math.max(adjustment_bps, row.adjustment_bps ?? 0)
     if (row.variant_id === null || row.price_cents === null || row.min_quantity === null) continue
@@ -176,7 +187,7 @@ export async function groupPrices(
   return { adjustment_bps, byVariant }
 }
 
-/** All prices that a customer's groups give a variant: what the price function takes. */
+/** All prices that a customer's groups have for a variant, as `priceOrder` takes them. */
 export function pricesOf(
   groups: GroupPrices,
   variant: { variant_id: string; price_cents: number },
@@ -187,14 +198,15 @@ export function pricesOf(
   return [...(groups.byVariant.get(variant_id) ?? []), ...off]
 }
 
-function write<T>(db: TenantDb, name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** Runs a change of groups in a transaction, if the store has the add-on. */
+function inTransaction<T>(db: TenantDb, name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(`pricing: ${name}`, async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     return work(tx)
   })
 }
 
-const announce = (
+const auditGroup = (
   tx: Tx,
   actor: audit.Actor,
   verb: string,

@@ -3,22 +3,22 @@ import {
   type CouponContext,
   type CouponReason,
   type CouponTerms,
+  couponRefusalOf,
   type Discount,
   type DiscountTerms,
   discountOf,
-  isForeign,
-  refuseUse,
+  isOtherCurrency,
 } from './coupon.ts'
 import type { GroupPrice, ShippingPolicy } from './schema.ts'
-import { missingForFree, shippingCents } from './shipping.ts'
+import { missingForFreeShipping, shippingCents } from './shipping.ts'
 
-/** More units than a shop sells of one thing at once, and few enough that sums stay exact. */
+/** More units than a store sells of one variant at once, and few enough that sums stay exact. */
 export const LINE_QUANTITY_MAX = 10_000
 
-/** A thousand million of any currency with cents: beyond that somebody has mistyped. */
+/** A thousand million of any currency with cents: a larger amount is a typing error. */
 export const ORDER_CENTS_MAX = 100_000_000_000
 
-/** An order that is out of bounds. The caller says so in its own words and status. */
+/** Thrown for an order beyond a limit. The caller translates it into its own error code. */
 export class PriceLimitError extends Error {
   readonly limit: 'line_quantity' | 'order_total'
   constructor(limit: PriceLimitError['limit']) {
@@ -36,27 +36,27 @@ interface Goods {
   collection_slugs: readonly string[]
 }
 
-/** One line of a new order, with every price it may have. */
+/** One line of a new order, with every price that may apply to it. */
 export interface PriceLine extends Goods {
   group_prices: readonly GroupPrice[]
-  /** Null where the product cannot be subscribed to, or has no price of its own for it. */
+  /** Null where the product cannot be subscribed to, or has no subscription price. */
   subscription_price_cents: number | null
 }
 
-/** One line of an order that stands, at the price it was bought for. */
+/** One line of a placed order, at the price it was bought for. */
 export interface BoughtLine extends Goods {
   unit_price_cents: number
 }
 
-/** What holds for the order as a whole. */
+/** The terms of the order as a whole. */
 export interface Terms {
   currency: string
-  /** `unknown`: a code was given and there is no such coupon. */
+  /** `unknown`: the shopper typed a code that no coupon has. */
   coupon: DiscountTerms | 'unknown' | null
   shipping: ShippingPolicy | null
   expedited: boolean
   tax: { rate_bps: number } | null
-  /** What a tax provider has worked out, in place of the rate. */
+  /** The tax that a provider has computed, in place of the rate. */
   tax_override?: number | undefined
 }
 
@@ -89,10 +89,10 @@ export interface Priced<L> {
 }
 
 /**
- * What an order costs: the one function behind preview, checkout and renewals. The amounts of the
- * lines add up to those of the order, to the cent, and do not depend on how the lines are sorted.
+ * Prices an order: the one function behind preview, checkout and renewals. The amounts of the lines
+ * add up to those of the order, to the cent, and do not depend on how the lines are sorted.
  */
-export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
+export function priceOrder<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
   if (input.lines.some(({ quantity }) => quantity === 0)) throw new PriceLimitError('line_quantity')
   const quantities = quantitiesOf(input.lines)
   const lines = input.lines.map((line) => ({
@@ -104,20 +104,23 @@ export function price<L extends PriceLine>(input: PriceInput<L>): Priced<L> {
 
 function refusalOf({ coupon, coupon_context: context, currency }: PriceInput<PriceLine>) {
   if (coupon === null || coupon === 'unknown') return null
-  const refusal = refuseUse(coupon, context)
-  return refusal ?? (isForeign(coupon, context, currency) ? 'not_applicable' : null)
+  const refusal = couponRefusalOf(coupon, context)
+  return refusal ?? (isOtherCurrency(coupon, context, currency) ? 'not_applicable' : null)
 }
 
 /**
- * What an order costs after an edit. Unit prices stay as they were bought. The coupon is the order's
- * already, so only what is bought can take it away: its time and its limits were held before.
+ * Prices an order after an edit. Unit prices stay as they were bought. The order has used the
+ * coupon already, so its period and its limits are not checked again: only the edited lines can end
+ * it.
  */
-export function reprice<L extends BoughtLine>(input: Terms & { lines: readonly L[] }): Priced<L> {
+export function repriceOrder<L extends BoughtLine>(
+  input: Terms & { lines: readonly L[] },
+): Priced<L> {
   quantitiesOf(input.lines)
   return addUp(input.lines, input, null)
 }
 
-/** How many units of each variant there are in all lines: no more than one line may have. */
+/** Sums the units of each variant over all lines. The limit of one line applies to the sum. */
 function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
   const quantities = new Map<string, number>()
   for (const { variant_id, quantity } of lines) {
@@ -128,7 +131,7 @@ function quantitiesOf(lines: readonly Goods[]): Map<string, number> {
   return quantities
 }
 
-/** The lowest of all prices the customer may have: nobody pays more for being in a group. */
+/** The lowest of all prices that apply, so that no customer pays more for being in a group. */
 function unitPrice(line: PriceLine, quantity: number, subscribe: boolean): number {
   const group = line.group_prices
     .filter(({ min_quantity }) => quantity >= min_quantity)
@@ -145,15 +148,15 @@ function addUp<L extends BoughtLine>(
 ): Priced<L> {
   const lines = bought.map((line) => ({ ...line, line_total_cents: lineTotal(line) }))
   const totals = lines.map((line) => line.line_total_cents)
-  const subtotal_cents = within(sum(totals))
-  const coupon = judge(terms.coupon, lines, refusal)
+  const subtotal_cents = requireInBounds(sum(totals))
+  const coupon = couponDiscount(terms.coupon, lines, refusal)
   const { discount_cents } = coupon
   const parcel = { expedited: terms.expedited, goods_cents: subtotal_cents - discount_cents }
   const empty = lines.every(({ quantity }) => quantity === 0)
-  const rate = empty ? 0 : within(shippingCents(terms.shipping, parcel))
+  const rate = empty ? 0 : requireInBounds(shippingCents(terms.shipping, parcel))
   const shipping_cents = rate - Math.min(rate, coupon.waived_cents)
-  const tax_cents = empty ? 0 : within(taxCents(terms, parcel.goods_cents))
-  const missing = missingForFree(terms.shipping, parcel)
+  const tax_cents = empty ? 0 : requireInBounds(taxCents(terms, parcel.goods_cents))
+  const missing = missingForFreeShipping(terms.shipping, parcel)
 
   const split = splitter(lines)
   const discounts = split(discount_cents, coupon.weights)
@@ -172,13 +175,13 @@ function addUp<L extends BoughtLine>(
     discount_cents,
     shipping_cents,
     tax_cents,
-    total_cents: within(parcel.goods_cents + shipping_cents + tax_cents),
+    total_cents: requireInBounds(parcel.goods_cents + shipping_cents + tax_cents),
     coupon: { applied: terms.coupon !== null && coupon.reason === null, reason: coupon.reason },
     free_shipping_remaining_cents: missing !== null && shipping_cents === 0 ? 0 : missing,
   }
 }
 
-function judge(
+function couponDiscount(
   coupon: Terms['coupon'],
   lines: readonly (Goods & { line_total_cents: number })[],
   refusal: CouponReason | null,
@@ -189,13 +192,14 @@ function judge(
   return refusal === null ? discountOf(coupon, lines) : { ...none, reason: refusal }
 }
 
-/** Shipping is not taxed, unless a provider says otherwise. */
+/** The rate applies to the goods alone. Only a provider taxes the shipping. */
 const taxCents = ({ tax, tax_override }: Terms, goods_cents: number): number =>
   tax_override ?? bpsOf(goods_cents, tax?.rate_bps ?? 0)
 
 /**
  * Splits an amount of the order over its lines, by weights or, where those are all 0, by quantity.
- * Ties go by variant and not by place, so that a line's share does not depend on how they are sorted.
+ * Ties go by variant and not by place, so that a line's share does not depend on how they are
+ * sorted.
  */
 function splitter(lines: readonly (BoughtLine & { line_total_cents: number })[]) {
   const places = lines.map((_, place) => place).sort(byLine(lines))
@@ -222,11 +226,11 @@ function lineTotal({ quantity, unit_price_cents }: BoughtLine): number {
   if (!Number.isSafeInteger(quantity) || quantity < 0 || quantity > LINE_QUANTITY_MAX) {
     throw new PriceLimitError('line_quantity')
   }
-  return within(within(unit_price_cents) * quantity)
+  return requireInBounds(requireInBounds(unit_price_cents) * quantity)
 }
 
-/** Every amount on the way is held to the bound, so that no sum of them can be inexact. */
-function within(cents: number): number {
+/** Checks every intermediate amount, so that no sum of them can be inexact. */
+function requireInBounds(cents: number): number {
   if (!Number.isSafeInteger(cents) || cents < 0 || cents > ORDER_CENTS_MAX) {
     throw new PriceLimitError('order_total')
   }
@@ -240,19 +244,19 @@ export function singleCurrency(lines: readonly { currency: string }[]): string |
   return currencies.size === 1 ? first : null
 }
 
-/** A line as an order keeps it. */
+/** The amounts of a line as an order stores them. */
 export type StoredShares = Pick<
   LineShares,
   'line_total_cents' | 'discount_cents' | 'tax_cents' | 'shipping_cents'
 > & { quantity: number }
 
 /**
- * What some units of a line are worth when they are given back, of which so many were before.
- * `amount_cents` is what the customer paid for them.
+ * The refundable amounts of some units of a line, after `quantity_before` units were refunded.
+ * `amount_cents` is the sum that the customer paid for the units.
  */
 export function lineShare(line: StoredShares, quantity_before: number, quantity: number) {
-  const sound = [quantity_before, quantity].every((n) => Number.isSafeInteger(n) && n >= 0)
-  if (!sound || quantity_before + quantity > line.quantity) {
+  const isValid = [quantity_before, quantity].every((n) => Number.isSafeInteger(n) && n >= 0)
+  if (!isValid || quantity_before + quantity > line.quantity) {
     throw new RangeError('more units than the line has')
   }
   const units = { all: line.quantity, before: quantity_before, now: quantity }

@@ -38,7 +38,7 @@ export const findGroup = (db: Db, id: string) =>
     sql`select ${columns} from pricing_groups where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Against whoever else changes the group. Members and prices can be written meanwhile. */
+/** Locks a group against other changes of its row. Members and prices can be written meanwhile. */
 export const lockGroup = (tx: Tx, id: string) =>
   tx.maybe(
     PricingGroup,
@@ -63,7 +63,7 @@ export const listGroups = (db: Db, page: Page) =>
 export const countGroups = (db: Db) =>
   db.one(Total, sql`select count(*) as total from pricing_groups where tenant_ref = ${db.tenant}`)
 
-/** Null for who is a member already. */
+/** Null if the customer is a member already. */
 export const insertMember = (tx: Tx, group_id: string, customer_ref: string) =>
   tx.maybe(
     Member,
@@ -121,7 +121,7 @@ export const putPrice = (tx: Tx, price: PriceKey & { price_cents: number }) =>
     returning ${priceColumns}`,
   )
 
-/** The price from a quantity on, or all of a variant's. */
+/** Deletes the price of one quantity, or all prices of a variant. */
 export const deletePrices = (
   tx: Tx,
   {

@@ -16,10 +16,10 @@ import {
 const OneGroup = Type.Object({ pricing_group: ref(PricingGroup) })
 const OneMember = Type.Object({ member: Member })
 
-const reads = 'read:own_catalog' as const
-const writes = 'manage:own_catalog' as const
-const OFF = ['feature_not_enabled', 'operator_restricted'] as const
-const NONE = 'pricing_group_not_found' as const
+const readScope = 'read:own_catalog' as const
+const writeScope = 'manage:own_catalog' as const
+const ADD_ON_FAILURES = ['feature_not_enabled', 'operator_restricted'] as const
+const NOT_FOUND = 'pricing_group_not_found' as const
 
 export const merchantRoutes: Routes = async (app) => {
   await app.register(groupRoutes)
@@ -31,7 +31,7 @@ const groupRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/pricing-groups',
     {
-      config: { scope: writes, failures: [...OFF] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES] },
       schema: {
         operationId: 'createPricingGroup',
         tags: ['merchant-ops'],
@@ -47,7 +47,7 @@ const groupRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/pricing-groups',
     {
-      config: { scope: reads, query: PAGE_QUERY },
+      config: { scope: readScope, query: PAGE_QUERY },
       schema: {
         operationId: 'listPricingGroups',
         tags: ['merchant-ops'],
@@ -61,7 +61,7 @@ const groupRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/pricing-groups/:id',
     {
-      config: { scope: reads, failures: [NONE] },
+      config: { scope: readScope, failures: [NOT_FOUND] },
       schema: {
         operationId: 'readPricingGroup',
         tags: ['merchant-ops'],
@@ -76,7 +76,7 @@ const groupRoutes: Routes = async (app) => {
   app.patch(
     '/v1/merchant/pricing-groups/:id',
     {
-      config: { scope: writes, failures: [...OFF, NONE] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND] },
       schema: {
         operationId: 'changePricingGroup',
         tags: ['merchant-ops'],
@@ -94,7 +94,7 @@ const groupRoutes: Routes = async (app) => {
   app.delete(
     '/v1/merchant/pricing-groups/:id',
     {
-      config: { scope: writes, failures: [...OFF, NONE] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND] },
       schema: {
         operationId: 'removePricingGroup',
         tags: ['merchant-ops'],
@@ -113,7 +113,7 @@ const memberRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/pricing-groups/:id/members',
     {
-      config: { scope: writes, failures: [...OFF, NONE] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND] },
       schema: {
         operationId: 'addPricingGroupMember',
         tags: ['merchant-ops'],
@@ -132,7 +132,7 @@ const memberRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/pricing-groups/:id/members',
     {
-      config: { scope: reads, failures: [NONE], query: PAGE_QUERY },
+      config: { scope: readScope, failures: [NOT_FOUND], query: PAGE_QUERY },
       schema: {
         operationId: 'listPricingGroupMembers',
         tags: ['merchant-ops'],
@@ -147,7 +147,7 @@ const memberRoutes: Routes = async (app) => {
   app.delete(
     '/v1/merchant/pricing-groups/:id/members/:customer_ref',
     {
-      config: { scope: writes, failures: [...OFF, NONE, 'member_not_found'] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND, 'member_not_found'] },
       schema: {
         operationId: 'removePricingGroupMember',
         tags: ['merchant-ops'],
@@ -166,7 +166,7 @@ const priceRoutes: Routes = async (app) => {
   app.put(
     '/v1/merchant/pricing-groups/:id/prices',
     {
-      config: { scope: writes, failures: [...OFF, NONE, 'variant_not_found'] },
+      config: { scope: writeScope, failures: [...ADD_ON_FAILURES, NOT_FOUND, 'variant_not_found'] },
       schema: {
         operationId: 'setPricingGroupPrice',
         tags: ['merchant-ops'],
@@ -184,7 +184,7 @@ const priceRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/pricing-groups/:id/prices',
     {
-      config: { scope: reads, failures: [NONE], query: PAGE_QUERY },
+      config: { scope: readScope, failures: [NOT_FOUND], query: PAGE_QUERY },
       schema: {
         operationId: 'listPricingGroupPrices',
         tags: ['merchant-ops'],
@@ -200,8 +200,8 @@ const priceRoutes: Routes = async (app) => {
     '/v1/merchant/pricing-groups/:id/prices/:variant_id',
     {
       config: {
-        scope: writes,
-        failures: [...OFF, NONE, 'price_not_found'],
+        scope: writeScope,
+        failures: [...ADD_ON_FAILURES, NOT_FOUND, 'price_not_found'],
         query: { min_quantity: Type.Integer({ minimum: 1 }) },
       },
       schema: {
@@ -222,7 +222,10 @@ const priceRoutes: Routes = async (app) => {
   )
 }
 
-/** What is no quantity, be it blank, names no price: better than taking all of them away. */
+/**
+ * Reads a quantity. An invalid one becomes 0, which names no price, so that it never removes all of
+ * them.
+ */
 function readQuantity(query: unknown): number | null {
   const { min_quantity } = query as { min_quantity?: unknown }
   if (min_quantity === undefined) return null

@@ -12,8 +12,8 @@ export const ShippingPolicy = Type.Object({
 export type ShippingPolicy = Static<typeof ShippingPolicy>
 
 /**
- * Who works out the tax. The contract lists `null` among words, so both the word and the value mean
- * that nobody does.
+ * How the tax is computed. The contract lists `null` among the names, so both the text `null` and
+ * the value null mean no tax.
  */
 export const TaxPolicy = Type.Object({
   provider: Nullable(
@@ -29,11 +29,11 @@ export const TaxPolicy = Type.Object({
 })
 export type TaxPolicy = Static<typeof TaxPolicy>
 
-/** A price of one of the customer's groups, from so many units on. */
+/** A price of one of the customer's groups, from `min_quantity` units on. */
 export const GroupPrice = Type.Object({ price_cents: Cents, min_quantity: Type.Integer() })
 export type GroupPrice = Static<typeof GroupPrice>
 
-/** How a storefront knows a customer: any text, any script. */
+/** The longest `customer_ref`: the storefront's name for a customer, any text in any script. */
 export const CUSTOMER_REF_LENGTH_MAX = 200
 const CustomerRef = Type.String({ minLength: 1, maxLength: CUSTOMER_REF_LENGTH_MAX })
 
@@ -90,7 +90,7 @@ export const VariantPrice = Type.Object({
 })
 export type VariantPrice = Static<typeof VariantPrice>
 
-/** One of a customer's groups, with one of the prices it has for what is bought, if any. */
+/** One of a customer's groups, with one of its prices for the variants at hand, if any. */
 export const GroupTerms = Type.Object({
   adjustment_bps: Nullable(Type.Integer()),
   variant_id: Nullable(Id),

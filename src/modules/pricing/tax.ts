@@ -3,7 +3,7 @@ import { Value } from 'typebox/value'
 import { ApiError } from '../../errors.ts'
 import type { TaxPolicy } from './schema.ts'
 
-/** What a tax provider is asked: the goods after the discount, and where they go. */
+/** The request to a tax provider: the goods after the discount, and their destination. */
 export interface TaxQuestion {
   currency: string
   lines: readonly { variant_id: string; quantity: number; amount_cents: number }[]
@@ -11,15 +11,17 @@ export interface TaxQuestion {
   ship_to: Record<string, unknown> | null
 }
 
-/** Works out the tax of an order, in cents. Named by the policy, such as `acme_tax`. */
+/**
+ * Computes the tax of an order, in cents. `provider` is the name in the policy, such as `acme_tax`.
+ */
 export type TaxProvider = (provider: string, question: TaxQuestion) => Promise<number>
 
-/** What the price function takes: a rate, or what a provider has worked out. */
+/** The tax as `priceOrder` takes it: a rate, or the amount that a provider has computed. */
 export type Tax = { tax: { rate_bps: number } | null; tax_override?: number }
 
 /**
- * Whatever the policy says becomes something to price with. The provider is asked only where the
- * policy names one, and before any transaction begins: it is a call over the network.
+ * Resolves a tax policy to a rate or an amount. It asks the provider only where the policy names
+ * one. It must run before any transaction begins, since it may call the network.
  */
 export async function resolveTax(
   provider: TaxProvider | null,
@@ -33,13 +35,13 @@ export async function resolveTax(
   return { tax: null, tax_override: await provider(named, question) }
 }
 
-/** Shoppers wait for it, so it must not take as long as a payment may. */
+/** Shoppers wait for the tax, so the limit is far below that of a payment. */
 const TIMEOUT_MS = 3_000
 
 /** More than an answer of one number needs. */
 const ANSWER_BYTES_MAX = 64 * 1_024
 
-const Answer = Type.Object({ tax_cents: Type.Integer({ minimum: 0 }) })
+const TaxAnswer = Type.Object({ tax_cents: Type.Integer({ minimum: 0 }) })
 
 interface Endpoint {
   url: string
@@ -49,8 +51,8 @@ interface Endpoint {
 
 /**
  * The provider behind the operator's `TAX_PROVIDER_URL`: one POST, answered by `{tax_cents}`. The
- * address is the operator's own and may well be private, so it is not held to the rules for those
- * that merchants give. What it answers is held to its bounds all the same.
+ * address is the operator's own and may be private, so the rules for URLs of merchants do not
+ * apply. The answer is checked all the same.
  */
 export const httpTaxProvider =
   ({ url, key, timeoutMs = TIMEOUT_MS }: Endpoint): TaxProvider =>
@@ -67,7 +69,7 @@ export const httpTaxProvider =
     }
   }
 
-/** Loaded with the first question: most installations never ask one. */
+/** Imports `undici` with the first request: most installations never send one. */
 async function post(url: string, key: string | undefined, body: unknown, timeoutMs: number) {
   const signal = AbortSignal.timeout(timeoutMs)
   const { request } = await import('undici')
@@ -98,10 +100,11 @@ async function readJson(body: AsyncIterable<Buffer>): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** No tax is more than all of what it is on: whoever says so is mistaken, and nobody pays it. */
+/** Refuses a tax above the taxed amount: such an answer is an error of the provider. */
 function checkAnswer(answer: unknown, { lines, shipping_cents }: TaxQuestion): number {
-  if (!Value.Check(Answer, answer)) throw new Error("the tax provider's answer has another shape")
-  const { tax_cents }: Static<typeof Answer> = answer
+  if (!Value.Check(TaxAnswer, answer))
+    throw new Error("the tax provider's answer has another shape")
+  const { tax_cents }: Static<typeof TaxAnswer> = answer
   const base = lines.reduce((total, { amount_cents }) => total + amount_cents, shipping_cents)
   if (!Number.isSafeInteger(tax_cents) || tax_cents > base) {
     throw new Error("the tax provider's answer is out of bounds")

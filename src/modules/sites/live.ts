@@ -84,8 +84,8 @@ async function load({ database, wording }: LiveDeps, tenant: string, put: Put): 
 }
 
 /**
- * The manifest's hash; and where a primary host stands in the answer too, that as well: it can change
- * while the manifest does not, and a renderer must hear of it.
+ * The manifest's hash; and where a primary host stands in the answer too, that as well: it can
+ * change while the manifest does not, and a renderer must hear of it.
  */
 function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof sites.findLive>>>) {
   const { primary_hostname } = store

@@ -24,7 +24,9 @@ export function brandNameOf({ value }: GivenManifest): string | null {
 
 const WARNINGS_MAX = 200
 
-/** What a storefront may not show as meant, or nobody can buy by. Nothing of it is refused or lost. */
+/**
+ * What a storefront may not show as meant, or nobody can buy by. Nothing of it is refused or lost.
+ */
 export async function listWarnings({ value }: GivenManifest): Promise<Warning[]> {
   const warnings = listGateWarnings(value)
   for (const [index, { type, props }] of (value.template?.sections ?? []).entries()) {

@@ -10,7 +10,9 @@ import {
   publicUrl,
 } from './setup.ts'
 
-/** A letter of each script, small where it has two sizes; the last ones lie beyond the first plane. */
+/**
+ * A letter of each script, small where it has two sizes; the last ones lie beyond the first plane.
+ */
 const LETTERS = [
   ...'aßжλააԱ'.toLowerCase(),
   ...'اאܐހࠀ',

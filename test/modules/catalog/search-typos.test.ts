@@ -141,7 +141,10 @@ test("another store's words are none of this one's", async () => {
   assert.deepEqual(await find('teepot', 'other'), [])
 })
 
-/** What a keyboard somewhere has, in words of ten: all of it before the Chinese signs, and the oddities. */
+/**
+ * What a keyboard somewhere has, in words of ten: all of it before the Chinese signs, and the
+ * oddities.
+ */
 function everySign(): string[] {
   const points = [
     ...Array(0x3000).keys(),

@@ -211,6 +211,7 @@ describe('any document', () => {
 })
 
 test('the version of the rules changes with the rules alone', () => {
-  // Whoever changes a word of the rules sees this fail, runs the corpus, and writes the new version.
+  // Whoever changes a word of the rules sees this fail, runs the corpus, and writes the new
+  // version.
   assert.equal(RULES_VERSION, 'a4240a1d9951f113')
 })

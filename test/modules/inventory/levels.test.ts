@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { recountAll } from '../../../src/modules/inventory/jobs.ts'
-import * as orders from '../../../src/modules/inventory/money.ts'
+import * as orderStock from '../../../src/modules/inventory/order-stock.ts'
 import { available } from '../../../src/modules/inventory/service.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, countStatuses, times } from '../../harness/refusals.ts'
@@ -27,7 +27,7 @@ test('the stock of a store', async (t) => {
     return variant
   }
 
-  await t.test('is not counted until the merchant says so', async () => {
+  await t.test('is tracked only once the merchant says so', async () => {
     const variant = await putVariant(superuser, 'acme', 'SKU-1')
     const counters = { on_hand: 0, allocated: 0, reserved: 0, incoming: 0, available: 0 }
     const { item } = (await acme.get(`${URL}/${variant}`)).body
@@ -60,32 +60,35 @@ test('the stock of a store', async (t) => {
     )
   })
 
-  await t.test('is corrected on record, row by row, and nobody’s words are in it', async () => {
-    const variant = await track(0)
-    await adjust(variant, { delta: 5, reason: 'found by Zoe' })
-    await adjust(variant, { set_on_hand: 5, reason: 'as it was' })
-    await acme.post(`${URL}/adjust-bulk`, {
-      reason: 'counted by Zoe',
-      adjustments: [
-        { variant_id: variant, set_on_hand: 3 },
-        { variant_id: variant, delta: -9 },
-      ],
-    })
-    const { body, text } = await app.operator.get('/v1/audit?action=inventory.adjusted')
-    const level = (on_hand: number) => ({ location_id: 'default', on_hand })
-    assert.deepEqual(
-      body.entries
-        .filter(({ entity }: { entity: string }) => entity === `variant:${variant}`)
-        .map(({ before, after }: Record<string, unknown>) => [before, after]),
-      [
-        [level(5), level(3)],
-        [level(0), level(5)],
-      ],
-    )
-    assert.ok(!text.includes('Zoe'), text)
-  })
+  await t.test(
+    'is adjusted with an audit entry per row, which leaves out the free-text reason',
+    async () => {
+      const variant = await track(0)
+      await adjust(variant, { delta: 5, reason: 'found by Zoe' })
+      await adjust(variant, { set_on_hand: 5, reason: 'as it was' })
+      await acme.post(`${URL}/adjust-bulk`, {
+        reason: 'counted by Zoe',
+        adjustments: [
+          { variant_id: variant, set_on_hand: 3 },
+          { variant_id: variant, delta: -9 },
+        ],
+      })
+      const { body, text } = await app.operator.get('/v1/audit?action=inventory.adjusted')
+      const level = (on_hand: number) => ({ location_id: 'default', on_hand })
+      assert.deepEqual(
+        body.entries
+          .filter(({ entity }: { entity: string }) => entity === `variant:${variant}`)
+          .map(({ before, after }: Record<string, unknown>) => [before, after]),
+        [
+          [level(5), level(3)],
+          [level(0), level(5)],
+        ],
+      )
+      assert.ok(!text.includes('Zoe'), text)
+    },
+  )
 
-  await t.test('is corrected by a difference or to a number, with a movement each', async () => {
+  await t.test('is adjusted by a difference or to a number, each with a movement', async () => {
     const variant = await track(0)
     const up = await adjust(variant, { delta: 5, reason: 'found' })
     assert.equal(up.status, 200, up.text)
@@ -101,7 +104,7 @@ test('the stock of a store', async (t) => {
     const same = await adjust(variant, { set_on_hand: 2, reason: 'counted again' })
     assert.equal(same.body.level.on_hand, 2)
     const { movements, total } = (await acme.get(`${URL}/movements?variant_id=${variant}`)).body
-    assert.equal(total, 2, 'what changes nothing is no movement')
+    assert.equal(total, 2, 'an adjustment that changes nothing is no movement')
     const [last] = movements
     assert.deepEqual(
       [last.kind, last.quantity, last.on_hand_after, last.allocated_after, last.reason],
@@ -112,7 +115,7 @@ test('the stock of a store', async (t) => {
     assert.deepEqual([below.status, below.body.error.code], [422, 'stock_below_zero'])
   })
 
-  await t.test('is corrected by one of many who have seen the same level', async () => {
+  await t.test('is adjusted once by many callers that expect the same level', async () => {
     const variant = await track(10)
     const body = { delta: -1, expected_on_hand: 10, reason }
     const answers = await times(10, () => adjust(variant, body))
@@ -124,26 +127,26 @@ test('the stock of a store', async (t) => {
     assert.deepEqual(await countersOf(superuser, variant), { default: [19, 0, 0] })
   })
 
-  await t.test('may be counted at less than was sold, and then nothing is left', async () => {
+  await t.test('may be counted below the units sold, and then none are available', async () => {
     const variant = await track(5)
     const order = randomUUID()
     const lines = [{ variant_id: variant, quantity: 4 }]
-    await db.transaction('reserve', (tx) => orders.reserve(tx, order, lines))
+    await db.transaction('reserve', (tx) => orderStock.reserve(tx, order, lines))
     const { level } = (await adjust(variant, { set_on_hand: 3, reason })).body
     assert.deepEqual([level.on_hand, level.reserved, level.available], [3, 4, -1])
     assert.deepEqual(await available(db, [variant]), new Map([[variant, 0]]))
-    await db.transaction('release', (tx) => orders.release(tx, order))
+    await db.transaction('release', (tx) => orderStock.release(tx, order))
     assert.deepEqual(await available(db, [variant]), new Map([[variant, 3]]))
   })
 
-  await t.test('limits nothing that is not counted or may be owed', async () => {
+  await t.test('limits no variant that is not tracked or may be backordered', async () => {
     const [counted, owed] = [await track(2), await track(2, { allow_backorder: true })]
     const free = await putVariant(superuser)
     const left = await available(db, [counted, owed, free])
     assert.deepEqual([...left.values()], [2, null, null])
   })
 
-  await t.test('is listed by SKU, and by whether it is low', async () => {
+  await t.test('is listed by SKU and filtered by whether it is low', async () => {
     await track(9, { low_stock_threshold: 3 }, 'list-a')
     await track(3, { low_stock_threshold: 3 }, 'list-b')
     const skus = async (query: string) => {
@@ -162,7 +165,7 @@ test('the stock of a store', async (t) => {
     assert.deepEqual(await skus('?sku=list-a'), [[], 0])
   })
 
-  await t.test('is corrected in bulk, row by row', async () => {
+  await t.test('is adjusted in bulk, row by row', async () => {
     const [one, two] = [await track(1), await track(1)]
     const adjustments = [
       { variant_id: one, delta: 4 },
@@ -194,8 +197,8 @@ test('the stock of a store', async (t) => {
     const variant = await track(3)
     const order = randomUUID()
     await db.transaction('sell', async (tx) => {
-      await orders.reserve(tx, order, [{ variant_id: variant, quantity: 1 }])
-      await orders.allocate(tx, order)
+      await orderStock.reserve(tx, order, [{ variant_id: variant, quantity: 1 }])
+      await orderStock.allocate(tx, order)
     })
     const list = async (query: string) => (await acme.get(`${URL}/movements${query}`)).body
     const kinds = async (query: string) =>
@@ -205,10 +208,10 @@ test('the stock of a store', async (t) => {
     const { movements } = await list(`?variant_id=${variant}&limit=1`)
     assert.deepEqual([movements[0].order_id, movements[0].actor], [order, 'system'])
     assert.deepEqual(await kinds(`?variant_id=${randomUUID()}`), [])
-    assert.deepEqual(await kinds('?variant_id=no-id'), [], 'never more than was asked for')
+    assert.deepEqual(await kinds('?variant_id=no-id'), [], 'a filter that is no id lists nothing')
   })
 
-  await t.test('refuses what makes no sense', async () => {
+  await t.test('refuses invalid adjustments and settings', async () => {
     const variant = await track(1)
     await assertRefused(
       [
@@ -217,11 +220,15 @@ test('the stock of a store', async (t) => {
         ['no reason', { delta: 1 }, 'invalid_body', 'reason'],
         ['a fraction', { delta: 1.5, reason }, 'invalid_body', 'delta'],
         ['a text', { delta: '1', reason }, 'invalid_body', 'delta'],
-        ['less than nothing', { set_on_hand: -1, reason }, 'invalid_body', 'set_on_hand'],
-        ['more than a world has', { delta: 1e10, reason }, 'invalid_body', 'delta'],
-        ['more than a shelf holds', { delta: 1e9, reason }, 'invalid_body', 'delta'],
-        ['an unknown place', { delta: 1, reason, location_id: 'moon' }, 'location_not_found'],
-        ['no place', { delta: 1, reason, location_id: 'no place' }, 'location_not_found'],
+        ['a negative number', { set_on_hand: -1, reason }, 'invalid_body', 'set_on_hand'],
+        ['more than the schema allows', { delta: 1e10, reason }, 'invalid_body', 'delta'],
+        ['more than the maximum in total', { delta: 1e9, reason }, 'invalid_body', 'delta'],
+        ['an unknown location', { delta: 1, reason, location_id: 'moon' }, 'location_not_found'],
+        [
+          'an invalid location',
+          { delta: 1, reason, location_id: 'no place' },
+          'location_not_found',
+        ],
       ],
       (body) => adjust(variant, body),
     )
@@ -252,7 +259,7 @@ test('the stock of a store', async (t) => {
     }
   })
 
-  await t.test('is recounted once a day, whatever fails at another store', async () => {
+  await t.test('is recounted in every store, even if the recount of one store fails', async () => {
     const log: Record<string, unknown>[] = []
     const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
     const other = await app.merchant('vast', 'manage:own_inventory')
@@ -281,7 +288,7 @@ test('the stock of a store', async (t) => {
     await miscount(-1)
   })
 
-  await t.test('is recounted: what is wrong is reported, and left as it is', async () => {
+  await t.test('is recounted: a wrong counter is reported and left as it is', async () => {
     const log: Record<string, unknown>[] = []
     const logger = { error: (fields: Record<string, unknown>) => void log.push(fields) }
     const worker = app.database.open('fd_worker')
@@ -313,25 +320,25 @@ test('the locations of a store', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme', 'manage:own_inventory')
-  const PLACES = `${URL}/locations`
+  const LOCATIONS = `${URL}/locations`
   const east = { id: 'east', name: 'East' }
-  const remove = (id: string) => acme.send('DELETE', `${PLACES}/${id}`)
+  const remove = (id: string) => acme.send('DELETE', `${LOCATIONS}/${id}`)
 
-  await t.test('are made, read, renamed and listed', async () => {
-    const made = await acme.post(PLACES, east)
+  await t.test('are created, read, renamed and listed', async () => {
+    const made = await acme.post(LOCATIONS, east)
     assert.equal(made.status, 201, made.text)
     const { created_at, updated_at, ...rest } = made.body.location
     assert.deepEqual(rest, { ...east, archived_at: null })
-    const twice = await acme.post(PLACES, east)
+    const twice = await acme.post(LOCATIONS, east)
     assert.deepEqual([twice.status, twice.body.error.code], [409, 'location_exists'])
-    const renamed = await acme.patch(`${PLACES}/east`, { name: 'Far East' })
+    const renamed = await acme.patch(`${LOCATIONS}/east`, { name: 'Far East' })
     assert.equal(renamed.body.location.name, 'Far East')
-    assert.deepEqual((await acme.get(`${PLACES}/east`)).body, renamed.body)
-    const { locations, total } = (await acme.get(PLACES)).body
+    assert.deepEqual((await acme.get(`${LOCATIONS}/east`)).body, renamed.body)
+    const { locations, total } = (await acme.get(LOCATIONS)).body
     assert.deepEqual([locations, total], [[renamed.body.location], 1])
   })
 
-  await t.test('take stock beside the default one, and close when they are empty', async () => {
+  await t.test('have stock beside the default one, and can be archived once empty', async () => {
     const variant = await putVariant(superuser)
     const url = `${URL}/${variant}/adjust`
     await acme.post(url, { delta: 2, reason })
@@ -347,17 +354,17 @@ test('the locations of a store', async (t) => {
     assert.deepEqual((await remove('east')).body, closed.body)
     const late = await acme.post(url, { delta: 1, reason, location_id: 'east' })
     assert.equal(late.body.error.code, 'location_not_found')
-    assert.equal((await acme.patch(`${PLACES}/east`, { name: 'x' })).status, 404)
-    assert.equal((await acme.post(PLACES, east)).body.error.code, 'location_exists')
-    assert.equal((await acme.get(PLACES)).body.total, 1)
+    assert.equal((await acme.patch(`${LOCATIONS}/east`, { name: 'x' })).status, 404)
+    assert.equal((await acme.post(LOCATIONS, east)).body.error.code, 'location_exists')
+    assert.equal((await acme.get(LOCATIONS)).body.total, 1)
     assert.equal((await remove('default')).body.error.code, 'location_in_use')
     await assertStockAddsUp(superuser)
   })
 
-  await t.test('never close over stock that is just arriving', async () => {
+  await t.test('are never archived while stock is being added', async () => {
     const variant = await putVariant(superuser)
     for (let n = 0; n < 5; n++) {
-      await acme.post(PLACES, { id: `dock-${n}`, name: 'Dock' })
+      await acme.post(LOCATIONS, { id: `dock-${n}`, name: 'Dock' })
       const body = { delta: 1, reason, location_id: `dock-${n}` }
       const [arrived, closed] = await Promise.all([
         acme.post(`${URL}/${variant}/adjust`, body),
@@ -367,17 +374,17 @@ test('the locations of a store', async (t) => {
     }
   })
 
-  await t.test('are refused when they make no sense', async () => {
+  await t.test('are refused with an invalid id or name', async () => {
     await assertRefused(
       [
         ['nothing', {}, 'invalid_body', 'id'],
         ['a blank in the id', { id: 'a b', name: 'A' }, 'invalid_body', 'id'],
         ['no name', { id: 'ab', name: '' }, 'invalid_body', 'name'],
       ],
-      (body) => acme.post(PLACES, body),
+      (body) => acme.post(LOCATIONS, body),
     )
     for (const id of ['nowhere', 'no%20place']) {
-      const answer = await acme.get(`${PLACES}/${id}`)
+      const answer = await acme.get(`${LOCATIONS}/${id}`)
       assert.deepEqual([answer.status, answer.body.error.code], [404, 'location_not_found'])
     }
   })

@@ -14,7 +14,7 @@ export interface Stock {
   superuser: pg.Client
 }
 
-/** A store whose orders come many at a time. */
+/** A store whose database takes many orders at once. */
 export async function openStock(t: TestContext): Promise<Stock> {
   const testDatabase = await openTestDatabase(t)
   const database = testDatabase.open('fd_app', 20)
@@ -23,7 +23,7 @@ export async function openStock(t: TestContext): Promise<Stock> {
   return { testDatabase, database, db: database.tenant('acme'), superuser }
 }
 
-interface Counted {
+interface Tracked {
   on_hand?: number
   allow_backorder?: boolean
   track?: boolean
@@ -31,7 +31,7 @@ interface Counted {
   location?: string
 }
 
-/** A variant of a product, in the catalog only. */
+/** A variant of a product in the catalog, without stock. */
 export async function putVariant(
   superuser: pg.Client,
   tenant = 'acme',
@@ -51,9 +51,9 @@ export async function putVariant(
   return variant
 }
 
-/** A variant that is counted. */
-export async function putCounted(superuser: pg.Client, counted: Counted = {}) {
-  const { on_hand = 0, allow_backorder = false, track = true, threshold = null } = counted
+/** A variant whose stock is tracked. */
+export async function putTracked(superuser: pg.Client, options: Tracked = {}) {
+  const { on_hand = 0, allow_backorder = false, track = true, threshold = null } = options
   const variant = await putVariant(superuser)
   await superuser.query(
     `insert into inventory_settings
@@ -61,7 +61,7 @@ export async function putCounted(superuser: pg.Client, counted: Counted = {}) {
      values ('acme', $1, $2, $3, $4)`,
     [variant, track, allow_backorder, threshold],
   )
-  await putStock(superuser, variant, on_hand, counted.location)
+  await putStock(superuser, variant, on_hand, options.location)
   return variant
 }
 
@@ -91,7 +91,7 @@ export async function putStock(
   )
 }
 
-/** [on_hand, allocated, reserved] at each location, by name. */
+/** `[on_hand, allocated, reserved]` at each location, by its id. */
 export async function countersOf(superuser: pg.Client, variant: string) {
   const { rows } = await superuser.query(
     `select location_id, on_hand::int, allocated::int, reserved::int

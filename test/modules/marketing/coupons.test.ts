@@ -8,13 +8,13 @@ import {
   type Refusal,
   times,
 } from '../../harness/refusals.ts'
-import { makeCoupon, URL } from './setup.ts'
+import { createCoupon, URL } from './setup.ts'
 
 test('coupons', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme')
 
-  await t.test('are active when they are made, with all they can say', async () => {
+  await t.test('are active once created, and answered with all their terms', async () => {
     const { status, body } = await acme.post(URL, {
       code: 'Spring-20',
       type: 'percent',
@@ -43,57 +43,71 @@ test('coupons', async (t) => {
       status: 'active',
     })
     assert.deepEqual((await acme.get(`${URL}/${id}`)).body, body)
-    assert.equal((await makeCoupon(acme, { status: 'draft' })).status, 'draft')
+    assert.equal((await createCoupon(acme, { status: 'draft' })).status, 'draft')
   })
 
-  await t.test('have a code that no other has in any case, nor a code for one use', async () => {
-    const coupon = await makeCoupon(acme, { code: 'Straße' })
-    for (const code of ['Straße', 'STRASSE', 'STRAẞE', 'straße', 'ｓｔｒａｓｓｅ']) {
-      const { status, body } = await acme.post(URL, { code, type: 'free_shipping' })
-      assert.deepEqual([status, body.error.code], [409, 'code_exists'], code)
-    }
-    const { body } = await acme.post(`${URL}/${coupon.id}/codes`, { count: 1 })
-    const taken = { code: body.codes[0].toLowerCase(), type: 'free_shipping' }
-    assert.equal((await acme.post(URL, taken)).body.error.code, 'code_exists')
-    const other = await app.merchant('other')
-    assert.equal((await makeCoupon(other, { code: 'STRASSE' })).code, 'STRASSE')
-  })
+  await t.test(
+    'have a code that no other coupon and no single-use code has, in any case',
+    async () => {
+      const coupon = await createCoupon(acme, { code: 'Straße' })
+      for (const code of ['Straße', 'STRASSE', 'STRAẞE', 'straße', 'ｓｔｒａｓｓｅ']) {
+        const { status, body } = await acme.post(URL, { code, type: 'free_shipping' })
+        assert.deepEqual([status, body.error.code], [409, 'code_exists'], code)
+      }
+      const { body } = await acme.post(`${URL}/${coupon.id}/codes`, { count: 1 })
+      const taken = { code: body.codes[0].toLowerCase(), type: 'free_shipping' }
+      assert.equal((await acme.post(URL, taken)).body.error.code, 'code_exists')
+      const other = await app.merchant('other')
+      assert.equal((await createCoupon(other, { code: 'STRASSE' })).code, 'STRASSE')
+    },
+  )
 
-  await t.test('are for a product however its id is spelt', async () => {
+  await t.test('apply to a product however its id is spelt', async () => {
     const product_ids = ['ABCDEF00-0000-4000-8000-00000000000A']
-    const { id, applies_to } = await makeCoupon(acme, { applies_to: { product_ids } })
+    const { id, applies_to } = await createCoupon(acme, { applies_to: { product_ids } })
     assert.deepEqual(applies_to.product_ids, ['abcdef00-0000-4000-8000-00000000000a'])
     const { body } = await acme.patch(`${URL}/${id}`, { applies_to: { product_ids } })
     assert.deepEqual(body.coupon.applies_to, applies_to)
   })
 
-  await t.test('are for a collection in whichever form its accents are typed', async () => {
-    const { applies_to } = await makeCoupon(acme, {
-      applies_to: { collection_slugs: ['cafe\u0301'] },
-    })
-    assert.deepEqual(applies_to.collection_slugs, ['caf\u00e9'])
-  })
+  await t.test(
+    'apply to a collection in whichever Unicode form its accents are typed',
+    async () => {
+      const { applies_to } = await createCoupon(acme, {
+        applies_to: { collection_slugs: ['cafe\u0301'] },
+      })
+      assert.deepEqual(applies_to.collection_slugs, ['caf\u00e9'])
+    },
+  )
 
-  await t.test('leave nothing behind when their code is taken, whoever comes at once', async () => {
-    const store = await app.merchant('race')
-    const answers = await times(20, (i) =>
-      store.post(URL, { code: i % 2 ? 'Only' : 'ONLY', type: 'free_shipping' }),
-    )
-    assert.deepEqual(countStatuses(answers), { 201: 1, 409: 19 })
-    assert.equal((await store.get(URL)).body.total, 1)
-  })
+  await t.test(
+    'leave nothing behind when their code exists, also with many requests at once',
+    async () => {
+      const store = await app.merchant('race')
+      const answers = await times(20, (i) =>
+        store.post(URL, { code: i % 2 ? 'Only' : 'ONLY', type: 'free_shipping' }),
+      )
+      assert.deepEqual(countStatuses(answers), { 201: 1, 409: 19 })
+      assert.equal((await store.get(URL)).body.total, 1)
+    },
+  )
 
   const refusals: Refusal[] = [
     ['no code', { type: 'free_shipping' }, 'invalid_body', 'code'],
     ['an empty code', { code: '', type: 'free_shipping' }, 'invalid_body', 'code'],
     ['a code with a space', { code: 'a b', type: 'free_shipping' }, 'invalid_body', 'code'],
-    ['a code nobody sees', { code: 'a\u200bb', type: 'free_shipping' }, 'invalid_body', 'code'],
+    ['an invisible character', { code: 'a\u200bb', type: 'free_shipping' }, 'invalid_body', 'code'],
     ['a long code', { code: 'x'.repeat(65), type: 'free_shipping' }, 'invalid_body', 'code'],
-    ['signs that are phrases', { code: 'ﷺ'.repeat(64), type: 'fixed' }, 'invalid_body', 'code'],
+    [
+      'characters that expand to phrases',
+      { code: 'ﷺ'.repeat(64), type: 'fixed' },
+      'invalid_body',
+      'code',
+    ],
     ['another type', { code: 'x', type: 'bogo' }, 'invalid_body', 'type'],
     ['no percentage', { code: 'x', type: 'percent' }, 'invalid_body', 'percent_bps'],
     [
-      'all and more',
+      'more than 100 percent',
       { code: 'x', type: 'percent', percent_bps: 10_001 },
       'invalid_body',
       'percent_bps',
@@ -136,7 +150,7 @@ test('coupons', async (t) => {
       'usage_limit',
     ],
     [
-      'for nothing',
+      'an empty applies_to',
       { code: 'x', type: 'free_shipping', applies_to: {} },
       'invalid_body',
       'applies_to',
@@ -147,7 +161,7 @@ test('coupons', async (t) => {
       'invalid_body',
     ],
     [
-      'an id as an address',
+      'an id as a URN',
       {
         code: 'x',
         type: 'free_shipping',
@@ -156,51 +170,43 @@ test('coupons', async (t) => {
       'invalid_body',
     ],
     [
-      'a made-up status',
+      'a status that is never stored',
       { code: 'x', type: 'free_shipping', status: 'expired' },
       'invalid_body',
       'status',
     ],
   ]
-  await t.test('are refused when they make no sense', () =>
+  await t.test('are refused with invalid terms', () =>
     assertRefused(refusals, (body) => acme.post(URL, body)),
   )
 
-  await t.test(
-    'change all but their code and their type, and are held to the same rules',
-    async () => {
-      const { id } = await makeCoupon(acme, { code: 'FIXED-ONE', usage_limit: 5 })
-      const patch = {
-        code: 'other',
-        type: 'fixed',
-        percent_bps: 500,
-        usage_limit: null,
-        ends_at: '2020-01-01T00:00:00Z',
-      }
-      const { status, body } = await acme.patch(`${URL}/${id}`, patch)
-      assert.equal(status, 200)
-      const { code, type, percent_bps, usage_limit } = body.coupon
-      assert.deepEqual([code, type, percent_bps, usage_limit], ['FIXED-ONE', 'percent', 500, null])
-      assert.equal(body.coupon.status, 'expired')
-      await assertRefused(
-        [
-          ['no percentage', { percent_bps: null }, 'invalid_body', 'percent_bps'],
-          ['an amount', { amount_cents: 5 }, 'invalid_body', 'amount_cents'],
-          [
-            'a start after the end',
-            { starts_at: '2021-01-01T00:00:00Z' },
-            'invalid_body',
-            'ends_at',
-          ],
-        ],
-        (wrong) => acme.patch(`${URL}/${id}`, wrong),
-      )
-      assert.deepEqual((await acme.get(`${URL}/${id}`)).body, body)
-    },
-  )
+  await t.test('change all terms but their code and type, by the same rules', async () => {
+    const { id } = await createCoupon(acme, { code: 'FIXED-ONE', usage_limit: 5 })
+    const patch = {
+      code: 'other',
+      type: 'fixed',
+      percent_bps: 500,
+      usage_limit: null,
+      ends_at: '2020-01-01T00:00:00Z',
+    }
+    const { status, body } = await acme.patch(`${URL}/${id}`, patch)
+    assert.equal(status, 200)
+    const { code, type, percent_bps, usage_limit } = body.coupon
+    assert.deepEqual([code, type, percent_bps, usage_limit], ['FIXED-ONE', 'percent', 500, null])
+    assert.equal(body.coupon.status, 'expired')
+    await assertRefused(
+      [
+        ['no percentage', { percent_bps: null }, 'invalid_body', 'percent_bps'],
+        ['an amount', { amount_cents: 5 }, 'invalid_body', 'amount_cents'],
+        ['a start after the end', { starts_at: '2021-01-01T00:00:00Z' }, 'invalid_body', 'ends_at'],
+      ],
+      (wrong) => acme.patch(`${URL}/${id}`, wrong),
+    )
+    assert.deepEqual((await acme.get(`${URL}/${id}`)).body, body)
+  })
 
-  await t.test('are paused and activated, once each', async () => {
-    const { id } = await makeCoupon(acme, { status: 'draft' })
+  await t.test('are paused and activated, and a repeated call is not recorded', async () => {
+    const { id } = await createCoupon(acme, { status: 'draft' })
     const go = async (verb: string) => (await acme.post(`${URL}/${id}/${verb}`)).body.coupon.status
     assert.deepEqual(
       [
@@ -225,9 +231,9 @@ test('coupons', async (t) => {
 
   await t.test('are listed by the status they have now, newest first', async () => {
     const store = await app.merchant('lister')
-    const old = await makeCoupon(store, { ends_at: '2020-01-01T00:00:00Z' })
-    const draft = await makeCoupon(store, { status: 'draft' })
-    const active = await makeCoupon(store)
+    const old = await createCoupon(store, { ends_at: '2020-01-01T00:00:00Z' })
+    const draft = await createCoupon(store, { status: 'draft' })
+    const active = await createCoupon(store)
     const ids = async (query: string) =>
       (await store.get(`${URL}${query}`)).body.coupons.map((each: { id: string }) => each.id)
     assert.deepEqual(await ids(''), [active.id, draft.id, old.id])
@@ -240,8 +246,8 @@ test('coupons', async (t) => {
     assert.equal(body.total, 1)
   })
 
-  await t.test('have codes for one use each, all of them different', async () => {
-    const { id } = await makeCoupon(acme)
+  await t.test('have single-use codes, all of them different', async () => {
+    const { id } = await createCoupon(acme)
     const { status, body } = await acme.post(`${URL}/${id}/codes`, { count: 1_000, prefix: 'VIP-' })
     assert.equal(status, 201)
     assert.equal(new Set(body.codes).size, 1_000)
@@ -257,13 +263,18 @@ test('coupons', async (t) => {
         ['too many', { count: 1_001 }, 'invalid_body', 'count'],
         ['a prefix with a space', { count: 1, prefix: 'a b' }, 'invalid_body', 'prefix'],
         ['a long prefix', { count: 1, prefix: 'x'.repeat(41) }, 'invalid_body', 'prefix'],
-        ['phrases as prefix', { count: 1, prefix: 'ﷺ'.repeat(40) }, 'invalid_body', 'prefix'],
+        [
+          'a prefix that expands to phrases',
+          { count: 1, prefix: 'ﷺ'.repeat(40) },
+          'invalid_body',
+          'prefix',
+        ],
       ],
       (wrong) => acme.post(`${URL}/${id}/codes`, wrong),
     )
   })
 
-  await t.test('that are not there are not found', async () => {
+  await t.test('that do not exist are not found', async () => {
     for (const id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
       for (const path of ['', '/redemptions', '/codes']) {
         const { status, body } = await acme.get(`${URL}/${id}${path}`)

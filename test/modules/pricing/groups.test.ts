@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from '../../../src/db/sql.ts'
-import { groupPrices, pricesOf } from '../../../src/modules/pricing/service.ts'
+import { groupPrices, pricesOf } from '../../../src/modules/pricing/groups.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { assertRefused, type Refusal } from '../../harness/refusals.ts'
 import { makeVariant } from '../../harness/variants.ts'
@@ -32,7 +32,7 @@ test('pricing groups', async (t) => {
   const encode = encodeURIComponent
 
   await t.test(
-    'are made, changed, listed newest first, and removed with all they have',
+    'are created, changed, listed newest first, and removed with members and prices',
     async () => {
       const store = await app.merchant('lister')
       await store.post(`${FEATURE}/enable`, feature)
@@ -79,7 +79,7 @@ test('pricing groups', async (t) => {
       assert.deepEqual([status, body.error.code], [404, 'member_not_found'], ref)
     }
     const { body } = await app.operator.get('/v1/stores/acme/audit?limit=100')
-    assert.ok(!JSON.stringify(body).includes('Ана'), 'the trail names no customer')
+    assert.ok(!JSON.stringify(body).includes('Ана'), 'the audit log names no customer')
   })
 
   await t.test('have a price of a variant for each quantity', async () => {
@@ -113,7 +113,7 @@ test('pricing groups', async (t) => {
     assert.deepEqual(await list(), [])
   })
 
-  await t.test('are refused what makes no sense', async () => {
+  await t.test('refuse invalid input', async () => {
     const { id } = await makeGroup()
     const variant_id = await makeVariant(db, randomUUID())
     const foreign = await makeVariant(await app.store('other'), randomUUID())
@@ -130,12 +130,17 @@ test('pricing groups', async (t) => {
       ['no name', {}, 'invalid_body', 'name'],
       ['an empty name', { name: '' }, 'invalid_body', 'name'],
       ['a long name', { name: 'x'.repeat(201) }, 'invalid_body', 'name'],
-      ['more than all', { name: 'x', adjustment_bps: 10_001 }, 'invalid_body', 'adjustment_bps'],
-      ['dearer', { name: 'x', adjustment_bps: -1 }, 'invalid_body', 'adjustment_bps'],
+      [
+        'more than 100 percent',
+        { name: 'x', adjustment_bps: 10_001 },
+        'invalid_body',
+        'adjustment_bps',
+      ],
+      ['a negative discount', { name: 'x', adjustment_bps: -1 }, 'invalid_body', 'adjustment_bps'],
     ]
     await assertRefused(groups, (body) => acme.post(URL, body))
     const members: Refusal[] = [
-      ['nobody', {}, 'invalid_body', 'customer_ref'],
+      ['no customer_ref', {}, 'invalid_body', 'customer_ref'],
       ['an empty one', { customer_ref: '' }, 'invalid_body', 'customer_ref'],
       ['a long one', { customer_ref: 'x'.repeat(201) }, 'invalid_body', 'customer_ref'],
       ['U+0000', { customer_ref: 'a\0' }, 'invalid_body'],
@@ -144,10 +149,10 @@ test('pricing groups', async (t) => {
     const prices: Refusal[] = [
       ['no variant', { price_cents: 1 }, 'invalid_body', 'variant_id'],
       ['no price', { variant_id }, 'invalid_body', 'price_cents'],
-      ['less than nothing', { variant_id, price_cents: -1 }, 'invalid_body', 'price_cents'],
+      ['a negative price', { variant_id, price_cents: -1 }, 'invalid_body', 'price_cents'],
       ['too much', { variant_id, price_cents: 10 ** 11 + 1 }, 'invalid_body', 'price_cents'],
       [
-        'from none on',
+        'from a quantity of 0',
         { variant_id, price_cents: 1, min_quantity: 0 },
         'invalid_body',
         'min_quantity',
@@ -155,13 +160,17 @@ test('pricing groups', async (t) => {
       ['a made-up variant', { variant_id: randomUUID(), price_cents: 1 }, 'variant_not_found'],
       ['no id', { variant_id: 'nothing', price_cents: 1 }, 'variant_not_found'],
       ["another store's", { variant_id: foreign, price_cents: 1 }, 'variant_not_found'],
-      ['one in the archive', { variant_id: archived, price_cents: 1 }, 'variant_not_found'],
-      ['of a product there', { variant_id: unsold, price_cents: 1 }, 'variant_not_found'],
+      ['an archived variant', { variant_id: archived, price_cents: 1 }, 'variant_not_found'],
+      [
+        'a variant of an archived product',
+        { variant_id: unsold, price_cents: 1 },
+        'variant_not_found',
+      ],
     ]
     await assertRefused(prices, (body) => acme.put(`${URL}/${id}/prices`, body))
   })
 
-  await t.test('are read in one go, also where they have thirty thousand prices', async () => {
+  await t.test('are read in one query, also with thirty thousand prices', async () => {
     const variant = await makeVariant(db, randomUUID())
     for (let i = 0; i < 3; i++) {
       const { id } = await makeGroup()
@@ -176,11 +185,11 @@ test('pricing groups', async (t) => {
     const found = await groupPrices(db, 'collector', [variant])
     const ms = process.cpuUsage(before).user / 1_000
     assert.equal(found.byVariant.get(variant)?.length, 30_000)
-    // Copying the list for each of them kept everybody waiting for six seconds.
+    // Copying the list for each price blocked the process for six seconds.
     assert.ok(ms < 3_000, `${ms} ms`)
   })
 
-  await t.test('are written only by a store that has them, and read by every store', async () => {
+  await t.test('are written only by a store with the add-on, and read by every store', async () => {
     const plain = await app.merchant('plain')
     const id = randomUUID()
     const writes: [string, string, unknown][] = [
@@ -212,43 +221,46 @@ test('pricing groups', async (t) => {
     assert.equal((await reader.get(URL)).status, 200)
   })
 
-  await t.test('give a customer all prices of all their groups, and nobody else', async () => {
-    const [one, two, off] = [
-      await makeGroup(),
-      await makeGroup({ adjustment_bps: 500 }),
-      await makeGroup({ adjustment_bps: 1_250 }),
-    ]
-    const a = await makeVariant(db, randomUUID())
-    const b = await makeVariant(db, randomUUID())
-    const c = await makeVariant(db, randomUUID())
-    await setPrice(one.id, { variant_id: a, price_cents: 900 })
-    await setPrice(one.id, { variant_id: a, price_cents: 700, min_quantity: 10 })
-    await setPrice(two.id, { variant_id: a, price_cents: 950 })
-    await setPrice(two.id, { variant_id: c, price_cents: 1 })
-    for (const { id } of [one, two, off]) await join(id, 'Ана')
-    await join(one.id, 'ben')
+  await t.test(
+    'give a customer all prices of all their groups, and other customers none',
+    async () => {
+      const [one, two, off] = [
+        await makeGroup(),
+        await makeGroup({ adjustment_bps: 500 }),
+        await makeGroup({ adjustment_bps: 1_250 }),
+      ]
+      const a = await makeVariant(db, randomUUID())
+      const b = await makeVariant(db, randomUUID())
+      const c = await makeVariant(db, randomUUID())
+      await setPrice(one.id, { variant_id: a, price_cents: 900 })
+      await setPrice(one.id, { variant_id: a, price_cents: 700, min_quantity: 10 })
+      await setPrice(two.id, { variant_id: a, price_cents: 950 })
+      await setPrice(two.id, { variant_id: c, price_cents: 1 })
+      for (const { id } of [one, two, off]) await join(id, 'Ана')
+      await join(one.id, 'ben')
 
-    const mine = await groupPrices(db, 'Ана', [a, b, 'no id'])
-    const sorted = (id: string, price_cents = 999) =>
-      pricesOf(mine, { variant_id: id, price_cents })
-        .map((each) => [each.price_cents, each.min_quantity])
-        .sort(([x = 0], [y = 0]) => x - y)
-    assert.deepEqual(sorted(a), [
-      [700, 10],
-      [874, 1],
-      [900, 1],
-      [950, 1],
-    ])
-    assert.deepEqual(sorted(b, 1_000), [[875, 1]])
-    assert.deepEqual([...mine.byVariant.keys()], [a], 'only what was asked for')
+      const prices = await groupPrices(db, 'Ана', [a, b, 'no id'])
+      const sorted = (id: string, price_cents = 999) =>
+        pricesOf(prices, { variant_id: id, price_cents })
+          .map((each) => [each.price_cents, each.min_quantity])
+          .sort(([x = 0], [y = 0]) => x - y)
+      assert.deepEqual(sorted(a), [
+        [700, 10],
+        [874, 1],
+        [900, 1],
+        [950, 1],
+      ])
+      assert.deepEqual(sorted(b, 1_000), [[875, 1]])
+      assert.deepEqual([...prices.byVariant.keys()], [a], 'only the variants named')
 
-    const ben = await groupPrices(db, 'ben', [a, b])
-    assert.deepEqual(pricesOf(ben, { variant_id: b, price_cents: 1_000 }), [])
-    assert.equal(pricesOf(ben, { variant_id: a, price_cents: 1_000 }).length, 2)
-    for (const ref of ['', 'nobody', 'x'.repeat(500), '\0']) {
-      const none = await groupPrices(db, ref, [a])
-      assert.deepEqual([none.adjustment_bps, none.byVariant.size], [0, 0], ref)
-    }
-    assert.equal((await groupPrices(await app.store('other'), 'Ана', [a])).byVariant.size, 0)
-  })
+      const ben = await groupPrices(db, 'ben', [a, b])
+      assert.deepEqual(pricesOf(ben, { variant_id: b, price_cents: 1_000 }), [])
+      assert.equal(pricesOf(ben, { variant_id: a, price_cents: 1_000 }).length, 2)
+      for (const ref of ['', 'nobody', 'x'.repeat(500), '\0']) {
+        const none = await groupPrices(db, ref, [a])
+        assert.deepEqual([none.adjustment_bps, none.byVariant.size], [0, 0], ref)
+      }
+      assert.equal((await groupPrices(await app.store('other'), 'Ана', [a])).byVariant.size, 0)
+    },
+  )
 })

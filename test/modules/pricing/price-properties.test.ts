@@ -7,8 +7,8 @@ import {
   type Priced,
   type PriceInput,
   type PriceLine,
-  price,
-  reprice,
+  priceOrder,
+  repriceOrder,
 } from '../../../src/modules/pricing/price.ts'
 import { coupon, order } from './setup.ts'
 
@@ -70,11 +70,11 @@ const AMOUNTS = ['discount_cents', 'tax_cents', 'shipping_cents'] as const
 
 const totals = ({ lines: _, ...rest }: Priced<unknown>) => rest
 
-describe('whatever is bought', () => {
+describe('for any order', () => {
   test('the lines add up to the order, to the cent, and no amount is negative', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const priced = price(input)
+        const priced = priceOrder(input)
         for (const name of AMOUNTS) {
           assert.equal(sum(priced.lines.map((line) => line[name])), priced[name], name)
         }
@@ -109,7 +109,7 @@ describe('whatever is bought', () => {
     fc.assert(
       fc.property(shuffled, ([input, places]) => {
         const moved = places.flatMap((place) => input.lines[place] ?? [])
-        const [one, other] = [price(input), price({ ...input, lines: moved })]
+        const [one, other] = [priceOrder(input), priceOrder({ ...input, lines: moved })]
         assert.deepEqual(totals(other), totals(one))
         const distinct = new Set(input.lines.map(({ variant_id }) => variant_id))
         if (distinct.size < input.lines.length) return
@@ -118,7 +118,7 @@ describe('whatever is bought', () => {
     )
   })
 
-  test('more of it never costs less where no threshold and no group price is crossed', () => {
+  test('more units never cost less where no threshold and no group price is crossed', () => {
     fc.assert(
       fc.property(inputs, fc.nat(7), (input, at) => {
         const shipping = input.shipping && {
@@ -134,7 +134,10 @@ describe('whatever is bought', () => {
           place === at ? { ...line, quantity: line.quantity + 1 } : line,
         )
         const base = { ...input, shipping, coupon: terms }
-        const [less, greater] = [price({ ...base, lines: plain }), price({ ...base, lines: more })]
+        const [less, greater] = [
+          priceOrder({ ...base, lines: plain }),
+          priceOrder({ ...base, lines: more }),
+        ]
         assert.ok(greater.total_cents >= less.total_cents)
         assert.ok(greater.discount_cents >= less.discount_cents)
         assert.ok(greater.tax_cents >= less.tax_cents)
@@ -142,17 +145,17 @@ describe('whatever is bought', () => {
     )
   })
 
-  test('a coupon never makes it dearer, and a group never does', () => {
+  test('neither a coupon nor a group raises the price', () => {
     fc.assert(
       fc.property(inputs, (input) => {
         const shipping = input.shipping && {
           ...input.shipping,
           free_shipping_threshold_cents: null,
         }
-        const mine = price({ ...input, shipping })
-        assert.ok(mine.total_cents <= price({ ...input, shipping, coupon: null }).total_cents)
+        const mine = priceOrder({ ...input, shipping })
+        assert.ok(mine.total_cents <= priceOrder({ ...input, shipping, coupon: null }).total_cents)
         const alone = input.lines.map((line) => ({ ...line, group_prices: [] }))
-        assert.ok(mine.subtotal_cents <= price({ ...input, lines: alone }).subtotal_cents)
+        assert.ok(mine.subtotal_cents <= priceOrder({ ...input, lines: alone }).subtotal_cents)
       }),
     )
   })
@@ -160,18 +163,18 @@ describe('whatever is bought', () => {
   test('an edit that changes nothing costs what the order cost', () => {
     fc.assert(
       fc.property(inputs, (input) => {
-        const priced = price(input)
-        const again = reprice({ ...input, lines: priced.lines })
+        const priced = priceOrder(input)
+        const again = repriceOrder({ ...input, lines: priced.lines })
         assert.deepEqual(again, priced)
       }),
     )
   })
 
-  test('given back in any number of parts, it is exactly what was paid', () => {
+  test('refunds in any number of parts add up to exactly the amount paid', () => {
     const parts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 40 })
     fc.assert(
       fc.property(inputs, parts, (input, steps) => {
-        const priced = price(input)
+        const priced = priceOrder(input)
         const back = priced.lines.flatMap((line) => {
           const shares: ReturnType<typeof lineShare>[] = []
           for (let before = 0, step = 0; before < line.quantity; step++) {

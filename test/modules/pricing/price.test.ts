@@ -4,13 +4,14 @@ import type { CouponContext, CouponTerms } from '../../../src/modules/pricing/co
 import {
   lineShare,
   PriceLimitError,
-  price,
-  reprice,
+  priceOrder,
+  repriceOrder,
   singleCurrency,
 } from '../../../src/modules/pricing/price.ts'
 import { coupon, fixed, freeShipping, line, order, policy } from './setup.ts'
 
-const unit = (input: Parameters<typeof order>[0]) => price(order(input)).lines[0]?.unit_price_cents
+const unit = (input: Parameters<typeof order>[0]) =>
+  priceOrder(order(input)).lines[0]?.unit_price_cents
 
 describe('the price of a unit', () => {
   const group_prices = [
@@ -21,23 +22,23 @@ describe('the price of a unit', () => {
 
   test('is the list price without a group', () => assert.equal(unit({}), 1_000))
 
-  test('is the lowest of the groups', () =>
+  test('is the lowest price of the groups', () =>
     assert.equal(unit({ lines: [line({ group_prices })] }), 900))
 
-  test('counts a price for many only from that many on, over all lines of the variant', () => {
+  test('uses a quantity price only from that quantity on, over all lines of the variant', () => {
     assert.equal(unit({ lines: [line({ group_prices, quantity: 9 })] }), 900)
     assert.equal(unit({ lines: [line({ group_prices, quantity: 10 })] }), 700)
     const twice = [line({ group_prices, quantity: 4 }), line({ group_prices, quantity: 6 })]
     assert.equal(unit({ lines: twice }), 700)
   })
 
-  test('is never above the list', () =>
+  test('is never above the list price', () =>
     assert.equal(
       unit({ lines: [line({ group_prices: [{ price_cents: 1_100, min_quantity: 1 }] })] }),
       1_000,
     ))
 
-  test('is that of the subscription for who subscribes, unless another is lower', () => {
+  test('is the subscription price for a subscriber, unless another is lower', () => {
     const lines = [line({ subscription_price_cents: 800 })]
     assert.equal(unit({ lines }), 1_000)
     assert.equal(unit({ lines, subscribe: true }), 800)
@@ -59,28 +60,30 @@ describe('a coupon', () => {
     }),
   ]
   const off = (terms: Partial<CouponTerms>) =>
-    price(order({ lines, coupon: coupon(terms) })).discount_cents
+    priceOrder(order({ lines, coupon: coupon(terms) })).discount_cents
 
-  test('takes a percentage off, half a cent up', () => {
+  test('takes a percentage off, rounding half a cent up', () => {
     assert.equal(off({ percent_bps: 1_000 }), 300)
     assert.equal(off({ percent_bps: 1_050 }), 315)
     assert.equal(off({ percent_bps: 10_000 }), 3_000)
     assert.equal(
-      price(order({ lines: [line({ list_price_cents: 5 })], coupon: coupon() })).discount_cents,
+      priceOrder(order({ lines: [line({ list_price_cents: 5 })], coupon: coupon() }))
+        .discount_cents,
       1,
     )
   })
 
-  test('takes no more off than its most', () => assert.equal(off({ max_discount_cents: 250 }), 250))
+  test('takes no more off than its maximum', () =>
+    assert.equal(off({ max_discount_cents: 250 }), 250))
 
-  test('takes an amount off, and no more than there is', () => {
-    assert.equal(price(order({ lines, coupon: fixed(700) })).discount_cents, 700)
-    const all = price(order({ lines, coupon: fixed(9_000), tax: { rate_bps: 1_000 } }))
+  test('takes an amount off, and no more than the goods cost', () => {
+    assert.equal(priceOrder(order({ lines, coupon: fixed(700) })).discount_cents, 700)
+    const all = priceOrder(order({ lines, coupon: fixed(9_000), tax: { rate_bps: 1_000 } }))
     assert.deepEqual([all.discount_cents, all.tax_cents, all.total_cents], [3_000, 0, 0])
   })
 
-  test('is for some products or collections only, and is shared by their lines alone', () => {
-    const some = price(
+  test('can be limited to products or collections, and is split over their lines alone', () => {
+    const some = priceOrder(
       order({
         lines,
         coupon: fixed(2_500, { applies_to: { product_ids: [], collection_slugs: ['sale'] } }),
@@ -90,7 +93,7 @@ describe('a coupon', () => {
       some.lines.map((each) => each.discount_cents),
       [0, 2_001],
     )
-    const half = price(
+    const half = priceOrder(
       order({
         lines,
         coupon: coupon({
@@ -127,14 +130,16 @@ describe('a coupon', () => {
   for (const [reason, terms] of refusals) {
     test(`is refused as ${reason} for ${JSON.stringify(terms)}`, () => {
       for (const each of [coupon(terms), fixed(100, terms), freeShipping(terms)]) {
-        const priced = price(order({ lines, coupon: each, coupon_context: used, shipping: policy }))
+        const priced = priceOrder(
+          order({ lines, coupon: each, coupon_context: used, shipping: policy }),
+        )
         assert.deepEqual(priced.coupon, { applied: false, reason })
         assert.deepEqual([priced.discount_cents, priced.shipping_cents], [0, 500])
       }
     })
   }
 
-  test('is taken at the edge of its limits', () => {
+  test('is accepted at the edge of its limits', () => {
     const edge = coupon({
       starts_at: '2026-03-01T12:00:00.000Z',
       ends_at: '2026-03-01T12:00:00.001Z',
@@ -143,22 +148,22 @@ describe('a coupon', () => {
       usage_limit_per_customer: 2,
       min_subtotal_cents: 3_000,
     })
-    const priced = price(order({ lines, coupon: edge, coupon_context: used }))
+    const priced = priceOrder(order({ lines, coupon: edge, coupon_context: used }))
     assert.deepEqual(priced.coupon, { applied: true, reason: null })
   })
 
-  test('that does not exist is a reason, and none is none', () => {
-    assert.deepEqual(price(order({ coupon: 'unknown' })).coupon, {
+  test('that does not exist is reported as unknown, and no coupon has no reason', () => {
+    assert.deepEqual(priceOrder(order({ coupon: 'unknown' })).coupon, {
       applied: false,
       reason: 'unknown',
     })
-    assert.deepEqual(price(order()).coupon, { applied: false, reason: null })
+    assert.deepEqual(priceOrder(order()).coupon, { applied: false, reason: null })
   })
 })
 
 describe('shipping', () => {
   const ship = (over: Parameters<typeof order>[0]) => {
-    const { shipping_cents, free_shipping_remaining_cents } = price(
+    const { shipping_cents, free_shipping_remaining_cents } = priceOrder(
       order({ shipping: policy, ...over }),
     )
     return [shipping_cents, free_shipping_remaining_cents]
@@ -167,7 +172,7 @@ describe('shipping', () => {
   test('costs nothing without a policy', () =>
     assert.deepEqual(ship({ shipping: null }), [0, null]))
   test('costs the flat rate', () => assert.deepEqual(ship({}), [500, 4_000]))
-  test('costs at most the most', () => {
+  test('costs at most the maximum', () => {
     assert.deepEqual(ship({ expedited: true }), [1_200, null])
     assert.deepEqual(ship({ shipping: { ...policy, max_cents: 0 } }), [0, 0])
   })
@@ -176,9 +181,9 @@ describe('shipping', () => {
     assert.deepEqual(ship({ lines }), [0, 0])
     assert.deepEqual(ship({ lines, coupon: fixed(1) }), [500, 1])
   })
-  test('is not free for who is in a hurry', () =>
+  test('is not free for expedited orders', () =>
     assert.deepEqual(ship({ lines: [line({ quantity: 9 })], expedited: true }), [1_200, null]))
-  test('knows no threshold where there is none', () => {
+  test('reports no missing amount without a threshold', () => {
     const { free_shipping_threshold_cents: _, ...without } = policy
     assert.deepEqual(ship({ shipping: without }), [500, null])
     assert.deepEqual(ship({ shipping: { ...policy, free_shipping_threshold_cents: null } }), [
@@ -187,17 +192,17 @@ describe('shipping', () => {
     ])
     assert.deepEqual(ship({ shipping: { ...policy, free_shipping_threshold_cents: 0 } }), [0, 0])
   })
-  test('is waived by a coupon, up to its most', () => {
+  test('is waived by a coupon, up to its maximum', () => {
     assert.deepEqual(ship({ coupon: freeShipping() }), [0, 0])
     assert.deepEqual(ship({ coupon: freeShipping(), expedited: true }), [0, null])
     assert.deepEqual(ship({ coupon: freeShipping({ max_discount_cents: 200 }) }), [300, 4_000])
   })
-  test('is shared by what is free too', () => {
+  test('is split over free lines too', () => {
     const lines = [
       line({ variant_id: 'a', list_price_cents: 0, quantity: 3 }),
       line({ variant_id: 'b', list_price_cents: 0 }),
     ]
-    const priced = price(order({ lines, shipping: policy }))
+    const priced = priceOrder(order({ lines, shipping: policy }))
     assert.deepEqual(
       priced.lines.map((each) => each.shipping_cents),
       [375, 125],
@@ -206,14 +211,14 @@ describe('shipping', () => {
 })
 
 describe('tax', () => {
-  test('is of the goods after the discount, without shipping, half a cent up', () => {
+  test('is on the goods after the discount, without shipping, rounding half a cent up', () => {
     const input = order({ coupon: fixed(10), shipping: policy, tax: { rate_bps: 825 } })
-    const priced = price(input)
+    const priced = priceOrder(input)
     assert.equal(priced.tax_cents, 82)
     assert.equal(priced.total_cents, 990 + 500 + 82)
   })
-  test('is what a provider says, if one was asked', () => {
-    const priced = price(order({ tax: { rate_bps: 825 }, tax_override: 7 }))
+  test('is the amount of the provider, if one was asked', () => {
+    const priced = priceOrder(order({ tax: { rate_bps: 825 }, tax_override: 7 }))
     assert.deepEqual([priced.tax_cents, priced.total_cents], [7, 1_007])
   })
 })
@@ -258,19 +263,19 @@ describe('bounds', () => {
   for (const [limit, input] of refusals) {
     test(`${limit}: ${JSON.stringify(input)}`, () =>
       assert.throws(
-        () => price(order(input)),
+        () => priceOrder(order(input)),
         (error) => error instanceof PriceLimitError && error.limit === limit,
       ))
   }
 
-  test('are themselves allowed', () => {
+  test('are inclusive', () => {
     assert.equal(
-      price(order({ lines: [line({ quantity: 10_000, list_price_cents: 10_000_000 })] }))
+      priceOrder(order({ lines: [line({ quantity: 10_000, list_price_cents: 10_000_000 })] }))
         .total_cents,
       100_000_000_000,
     )
     const two = [line({ quantity: 10_000 }), line({ quantity: 10_000, variant_id: 'b' })]
-    assert.equal(price(order({ lines: two })).lines.length, 2)
+    assert.equal(priceOrder(order({ lines: two })).lines.length, 2)
   })
 })
 
@@ -281,27 +286,27 @@ describe('an order that was edited', () => {
   })
 
   test('keeps the prices it was bought for', () => {
-    const { subtotal_cents, total_cents } = reprice({ ...order(), lines: [bought(3)] })
+    const { subtotal_cents, total_cents } = repriceOrder({ ...order(), lines: [bought(3)] })
     assert.deepEqual([subtotal_cents, total_cents], [2_700, 2_700])
   })
 
-  test('keeps a coupon that has run out since, and loses one whose minimum it no longer meets', () => {
+  test('keeps a coupon that has expired since, and loses one whose minimum it no longer meets', () => {
     const terms = coupon({
       status: 'exhausted',
       ends_at: '2020-01-01T00:00:00Z',
       min_subtotal_cents: 2_000,
     })
-    const kept = reprice({ ...order({ coupon: terms }), lines: [bought(3)] })
+    const kept = repriceOrder({ ...order({ coupon: terms }), lines: [bought(3)] })
     assert.deepEqual([kept.coupon, kept.discount_cents], [{ applied: true, reason: null }, 270])
-    const lost = reprice({ ...order({ coupon: terms }), lines: [bought(2)] })
+    const lost = repriceOrder({ ...order({ coupon: terms }), lines: [bought(2)] })
     assert.deepEqual(
       [lost.coupon, lost.discount_cents],
       [{ applied: false, reason: 'min_subtotal' }, 0],
     )
   })
 
-  test('costs nothing when nothing is left, not even its shipping', () => {
-    const none = reprice({
+  test('costs nothing, shipping included, when no units are left', () => {
+    const none = repriceOrder({
       ...order({ shipping: policy, tax: { rate_bps: 825 }, coupon: freeShipping() }),
       lines: [bought(0)],
     })
@@ -310,13 +315,13 @@ describe('an order that was edited', () => {
   })
 })
 
-test('a currency is one or none', () => {
+test('an order has a currency only if all lines have the same', () => {
   assert.equal(singleCurrency([{ currency: 'USD' }, { currency: 'USD' }]), 'USD')
   assert.equal(singleCurrency([{ currency: 'USD' }, { currency: 'EUR' }]), null)
   assert.equal(singleCurrency([]), null)
 })
 
-test('units that a line does not have are worth nothing, they are a mistake', () => {
+test('a share of more units than the line has is an error', () => {
   const stored = {
     quantity: 2,
     line_total_cents: 10,

@@ -17,12 +17,12 @@ const question: TaxQuestion = {
 }
 const policy = { provider: 'acme_tax', rate_bps: 0 }
 
-/** A busy machine may take its time; the test of the deadline has its own. */
+/** Long enough for a busy machine. The test of the deadline has its own limit. */
 const PATIENT_MS = 60_000
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** A provider at a loopback address that answers as it is told. */
+/** A provider at a loopback address with the given answer. */
 async function startProvider(t: TestContext, handler: Handler): Promise<string> {
   const server = createServer(handler).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -37,8 +37,8 @@ const failsWith = (code: string) => (error: unknown) =>
   error instanceof ApiError && error.code === code
 
 describe('the tax policy', () => {
-  test('asks nobody unless it names a provider', async () => {
-    const asked = () => assert.fail('nobody is to be asked')
+  test('asks no provider unless it names one', async () => {
+    const asked = () => assert.fail('no provider must be asked')
     assert.deepEqual(await resolveTax(asked, null, question), { tax: null })
     for (const provider of [null, 'null']) {
       const none = { provider, rate_bps: 825 }
@@ -48,13 +48,13 @@ describe('the tax policy', () => {
     assert.deepEqual(await resolveTax(asked, flat, question), { tax: { rate_bps: 825 } })
   })
 
-  test('is refused where it names one and none is set up', async () => {
+  test('is refused where it names a provider and none is configured', async () => {
     await assert.rejects(resolveTax(null, policy, question), failsWith('tax_provider_unavailable'))
   })
 })
 
 describe('a tax provider', () => {
-  test('is asked with its key, and its answer taken', async (t) => {
+  test('is asked with its key, and its amount is used', async (t) => {
     let seen: unknown
     const url = await startProvider(t, async (request, response) => {
       const chunks = await Array.fromAsync(request)
@@ -72,7 +72,7 @@ describe('a tax provider', () => {
     assert.deepEqual(seen, { method: 'POST', authorization: 'Bearer k', body })
   })
 
-  test('may tax the shipping too, and nothing beyond', async (t) => {
+  test('may tax the shipping too, and no more than all of the order', async (t) => {
     const url = await startProvider(t, (_, response) => response.end('{"tax_cents":1050}'))
     assert.equal(await httpTaxProvider({ url, timeoutMs: PATIENT_MS })('acme_tax', question), 1_050)
   })
@@ -91,7 +91,7 @@ describe('a tax provider', () => {
     '',
     `{"tax_cents":5,"x":"${'x'.repeat(70_000)}"}`,
   ]
-  test('is believed nothing else', async (t) => {
+  test('is refused with any other answer', async (t) => {
     let text = ''
     const url = await startProvider(t, (_, response) => response.end(text))
     for (text of hostile) {
@@ -100,7 +100,7 @@ describe('a tax provider', () => {
     }
   })
 
-  test('is not followed elsewhere, nor believed when it says that it failed', async (t) => {
+  test('is not followed on a redirect, and an error status is no answer', async (t) => {
     let status = 0
     const url = await startProvider(t, (request, response) => {
       const location = request.url === '/quote' ? '/elsewhere' : '/quote'
@@ -112,7 +112,7 @@ describe('a tax provider', () => {
     }
   })
 
-  test('has its time, and no more, whether it is silent or drips', async (t) => {
+  test('has a deadline, whether it is silent or sends byte by byte', async (t) => {
     const silent = await startProvider(t, () => {})
     const dripping = await startProvider(t, (_, response) => {
       response.write('{"tax_')

@@ -107,7 +107,10 @@ export async function openKeepingApp(t: TestContext, options: TestAppOptions = {
   return app
 }
 
-/** Keeps an answer in memory. News of what was just written comes first: later it would take it away. */
+/**
+ * Keeps an answer in memory. News of what was just written comes first: later it would take it
+ * away.
+ */
 export async function keep(app: TestApp, path: string) {
   await hearNews(app)
   await until('answered from memory', async () => {

@@ -14,8 +14,9 @@ const PICTURE_ITEMS = new Set(['av01', 'grid'])
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
 /**
- * AVIF keeps metadata and thumbnails as items among the pictures, where they cannot be cut out without
- * moving all else. So a file that has any, or a colour profile, is only marked, and encoded anew.
+ * AVIF keeps metadata and thumbnails as items among the pictures, where they cannot be cut out
+ * without moving all else. So a file that has any, or a colour profile, is only marked, and encoded
+ * anew.
  */
 export function readAvif(bytes: Buffer): Picture {
   const boxes = readBoxes(bytes)
@@ -72,7 +73,9 @@ function withChildren(box: Box): Box[] {
   return [box, ...readBoxes(box.payload.subarray(skipped)).flatMap(withChildren)]
 }
 
-/** Of how one item refers to another: a smaller copy may show what was cut off the picture since. */
+/**
+ * Of how one item refers to another: a smaller copy may show what was cut off the picture since.
+ */
 const namesThumbnail = ({ type, payload }: Box): boolean =>
   type === 'iref' && readBoxes(payload.subarray(4)).some((each) => each.type === 'thmb')
 

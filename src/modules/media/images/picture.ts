@@ -33,7 +33,9 @@ export function checkSize({ width, height, pixels }: Picture): void {
   }
 }
 
-/** Chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions of objects. */
+/**
+ * Chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions of objects.
+ */
 export const PARTS_MAX = 50_000
 
 export const damaged = (cause?: unknown) =>

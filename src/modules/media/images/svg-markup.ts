@@ -5,7 +5,9 @@ export type Token =
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string }
 
-/** More than a drawing needs; what every shape costs a browser is multiplied by no more than this. */
+/**
+ * More than a drawing needs; what every shape costs a browser is multiplied by no more than this.
+ */
 const ELEMENTS_MAX = 10_000
 const DEPTH_MAX = 64
 
@@ -26,8 +28,9 @@ const SKIPPED = [
 const CDATA = ['<![CDATA[', ']]>'] as const
 
 /**
- * Reads the part of XML that drawings are written in, strictly and in linear time. Every element that
- * is opened is closed; entities other than XML's own five are an error, so that none can be a bomb.
+ * Reads the part of XML that drawings are written in, strictly and in linear time. Every element
+ * that is opened is closed; entities other than XML's own five are an error, so that none can be a
+ * bomb.
  */
 export function* readMarkup(text: string): Generator<Token> {
   const open: string[] = []

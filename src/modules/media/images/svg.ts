@@ -24,8 +24,8 @@ export interface Drawing {
 }
 
 /**
- * Writes a drawing anew from what is on the list of harmless things. Nothing of the original text is
- * copied: every name comes from the list, and every value is checked and escaped.
+ * Writes a drawing anew from what is on the list of harmless things. Nothing of the original text
+ * is copied: every name comes from the list, and every value is checked and escaped.
  */
 export function cleanSvg(bytes: Buffer): Drawing {
   if (bytes.length > SVG_BYTES_MAX)

@@ -26,7 +26,8 @@ export function readWebp(bytes: Buffer): Picture {
     throw damaged()
   const profile = payloadOf('ICCP')
   const exif = payloadOf('EXIF')
-  // Each frame is drawn on a canvas of its own; a still picture whose two sizes differ is refused later.
+  // Each frame is drawn on a canvas of its own; a still picture whose two sizes differ is refused
+  // later.
   const largest = Math.max(...sizes.map(({ width, height }) => width * height))
   return {
     ...canvas,

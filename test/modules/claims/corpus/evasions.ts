@@ -1,4 +1,6 @@
-/** Ways to hide a word from a filter and not from a reader. Each changes every claim it is given. */
+/**
+ * Ways to hide a word from a filter and not from a reader. Each changes every claim it is given.
+ */
 
 const inWords = (text: string, change: (word: string, index: number) => string) => {
   let index = 0

@@ -1,6 +1,6 @@
 import { DEFAULT_LOCATION, type LockedLevel, type StockLine } from './schema.ts'
 
-/** So many of a variant at one location. */
+/** Units of a variant at one location. */
 export interface Share extends StockLine {
   location_id: string
 }
@@ -10,7 +10,7 @@ export interface Shortage {
   available: number
 }
 
-/** One sum for each variant: an order may name a variant on several lines. */
+/** Sums the lines by variant: an order may name a variant on several lines. */
 export function sumLines(lines: readonly StockLine[]): Map<string, number> {
   const sums = new Map<string, number>()
   for (const { variant_id, quantity } of lines) {
@@ -19,27 +19,33 @@ export function sumLines(lines: readonly StockLine[]): Map<string, number> {
   return sums
 }
 
-/** Where the wanted stock is taken from, and which variants have too little of it. */
-export function planTaking(levels: readonly LockedLevel[], wanted: ReadonlyMap<string, number>) {
-  const taken: Share[] = []
+/** Divides the wanted units among the locations, and lists the variants that have too few. */
+export function splitReservation(
+  levels: readonly LockedLevel[],
+  wanted: ReadonlyMap<string, number>,
+) {
+  const shares: Share[] = []
   const short: Shortage[] = []
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
     const quantity = wanted.get(variant_id) ?? 0
     if (quantity <= 0) continue
     const available = Math.max(0, sum(all.map(({ free }) => free)))
-    if (quantity <= available || all[0]?.allow_backorder) taken.push(...spread(all, quantity))
+    if (quantity <= available || all[0]?.allow_backorder) shares.push(...spread(all, quantity))
     else short.push({ variant_id, available })
   }
-  return { taken, short }
+  return { shares, short }
 }
 
-/** From one place when one has it all, else place by place. What is nowhere is owed by the first. */
+/**
+ * Takes all units from one location if it has them, else from one location after the other. Units
+ * that no location has are backordered at the first.
+ */
 function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
-  const inTurn = defaultFirst(levels)
-  const whole = inTurn.find(({ free }) => free >= quantity)
+  const sorted = defaultFirst(levels)
+  const whole = sorted.find(({ free }) => free >= quantity)
   if (whole !== undefined) return [share(whole, quantity)]
   let left = quantity
-  const shares = inTurn.map((level) => {
+  const shares = sorted.map((level) => {
     const part = Math.min(left, Math.max(0, level.free))
     left -= part
     return share(level, part)
@@ -49,22 +55,25 @@ function spread(levels: readonly LockedLevel[], quantity: number): Share[] {
   return shares.filter((each) => each.quantity > 0)
 }
 
-/** What an order has bought beyond what it wants of these variants: what was owed first. */
-export function planGivingBack(
+/**
+ * Lists the allocated units of an order beyond the wanted quantity of each variant. The default
+ * location comes first, since backordered units are allocated there.
+ */
+export function splitRelease(
   levels: readonly LockedLevel[],
   wanted: ReadonlyMap<string, number>,
 ): Share[] {
-  const given: Share[] = []
+  const excess: Share[] = []
   for (const [variant_id, all] of Map.groupBy(levels, (level) => level.variant_id)) {
     let left = sum(all.map(({ allocated }) => allocated)) - (wanted.get(variant_id) ?? Infinity)
     for (const level of defaultFirst(all)) {
       const part = Math.min(left, level.allocated)
       if (part <= 0) continue
-      given.push(share(level, part))
+      excess.push(share(level, part))
       left -= part
     }
   }
-  return given
+  return excess
 }
 
 const share = ({ variant_id, location_id }: LockedLevel, quantity: number): Share => ({
@@ -73,7 +82,7 @@ const share = ({ variant_id, location_id }: LockedLevel, quantity: number): Shar
   quantity,
 })
 
-/** The others stand in the order of their names. */
+/** The default location, then the others by their id. */
 const defaultFirst = (levels: readonly LockedLevel[]) =>
   levels.toSorted((a, b) => rank(a) - rank(b) || (a.location_id < b.location_id ? -1 : 1))
 

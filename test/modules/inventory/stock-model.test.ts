@@ -3,27 +3,27 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { assertStockIsCounted } from '../../harness/stock-oracles.ts'
 import { openCheckoutApp, openShop } from '../checkout/setup.ts'
-import { agree, openWorld, SUSPECT, sequences, take } from './random.ts'
+import { assertModelMatches, openModel, runStep, SUSPECT, sequences } from './stock-model.ts'
 
 const RUNS = process.env.LONG === '1' ? 150 : 3
 
-test('whatever happens, each order holds what it wants of what is counted, and nobody else does', async (t) => {
+test('reserves and allocates exactly what the orders need, in any sequence of steps', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const ban = { kind: 'email', value: SUSPECT, action: 'review' }
   assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   await fc.assert(
     fc.asyncProperty(sequences, async (steps) => {
-      const world = await openWorld(app, shop)
+      const model = await openModel(app, shop)
       for (const step of steps) {
-        await take(world, step)
-        await agree(world)
+        await runStep(model, step)
+        await assertModelMatches(model)
       }
-      await take(world, { do: 'outcomes are known' })
-      await agree(world)
+      await runStep(model, { do: 'outcomes are known' })
+      await assertModelMatches(model)
       await assertStockIsCounted(app.superuser)
     }),
-    // The first runs would be of small numbers otherwise, and there are few.
+    // There are few runs, and by default the first of them would use small numbers only.
     { numRuns: RUNS, endOnFailure: true, unbiased: true },
   )
 })
