@@ -19,7 +19,7 @@ import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
-import { WAKE_SEALING } from './modules/webhooks/service.ts'
+import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
 import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
@@ -82,7 +82,9 @@ export function startWorker(runtime: Runtime): Worker {
     loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
-    loop('webhook erasure', 60 * SECOND, (signal) => webhooks.eraseDue(database, signal)),
+    loop('webhook erasure', 60 * SECOND, (signal) =>
+      webhooks.eraseDeliveredEvents(database, signal),
+    ),
   ]
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
@@ -107,13 +109,13 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
   const sealing = loop('event numbering', SECOND / 2, async (signal) => {
-    const sealed = await webhooks.sealDue(workerDatabase, signal, (err, tenant_ref) =>
+    const sealed = await webhooks.numberNewEvents(workerDatabase, signal, (err, tenant_ref) =>
       logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
     )
     if (sealed > 0) wake.tell(WAKE_DISPATCH)
     return sealed
   })
-  wake.on(WAKE_SEALING, sealing.wake)
+  wake.on(WAKE_NUMBERING, sealing.wake)
   wake.on(WAKE_DISPATCH, dispatching.wake)
   return { loops: [sealing, dispatching], drain: dispatcher.drain }
 }
