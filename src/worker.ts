@@ -77,7 +77,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => spool.sweep()),
-    loop('gateway upkeep', HOUR, () => gateway.forgetBodies(database)),
+    loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
