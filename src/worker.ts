@@ -72,7 +72,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
-    loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
+    loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
