@@ -67,7 +67,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
-    loop('ledger numbering', SECOND, (signal) => ledger.sealDue(database, signal)),
+    loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
