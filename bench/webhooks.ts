@@ -19,7 +19,7 @@ import {
   signingKey,
   writeEnvelope,
 } from '../src/modules/webhooks/envelope.ts'
-import { sealDue } from '../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { newSecret } from '../src/modules/webhooks/secrets.ts'
 import { emit, subscribe } from '../src/modules/webhooks/service.ts'
 import { SYSTEM } from '../src/platform/audit.ts'
@@ -139,7 +139,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
       dbs.map((db) => db.transaction('bench', (tx) => emit(tx, { type: PLACED, data: ORDER }))),
     )
   }
-  while ((await sealDue(runtime.workerDatabase)) > 0);
+  while ((await numberNewEvents(runtime.workerDatabase)) > 0);
   // What the server does by itself within a minute.
   await admin.query('analyze')
   const total = (await countDelivered(runtime)) + dbs.length * each

@@ -19,7 +19,7 @@ import * as privacy from './modules/views/jobs.ts'
 import { createDispatcher } from './modules/webhooks/dispatcher.ts'
 import * as webhooks from './modules/webhooks/jobs.ts'
 import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
-import { WAKE_SEALING } from './modules/webhooks/service.ts'
+import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
 import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
 import { forgetOldCounters } from './platform/limits-postgres.ts'
@@ -67,22 +67,24 @@ export function startWorker(runtime: Runtime): Worker {
     loop('expired authorisations', MINUTE, (signal) =>
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
-    loop('ledger numbering', SECOND, (signal) => ledger.sealDue(database, signal)),
+    loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
-    loop('fraud hits', MINUTE, (signal) => fraud.foldHits(database, signal)),
+    loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
     loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => spool.sweep()),
-    loop('gateway upkeep', HOUR, () => gateway.forgetBodies(database)),
+    loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
     loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
     loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
     loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
-    loop('webhook erasure', 60 * SECOND, (signal) => webhooks.eraseDue(database, signal)),
+    loop('webhook erasure', 60 * SECOND, (signal) =>
+      webhooks.eraseDeliveredEvents(database, signal),
+    ),
   ]
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
@@ -107,13 +109,13 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
   const sealing = loop('event numbering', SECOND / 2, async (signal) => {
-    const sealed = await webhooks.sealDue(workerDatabase, signal, (err, tenant_ref) =>
+    const sealed = await webhooks.numberNewEvents(workerDatabase, signal, (err, tenant_ref) =>
       logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
     )
     if (sealed > 0) wake.tell(WAKE_DISPATCH)
     return sealed
   })
-  wake.on(WAKE_SEALING, sealing.wake)
+  wake.on(WAKE_NUMBERING, sealing.wake)
   wake.on(WAKE_DISPATCH, dispatching.wake)
   return { loops: [sealing, dispatching], drain: dispatcher.drain }
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { ListenError, listen, readListenOptions } from '../src/listen.ts'
 import { signatureV1, signingKey } from '../src/modules/webhooks/envelope.ts'
-import { sealDue } from '../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../src/modules/webhooks/jobs.ts'
 import { until } from './harness/eventually.ts'
 import { openProxy } from './harness/proxy.ts'
 import { openHanging, openReceiver, openWebhooksApp } from './modules/webhooks/setup.ts'
@@ -16,7 +16,7 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
   const key = await app.key('acme', 'manage:own_webhooks')
   // What a shopper typed, which must not write to whoever's terminal this is.
   await app.place('acme', { n: 'before', name: '\u009b2J\u007f\u202e' })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const stopping = new AbortController()
   const lines: string[] = []
   const common = { api: app.url, key, everyMs: 20, signal: stopping.signal }
@@ -36,7 +36,7 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
   await until('it prints what was before', () => all.some((line) => line.includes('"before"')))
   await until('it listens', () => lines.length === 2)
   await app.place('acme', { n: 'now' })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   await until('it prints the event', () => lines.length === 3)
   stopping.abort()
   await Promise.all([listening, printing])
@@ -90,7 +90,7 @@ test('listen goes on with a feed that was restored from a backup', async (t) => 
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   await app.place('acme')
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const stopping = new AbortController()
   const lines: string[] = []
   const print = (line: string) => lines.push(line)
@@ -99,7 +99,7 @@ test('listen goes on with a feed that was restored from a backup', async (t) => 
   await until('it says so', () => lines.length === 3)
   assert.equal(lines[2], 'the feed ends at 1, before 7: continuing from there')
   await app.place('acme')
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   await until('it hands on what has a lower number', () => lines.length === 4)
   stopping.abort()
   await listening
@@ -125,7 +125,7 @@ test('listen names the address that does not answer and why, once, and when it d
   await until('it tells of the end', () => lines.length === 3)
   // What happens from here on is told, although it was asked for before the platform was there.
   await app.place('acme')
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   await until('it prints the event', () => lines.length === 4)
   await proxy.cut()
   await until('it tells of the next trouble', () => lines.at(-1) === lines[1])
@@ -148,7 +148,7 @@ test('listen stops when it is told to, whoever it waits for, and hands on nothin
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   for (let n = 0; n < 3; n++) await app.place('acme', { n })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const silent = await openHanging(t)
   const lines: string[] = []
   const print = (line: string) => lines.push(line)

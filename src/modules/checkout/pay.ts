@@ -1,5 +1,5 @@
 import type { TenantDb } from '../../db/database.ts'
-import * as fraud from '../fraud/service.ts'
+import { type FraudScore, scoreRisk } from '../fraud/score.ts'
 import { isOutOfTransit } from '../operations/replies.ts'
 import type { Fenced } from '../operations/service.ts'
 import type { WaitingOrder } from '../orders/schema.ts'
@@ -22,17 +22,17 @@ import type { CheckoutDeps } from './service.ts'
 
 /** How paying for an order ended. */
 export type Outcome =
-  | { kind: 'captured'; attempt_id: string; result: GatewayResult; verdict: fraud.Score }
+  | { kind: 'captured'; attempt_id: string; result: GatewayResult; verdict: FraudScore }
   /** Store credit and a gift card cover the total: nothing was charged. */
-  | { kind: 'covered'; verdict: fraud.Score }
+  | { kind: 'covered'; verdict: FraudScore }
   /** Authorised, and held for review. */
   | {
       kind: 'review'
       attempt_id: string | null
       result: GatewayResult | null
-      verdict: fraud.Score
+      verdict: FraudScore
     }
-  | { kind: 'rejected'; attempt_id: string; result: GatewayResult; verdict: fraud.Score }
+  | { kind: 'rejected'; attempt_id: string; result: GatewayResult; verdict: FraudScore }
   | { kind: 'declined'; attempt_id: string; result: GatewayResult }
   /** The gateway has no record of the attempt. */
   | { kind: 'not_found'; attempt_id: string }
@@ -80,7 +80,7 @@ export async function payByCard(
 
 /** An order that store credit and gift cards pay for goes through the fraud check like any other. */
 export function payByTenders(risk: Risk): Outcome {
-  const verdict = fraud.score(risk)
+  const verdict = scoreRisk(risk)
   if (verdict.decision === 'accepted') return { kind: 'covered', verdict }
   return { kind: 'review', attempt_id: null, result: null, verdict }
 }
@@ -101,7 +101,7 @@ async function capture(
   { attempt_id, amount_cents, currency, risk, result }: Authorized,
 ): Promise<Outcome> {
   const { avs, cvv, fraud_signal, txn_id } = result
-  const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
+  const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   const isVoided = async (reason: Reason): Promise<boolean> => {
@@ -154,7 +154,7 @@ export async function recallPayment(
   }
   const result = resultOfLookup(lookup)
   const { avs, cvv, fraud_signal } = result
-  const verdict = fraud.score({ ...risk, avs, cvv, fraud_signal })
+  const verdict = scoreRisk({ ...risk, avs, cvv, fraud_signal })
   if (attempt.reason !== null && isActive(lookup))
     return continueVoid(db, gateway, attempt, { lookup, verdict })
   if (lookup.state === 'authorized')
@@ -172,7 +172,7 @@ function decidedByOperator(attempt: Attempt, risk: Risk): Outcome | null {
   if (state === 'not_found') return { kind: 'not_found', attempt_id }
   const result = closedResult(attempt)
   if (result === null) return null
-  const verdict = fraud.score(risk)
+  const verdict = scoreRisk(risk)
   if (result.outcome === 'approved') return { kind: 'captured', attempt_id, result, verdict }
   return { kind: 'declined', attempt_id, result }
 }
@@ -191,7 +191,7 @@ async function continueVoid(
   { clock }: TenantDb,
   gateway: Gateway,
   { id: attempt_id, amount_cents, currency, reason, created_at }: Attempt,
-  { lookup, verdict }: { lookup: Lookup; verdict: fraud.Score },
+  { lookup, verdict }: { lookup: Lookup; verdict: FraudScore },
 ): Promise<Outcome> {
   const what = { ref: attempt_id, txn_id: lookup.txn_id ?? '', amount_cents, currency }
   const reversed = await reversePayment(gateway, what)

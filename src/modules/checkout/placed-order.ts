@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Score } from '../fraud/service.ts'
+import type { FraudScore } from '../fraud/score.ts'
 import type { OrderItem, OrderRow, WholeOrder } from '../orders/schema.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { GatewayResult } from '../payments/schema.ts'
@@ -56,7 +56,7 @@ export function requireWaiting(order: OrderRow): void {
 }
 
 /** The fraud check's decision about an order, for its log. */
-export const decisionOf = (order: OrderRow, { score, signals, decision }: Score) => ({
+export const decisionOf = (order: OrderRow, { score, signals, decision }: FraudScore) => ({
   order_id: order.id,
   decision,
   score,

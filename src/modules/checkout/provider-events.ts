@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import { hasten } from '../../platform/idempotency-due.ts'
-import type { News, Outcome, WebhookReceived } from '../gateway/schema.ts'
+import type { EventSubject, Outcome, WebhookReceived } from '../gateway/schema.ts'
 import * as gateway from '../gateway/service.ts'
 import { recordDispute } from '../order-changes/dispute-money.ts'
 import { listRefunds } from '../orders/service.ts'
@@ -21,17 +21,17 @@ export async function onProviderEvent(
   db: TenantDb,
   event: WebhookReceived,
 ): Promise<void> {
-  const news = await gateway.readNews(db, event)
-  if (news === null) return
-  const outcome = await act(deps, db, news)
-  await gateway.conclude(db, event, outcome)
+  const subject = await gateway.readEventSubject(db, event)
+  if (subject === null) return
+  const outcome = await act(deps, db, subject)
+  await gateway.recordOutcome(db, event, outcome)
   if (outcome.status === 'unhandled') alert(deps, db, event)
 }
 
-async function act(deps: ProviderEventDeps, db: TenantDb, news: News): Promise<Outcome> {
-  if (news.topic === 'other') return { status: 'ignored', reason: 'other_type' }
-  const attempts = await findAttempts(db, news.refs)
-  if (news.topic === 'chargeback') return checkDisputes(deps, db, attempts, news)
+async function act(deps: ProviderEventDeps, db: TenantDb, subject: EventSubject): Promise<Outcome> {
+  if (subject.topic === 'other') return { status: 'ignored', reason: 'other_type' }
+  const attempts = await findAttempts(db, subject.refs)
+  if (subject.topic === 'chargeback') return checkDisputes(deps, db, attempts, subject)
   if (attempts.length === 0) return { status: 'ignored', reason: 'no_payment_of_ours' }
   let hastened = 0
   for (const { order_id } of attempts) hastened += await lookUpNow(db, order_id)
@@ -44,7 +44,7 @@ async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
   attempts: readonly Attempt[],
-  { refs, unnamed }: News,
+  { refs, unnamed }: EventSubject,
 ): Promise<Outcome> {
   let shown = 0
   let recorded = 0

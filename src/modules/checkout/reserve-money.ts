@@ -5,7 +5,9 @@ import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { WonClaim } from '../../platform/idempotency.ts'
 import type { Facts } from '../fraud/schema.ts'
+import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
+import { countAttempt, countFailure } from '../fraud/velocity.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
 import * as redemptions from '../marketing/redemptions.ts'
@@ -90,7 +92,7 @@ export async function reserveOrder(
 }
 
 async function measureVelocity(deps: CheckoutDeps, db: TenantDb, facts: Facts): Promise<number> {
-  const share = await fraud.measureVelocity(deps.limits, db.tenant, facts, deps.velocityLimit)
+  const share = await countAttempt(deps.limits, db.tenant, facts, deps.velocityLimit)
   if (share <= 1) return share
   throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
 }
@@ -238,12 +240,12 @@ async function recordBlock(
   facts: Facts,
   { ban_ids }: BlockedError,
 ): Promise<ApiError> {
-  const { score, signals } = fraud.score({ ban: 'block' })
+  const { score, signals } = scoreRisk({ ban: 'block' })
   await Promise.all([
     db.transaction('checkout: block', (tx) =>
       fraud.record(tx, { order_id: null, decision: 'rejected', score, signals, ban_ids }),
     ),
-    fraud.noteFailure(deps.limits, db.tenant, facts),
+    countFailure(deps.limits, db.tenant, facts),
   ])
   return new ApiError('fraud_rejected')
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import * as customers from '../customers/service.ts'
+import type { FraudScore } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
 import * as giftCards from '../gift-cards/money.ts'
 import * as orderStock from '../inventory/order-stock.ts'
@@ -29,8 +30,8 @@ import type { CheckoutDeps } from './service.ts'
 
 /** A paid order. It has no verdict where a person released it. */
 export type Paid = Unjudged<Extract<Outcome, { kind: 'captured' | 'covered' }>>
-type Unjudged<O> = O extends { verdict: fraud.Score }
-  ? Omit<O, 'verdict'> & { verdict: fraud.Score | null }
+type Unjudged<O> = O extends { verdict: FraudScore }
+  ? Omit<O, 'verdict'> & { verdict: FraudScore | null }
   : never
 
 /** The order to settle. Unless it is known as it was written, it is read under its lock. */

@@ -1,11 +1,11 @@
 import type { Address } from './schema.ts'
 
-/** `normalize` is quadratic in runs of combining marks, so only so much is looked at. */
+/** `normalize` takes quadratic time for runs of combining marks, so longer texts are cut. */
 const ADDRESS_LENGTH_MAX = 500
 
 /**
- * Letters and digits alone: "12, Müller St." and "12 Muller st" are one address. Marks that nobody
- * sees, such as variation selectors, are no part of it.
+ * Reduces an address to its letters and digits: "12, Müller St." and "12 Muller st" are one address.
+ * Invisible characters, such as variation selectors, are removed.
  */
 export function foldAddress(text: string): string | null {
   const folded = text
@@ -19,12 +19,12 @@ export function foldAddress(text: string): string | null {
   return folded === '' ? null : folded
 }
 
-/** How a ban of an order's own address is spelt. The state is left out: many write none. */
-export const writtenOut = ({ line1, line2, postal_code, city, country }: Address): string =>
+/** The text of an order's address, as a ban of it is stored. It has no state: many shoppers omit it. */
+export const addressText = ({ line1, line2, postal_code, city, country }: Address): string =>
   [line1, line2, postal_code, city, country].join(' ')
 
-/** What stands between the street and the country, as it is written here and there. */
-const ENDS: readonly (readonly ('postal_code' | 'city' | 'state')[])[] = [
+/** The orders in which the parts between street and country are written in different countries. */
+const LAYOUTS: readonly (readonly ('postal_code' | 'city' | 'state')[])[] = [
   ['postal_code', 'city'],
   ['city', 'postal_code'],
   ['city', 'state', 'postal_code'],
@@ -32,8 +32,8 @@ const ENDS: readonly (readonly ('postal_code' | 'city' | 'state')[])[] = [
   ['postal_code', 'city', 'state'],
 ]
 
-/** Every way in which somebody may have typed the address that they ban, folded. */
-export function foldedForms(address: Address): string[] {
+/** Every spelling in which a merchant may have typed a banned address, folded. */
+export function foldedSpellings(address: Address): string[] {
   const fold = (text: string | null | undefined) => foldAddress(text ?? '') ?? ''
   const parts = {
     city: fold(address.city),
@@ -42,9 +42,9 @@ export function foldedForms(address: Address): string[] {
   }
   const street = fold(address.line1) + fold(address.line2)
   const country = fold(address.country)
-  const forms = ENDS.flatMap((end) => {
-    const written = street + end.map((name) => parts[name]).join('')
+  const spellings = LAYOUTS.flatMap((layout) => {
+    const written = street + layout.map((name) => parts[name]).join('')
     return [written + country, written]
   })
-  return [...new Set(forms)].filter((each) => each !== '' && each.length <= ADDRESS_LENGTH_MAX)
+  return [...new Set(spellings)].filter((each) => each !== '' && each.length <= ADDRESS_LENGTH_MAX)
 }

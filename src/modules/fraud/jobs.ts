@@ -2,13 +2,13 @@ import type { Database } from '../../db/database.ts'
 import { eachStore } from '../../platform/each-store.ts'
 import * as queries from './queries.ts'
 
-/** At a time, so that neither a ban nor its hits are locked for long. */
+/** Hits per statement, so that neither a ban nor its hits are locked for long. */
 const HITS_MAX = 1_000
 
-/** One step of the folding loop, as fd_worker: hits become part of their ban's count. */
-export async function foldHits(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listHitTenants(database.global)
-  const fold = async (tenant: string) =>
-    (await queries.foldHits(database.tenant(tenant), HITS_MAX)).folded
-  return eachStore(stores, fold, { signal })
+/** One step of the loop, as fd_worker: adds new hits to the counts of their bans. */
+export async function addHitsToBans(database: Database, signal?: AbortSignal): Promise<number> {
+  const stores = await queries.listStoresWithHits(database.global)
+  const addHits = async (tenant: string) =>
+    (await queries.addHitsToBans(database.tenant(tenant), HITS_MAX)).added
+  return eachStore(stores, addHits, { signal })
 }

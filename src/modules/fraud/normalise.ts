@@ -4,22 +4,22 @@ import { withoutPort } from '../../kernel/address.ts'
 import { emailDomain, foldEmail } from '../../kernel/email.ts'
 import { canonicalHostname } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
-import { foldAddress, foldedForms, writtenOut } from './address.ts'
+import { addressText, foldAddress, foldedSpellings } from './address.ts'
 import type { BanKind, Facts } from './schema.ts'
 
-/** One spelling for each value that can be banned, so that equality finds it. Null: it is none. */
+/** Gives each value that can be banned one spelling, so that equality finds it. Null: it is invalid. */
 
-/** IPv4 in IPv6 is IPv4. A zone belongs to one machine's interface and means nothing here. */
+/** An IPv4 address written as IPv6 becomes IPv4. An address with a zone is refused. */
 export function canonicalIp(text: string): string | null {
   if (isIP(text) === 0 || text.includes('%')) return null
   const address = ipaddr.process(text)
   return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()
 }
 
-/** Whole parts of the internet are no fraudster, but a slip of the pen. */
+/** The widest networks that can be banned. A wider one is a typing error. */
 const PREFIX_MIN = { ipv4: 8, ipv6: 16 }
 
-/** Bits before an IPv4 address that is written as IPv6. */
+/** The bits before an IPv4 address that is written as IPv6. */
 const MAPPED_BITS = 96
 
 export function canonicalCidr(text: string): string | null {
@@ -36,15 +36,15 @@ export function canonicalCidr(text: string): string | null {
 
 function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
   const bytes = address.toByteArray().map((byte, i) => {
-    const kept = Math.min(8, Math.max(0, prefix - i * 8))
-    return byte & (0xff << (8 - kept)) & 0xff
+    const bits = Math.min(8, Math.max(0, prefix - i * 8))
+    return byte & (0xff << (8 - bits)) & 0xff
   })
   const network = ipaddr.fromByteArray(bytes)
   const host = network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString()
   return `${host}/${prefix}`
 }
 
-/** Kept as a digest: whoever reads the table or a list learns no fingerprint from it. */
+/** A fingerprint is stored as a digest, so that no reader of the table or a list learns it. */
 const digestOf = (fingerprint: string) => sha256(fingerprint).toString('hex')
 
 const normalisers: Record<BanKind, (text: string) => string | null> = {
@@ -58,7 +58,7 @@ const normalisers: Record<BanKind, (text: string) => string | null> = {
   address: foldAddress,
 }
 
-/** As long as a value may be that is kept. Some signs stand for many letters, once made alike. */
+/** The longest normalised value. Normalising can turn one character into many. */
 const VALUE_LENGTH_MAX = 500
 
 export function normalise(kind: BanKind, text: string): string | null {
@@ -72,8 +72,8 @@ export interface BannedValue {
 }
 
 /**
- * Every value a ban of these facts can have: each fact itself, the domains above an address's own,
- * the networks around an IP address, each length of a card's first digits. Then equality finds all.
+ * Lists every value that a ban of these facts can have: each fact itself, the parent domains of an e-mail
+ * address, the networks of an IP address, each length of a card's first digits. So equality finds all.
  */
 export function listValues(facts: Facts): BannedValue[] {
   const { customer_ref, card_fingerprint, address } = facts
@@ -82,25 +82,25 @@ export function listValues(facts: Facts): BannedValue[] {
   const values: [BanKind, string | null][] = [
     ['customer_ref', normalise('customer_ref', customer_ref)],
     ['card_fingerprint', normalise('card_fingerprint', card_fingerprint ?? '')],
-    ['address', address ? normalise('address', writtenOut(address)) : null],
+    ['address', address ? normalise('address', addressText(address)) : null],
     ['email', email],
     ['ip', ip],
-    ...(email === null ? [] : domainsOf(emailDomain(email)).map(of('email_domain'))),
-    ...(ip === null ? [] : networksOf(ip).map(of('cidr'))),
-    ...binsOf(facts.card_bin ?? '').map(of('card_bin')),
+    ...(email === null ? [] : domainsOf(emailDomain(email)).map(ofKind('email_domain'))),
+    ...(ip === null ? [] : networksOf(ip).map(ofKind('cidr'))),
+    ...binsOf(facts.card_bin ?? '').map(ofKind('card_bin')),
   ]
   return values.flatMap(([kind, value]) => (value === null ? [] : [{ kind, value }]))
 }
 
-/** The same as a merchant may have typed it: an address has many forms, and the facts but one. */
-export const listForms = ({ address }: Facts): BannedValue[] =>
-  address ? foldedForms(address).map((value) => ({ kind: 'address', value })) : []
+/** Lists the spellings of the address in which a merchant may have typed a ban. */
+export const listSpellings = ({ address }: Facts): BannedValue[] =>
+  address ? foldedSpellings(address).map((value) => ({ kind: 'address', value })) : []
 
-const of =
+const ofKind =
   (kind: BanKind) =>
   (value: string): [BanKind, string] => [kind, value]
 
-/** shop.mail.example, mail.example: a ban covers what lies below it. */
+/** Such as shop.mail.example and mail.example: a ban of a domain covers its subdomains. */
 function domainsOf(domain: string): string[] {
   const labels = domain.split('.')
   return labels.slice(0, -1).map((_, i) => labels.slice(i).join('.'))

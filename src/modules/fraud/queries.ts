@@ -13,41 +13,41 @@ import {
   type NewDecision,
 } from './schema.ts'
 
-/** What a list shows of a digest: enough to tell two apart. */
+/** The characters of a digest that a list shows: enough to tell two apart. */
 const DIGEST_SHOWN = 12
 
-const standing = sql`(lifted_at is null and (expires_at is null or expires_at > fd_now()))`
+const isActive = sql`(lifted_at is null and (expires_at is null or expires_at > fd_now()))`
 
-/** Hits that are not folded in yet count as well, so that the number is always right. */
+/** The hits include those that are not added to the ban yet, so that the number is always right. */
 const columns = sql`
   id, kind,
   case when kind = 'card_fingerprint' then left(value, ${DIGEST_SHOWN}) else value end as value,
   action, reason, expires_at, created_by, created_at,
   hits + (select count(*) from fraud_ban_hits h
            where h.tenant_ref = fraud_bans.tenant_ref and h.ban_id = fraud_bans.id) as hits,
-  ${standing} as active, lifted_at, lifted_by`
+  ${isActive} as active, lifted_at, lifted_by`
 
 /**
- * The bans that stand against any of the values. Asked one by one within the statement, since a
- * planner who guesses at their number may read all bans instead; and as JSON, whose length it does not
- * look at: for arrays it would plan anew at every call.
+ * Finds the active bans of any of the values. The lateral join looks each value up, since the planner may
+ * otherwise read all bans when it guesses their number. The values are JSON, whose length the planner
+ * ignores: for an array it would plan again at every call.
  */
-export const findBans = (db: Db, wanted: readonly { kind: BanKind; value: string }[]) =>
+export const findBans = (db: Db, values: readonly { kind: BanKind; value: string }[]) =>
   db.many(
     FoundBan,
     sql`
     select found.id, found.action
-      from jsonb_to_recordset(${JSON.stringify(wanted)}) as wanted (kind text, value text)
+      from jsonb_to_recordset(${JSON.stringify(values)}) as wanted (kind text, value text)
      cross join lateral (
            select id, action
              from fraud_bans
             where tenant_ref = ${db.tenant} and kind = wanted.kind and value = wanted.value
-              and ${standing}
+              and ${isActive}
             limit 1) as found
      order by found.action, found.id`,
   )
 
-/** An expired ban makes room for a new one of the same value. */
+/** Lifts an expired ban, so that the value can be banned again. */
 export const liftExpired = (tx: Tx, kind: BanKind, value: string) =>
   tx.run(sql`
     update fraud_bans set lifted_at = expires_at, lifted_by = 'system'
@@ -75,7 +75,7 @@ export const insertBan = (tx: Tx, ban: BanRow) =>
     returning ${columns}`,
   )
 
-export const findStanding = (db: Db, kind: BanKind, value: string) =>
+export const findUnlifted = (db: Db, kind: BanKind, value: string) =>
   db.maybe(
     Ban,
     sql`
@@ -89,7 +89,7 @@ export const findBan = (db: Db, id: string) =>
     sql`select ${columns} from fraud_bans where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Null when it was lifted before. */
+/** Null: it was lifted before. */
 export const liftBan = (tx: Tx, id: string, by: string) =>
   tx.maybe(
     Ban,
@@ -104,12 +104,12 @@ export interface BanFilters {
   active: boolean | undefined
 }
 
-const bansLike = (db: Db, { kind, active }: BanFilters) =>
+const matchingBans = (db: Db, { kind, active }: BanFilters) =>
   join(
     [
       sql`from fraud_bans where tenant_ref = ${db.tenant}`,
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
-      ...(active === undefined ? [] : [sql`${standing} = ${active}`]),
+      ...(active === undefined ? [] : [sql`${isActive} = ${active}`]),
     ],
     ' and ',
   )
@@ -118,15 +118,15 @@ export const listBans = (db: Db, filters: BanFilters, page: Page) =>
   db.many(
     Ban,
     sql`
-    select ${columns} ${bansLike(db, filters)}
+    select ${columns} ${matchingBans(db, filters)}
      order by created_at desc, id desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countBans = (db: Db, filters: BanFilters) =>
-  db.one(Total, sql`select count(*) as total ${bansLike(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${matchingBans(db, filters)}`)
 
-/** The decision, and a hit for each ban behind it: rows of their own, for nobody to wait for. */
+/** Inserts the decision, and a hit for each of its bans as a row, so that no transaction waits. */
 export const insertDecision = (tx: Tx, decision: NewDecision) =>
   tx.run(sql`
     with decided as (
@@ -143,7 +143,7 @@ export interface DecisionFilters {
   decision: Decision | undefined
 }
 
-const decisionsLike = (db: Db, { order_id, decision }: DecisionFilters) =>
+const matchingDecisions = (db: Db, { order_id, decision }: DecisionFilters) =>
   join(
     [
       sql`from fraud_decisions where tenant_ref = ${db.tenant}`,
@@ -158,21 +158,21 @@ export const listDecisions = (db: Db, filters: DecisionFilters, page: Page) =>
     FraudDecision,
     sql`
     select id, order_id, decision, score, signals, ban_ids, created_at
-      ${decisionsLike(db, filters)}
+      ${matchingDecisions(db, filters)}
      order by created_at desc, id desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countDecisions = (db: Db, filters: DecisionFilters) =>
-  db.one(Total, sql`select count(*) as total ${decisionsLike(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${matchingDecisions(db, filters)}`)
 
-/** Stores with hits that wait. */
-export const listHitTenants = (worker: GlobalDb) => listStoresIn(worker, sql`fraud_ban_hits`)
+/** Stores with hits that are not added to their bans yet. */
+export const listStoresWithHits = (worker: GlobalDb) => listStoresIn(worker, sql`fraud_ban_hits`)
 
-/** Adds waiting hits to their bans, some at a time. */
-export const foldHits = (db: Db, limit: number) =>
+/** Adds at most `limit` hits to the counts of their bans. */
+export const addHitsToBans = (db: Db, limit: number) =>
   db.one(
-    Type.Object({ folded: Type.Integer() }),
+    Type.Object({ added: Type.Integer() }),
     sql`
     with taken as (
       delete from fraud_ban_hits
@@ -184,10 +184,10 @@ export const foldHits = (db: Db, limit: number) =>
       returning ban_id
     ),
     summed as (select ban_id, count(*) as hits from taken group by ban_id),
-    added as (
+    counted as (
       update fraud_bans b set hits = b.hits + s.hits
         from summed s
        where b.tenant_ref = ${db.tenant} and b.id = s.ban_id
     )
-    select count(*) as folded from taken`,
+    select count(*) as added from taken`,
   )

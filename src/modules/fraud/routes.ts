@@ -13,7 +13,7 @@ const readActive = (query: unknown) => {
   return text === undefined ? undefined : text === 'true'
 }
 
-/** What is no id is nobody's order. */
+/** Stands for a filter that is no id: no order has it, so the list is empty. */
 const NO_ORDER = '00000000-0000-0000-0000-000000000000'
 
 const readOrder = (query: unknown) => {

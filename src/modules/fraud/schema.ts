@@ -17,7 +17,7 @@ export type BanKind = Static<typeof BanKind>
 export const BanAction = Type.Enum(['block', 'review'])
 export type BanAction = Static<typeof BanAction>
 
-/** What is known of whoever wants to buy. All but the reference may be missing. */
+/** What is known of a shopper at a checkout. All but the reference may be missing. */
 export interface Facts {
   customer_ref: string
   email?: string | null | undefined
@@ -25,7 +25,7 @@ export interface Facts {
   card_fingerprint?: string | null | undefined
   /** The first digits of the card: six to eight of them. */
   card_bin?: string | null | undefined
-  /** Where it is sent to. */
+  /** The shipping address. */
   address?: Address | null | undefined
 }
 
@@ -72,11 +72,11 @@ export const NewBan = Type.Object({
 })
 export type NewBan = Static<typeof NewBan>
 
-/** How a ban is meant: to block, for good and without a reason, unless it says otherwise. */
+/** The terms of a ban. By default it blocks, never expires and has no reason. */
 export const BanTerms = Type.Object(terms)
 export type BanTerms = Static<typeof BanTerms>
 
-/** A ban that was found for somebody. */
+/** A ban that matches a shopper. */
 export const FoundBan = Type.Object({ id: Id, action: BanAction })
 
 export interface BanVerdict {
@@ -90,7 +90,7 @@ export type Decision = Static<typeof Decision>
 
 export const SIGNALS = ['ban', 'velocity', 'avs', 'cvv', 'fraud_signal'] as const
 
-/** Something that speaks against an attempt, and how much. */
+/** A sign of fraud, and its points. */
 export const Signal = Type.Object({
   signal: Type.Enum([...SIGNALS]),
   points: Type.Integer({ minimum: 0 }),
@@ -118,7 +118,7 @@ export const FraudDecision = Shared(
 export type FraudDecision = Static<typeof FraudDecision>
 
 export interface NewDecision {
-  /** Null: refused before there was an order. */
+  /** Null: refused before the order was written. */
   order_id: string | null
   decision: Decision
   score: number

@@ -1,15 +1,15 @@
 import type { Decision, Signal } from './schema.ts'
 
-/** What was seen of an attempt. Whatever is missing speaks neither for nor against it. */
+/** What is known of an attempt to pay. A missing fact adds no points. */
 export interface Observed {
   /** The gateway's codes for address and card security code. */
   avs?: string | null | undefined
   cvv?: string | null | undefined
   /** The fullest velocity bucket, as a share of its limit. */
   velocity?: number | undefined
-  /** A ban that asks for a look. One that blocks ends the attempt before anything is scored. */
+  /** The verdict of the bans. One that blocks ends the attempt before a payment. */
   ban?: 'allow' | 'review' | 'block' | undefined
-  /** The gateway says lost, stolen, pick up. */
+  /** The gateway says that the card is lost, stolen or to be picked up. */
   fraud_signal?: boolean | undefined
 }
 
@@ -19,14 +19,14 @@ export interface Rules {
   velocity: { from: number; points: number }
   ban: { review: number; block: number }
   fraud_signal: number
-  /** The scores from which an attempt waits for a person, or is refused. */
+  /** The scores from which an attempt is reviewed, or rejected. */
   review_from: number
   reject_from: number
 }
 
 /**
- * A wrong address and a wrong security code together still pass (55): shoppers mistype. With the
- * gateway's own warning as well somebody looks; with nearly all against them nobody needs to.
+ * A wrong address and a wrong security code together are accepted (55 points): shoppers mistype. With
+ * the gateway's warning the attempt is reviewed; with nearly all signals it is rejected.
  */
 export const DEFAULT_RULES: Rules = {
   avs: { none: 25, partial: 10 },
@@ -38,18 +38,18 @@ export const DEFAULT_RULES: Rules = {
   reject_from: 130,
 }
 
-/** The gateway's codes: neither street nor postal code agree, or only one of them does. */
+/** The gateway's codes: neither street nor postal code match, or only one of them does. */
 const AVS_NONE: ReadonlySet<string> = new Set(['N', 'C', '4', '8'])
 const AVS_PARTIAL: ReadonlySet<string> = new Set([...'ABWZPL1357'])
 
-export interface Score {
+export interface FraudScore {
   score: number
   signals: Signal[]
   decision: Decision
 }
 
-/** Adds up what speaks against an attempt. Another signal never makes it look better. */
-export function score(observed: Observed, rules: Rules = DEFAULT_RULES): Score {
+/** Adds up the signals of an attempt. One more signal never lowers the score. */
+export function scoreRisk(observed: Observed, rules: Rules = DEFAULT_RULES): FraudScore {
   const signals = [
     banSignal(observed, rules),
     velocitySignal(observed, rules),

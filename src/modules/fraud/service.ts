@@ -4,74 +4,71 @@ import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { readExpiry } from '../../platform/expiry.ts'
-import { listForms, listValues, normalise } from './normalise.ts'
+import { listSpellings, listValues, normalise } from './normalise.ts'
 import * as queries from './queries.ts'
 import type { Ban, BanKind, BanTerms, BanVerdict, Facts, NewBan, NewDecision } from './schema.ts'
 
-export { DEFAULT_RULES, type Observed, type Rules, type Score, score } from './score.ts'
-export { measureVelocity, noteFailure, passVelocity, velocityBuckets } from './velocity.ts'
-
-/** Whether any ban stands against these facts: one statement, and nothing is written or locked. */
+/** Checks the active bans of these facts, in one statement that writes and locks nothing. */
 export async function checkBans(db: Db, facts: Facts): Promise<BanVerdict> {
-  const found = await queries.findBans(db, [...listValues(facts), ...listForms(facts)])
-  // What a fact is called and what a merchant typed may be one and the same.
+  const found = await queries.findBans(db, [...listValues(facts), ...listSpellings(facts)])
+  // A value and a spelling may match the same ban.
   const ban_ids = [...new Set(found.map(({ id }) => id))]
   if (found.some(({ action }) => action === 'block')) return { decision: 'block', ban_ids }
   return { decision: found.length > 0 ? 'review' : 'allow', ban_ids }
 }
 
 /**
- * Writes down what was decided, in the transaction that acts on it. The bans behind it get their
- * hits as rows that a job adds up later, so that a ban that many run into is no place to queue.
+ * Records a decision in the transaction that acts on it. The hits of its bans are rows that a loop adds up
+ * later, so that transactions do not wait for the row of a ban that matches often.
  */
 export async function record(tx: Tx, decision: NewDecision): Promise<void> {
   await queries.insertDecision(tx, decision)
 }
 
-/** Bans a value. One that is banned already is a conflict, so that lifting one ban lifts it all. */
-export function ban(db: TenantDb, actor: audit.Actor, wanted: NewBan): Promise<Ban> {
-  const value = normalise(wanted.kind, wanted.value)
-  if (value === null) throw invalidBody('value', WORDS[wanted.kind])
-  const terms = readTerms(db, wanted)
+/** Bans a value. A second ban of a value is refused, so that lifting one ban frees the value. */
+export function ban(db: TenantDb, actor: audit.Actor, request: NewBan): Promise<Ban> {
+  const value = normalise(request.kind, request.value)
+  if (value === null) throw invalidBody('value', VALUE_RULES[request.kind])
+  const terms = readTerms(db, request)
   return db.transaction('fraud: ban', async (tx) => {
-    const made = await insert(tx, actor, { kind: wanted.kind, value, ...terms })
-    if (made !== null) return made
-    const standing = await queries.findStanding(tx, wanted.kind, value)
-    throw new ApiError('ban_exists', { body: { ban_id: standing?.id ?? null } })
+    const created = await insert(tx, actor, { kind: request.kind, value, ...terms })
+    if (created !== null) return created
+    const existing = await queries.findUnlifted(tx, request.kind, value)
+    throw new ApiError('ban_exists', { body: { ban_id: existing?.id ?? null } })
   })
 }
 
 /**
- * Bans facts of somebody, such as of an order that turned out bad. Kinds whose fact is missing are
- * left out. What is banned already stays as it is, and is answered for as it stands, unless it was only
- * to be looked at and is to be blocked now: often it is that look which has shown who somebody is.
+ * Bans facts of a shopper, such as those of a fraudulent order. Kinds whose fact is missing are left out.
+ * A value that is banned already keeps its ban, which is part of the answer. Only a `review` ban is
+ * replaced by a `block` ban: often it is the review that shows the fraud.
  */
 export async function banFacts(
   tx: Tx,
   actor: audit.Actor,
   facts: Facts,
-  { kinds, ...wanted }: BanTerms & { kinds: readonly BanKind[] },
+  { kinds, ...request }: BanTerms & { kinds: readonly BanKind[] },
 ): Promise<Ban[]> {
-  const terms = readTerms(tx, wanted)
+  const terms = readTerms(tx, request)
   const bans: Ban[] = []
-  for (const { kind, value } of narrowest(facts, kinds)) {
+  for (const { kind, value } of narrowestValues(facts, kinds)) {
     if (terms.action === 'block') await liftReview(tx, actor, kind, value)
-    const made = await insert(tx, actor, { kind, value, ...terms })
-    const standing = made ?? (await queries.findStanding(tx, kind, value))
-    if (standing !== null) bans.push(standing)
+    const created = await insert(tx, actor, { kind, value, ...terms })
+    const existing = created ?? (await queries.findUnlifted(tx, kind, value))
+    if (existing !== null) bans.push(existing)
   }
   return bans
 }
 
 async function liftReview(tx: Tx, actor: audit.Actor, kind: BanKind, value: string): Promise<void> {
-  const standing = await queries.findStanding(tx, kind, value)
-  if (!standing?.active || standing.action !== 'review') return
-  const lifted = await queries.liftBan(tx, standing.id, actor.name)
-  if (lifted !== null) await announce(tx, actor, 'lifted', lifted)
+  const existing = await queries.findUnlifted(tx, kind, value)
+  if (!existing?.active || existing.action !== 'review') return
+  const lifted = await queries.liftBan(tx, existing.id, actor.name)
+  if (lifted !== null) await auditBan(tx, actor, 'lifted', lifted)
 }
 
-/** Of each kind the value that says most: the whole domain, the longest first digits, no network. */
-function narrowest(facts: Facts, kinds: readonly BanKind[]) {
+/** The narrowest value of each kind: the whole domain, the most digits of a card, and no network. */
+function narrowestValues(facts: Facts, kinds: readonly BanKind[]) {
   const chosen = new Map<BanKind, string>()
   for (const { kind, value } of listValues(facts)) {
     if (!kinds.includes(kind) || kind === 'cidr') continue
@@ -86,24 +83,24 @@ async function insert(
   ban: Omit<Parameters<typeof queries.insertBan>[1], 'created_by'>,
 ): Promise<Ban | null> {
   await queries.liftExpired(tx, ban.kind, ban.value)
-  const made = await queries.insertBan(tx, { ...ban, created_by: actor.name })
-  if (made !== null) await announce(tx, actor, 'banned', made)
-  return made
+  const created = await queries.insertBan(tx, { ...ban, created_by: actor.name })
+  if (created !== null) await auditBan(tx, actor, 'banned', created)
+  return created
 }
 
-/** The trail is for ever, so it names no value and no words of a person: only which ban. */
-const announce = (tx: Tx, actor: audit.Actor, action: string, made: Ban) =>
+/** Audits a ban by its id. Audit entries are kept for ever, so they have no value and no free text. */
+const auditBan = (tx: Tx, actor: audit.Actor, action: string, created: Ban) =>
   audit.record(tx, actor, {
     action: `fraud.${action}`,
-    entity: `fraud_ban:${made.id}`,
-    after: { kind: made.kind, action: made.action, expires_at: made.expires_at },
+    entity: `fraud_ban:${created.id}`,
+    after: { kind: created.kind, action: created.action, expires_at: created.expires_at },
   })
 
 function readTerms({ clock }: Db, { action = 'block', reason = null, expires_at }: BanTerms) {
   return { action, reason, expires_at: readExpiry(clock, expires_at) }
 }
 
-const WORDS: Record<BanKind, string> = {
+const VALUE_RULES: Record<BanKind, string> = {
   email: 'must be an e-mail address',
   email_domain: 'must be a domain, such as mail.example',
   ip: 'must be an IP address',
@@ -120,7 +117,7 @@ export async function get(db: Db, id: string): Promise<Ban> {
   return found
 }
 
-/** Newest first. */
+/** Lists bans, newest first. */
 export async function list(db: Db, filters: queries.BanFilters, page: Page) {
   const [bans, { total }] = await Promise.all([
     queries.listBans(db, filters, page),
@@ -129,18 +126,18 @@ export async function list(db: Db, filters: queries.BanFilters, page: Page) {
   return { bans, total, ...page }
 }
 
-/** Ends a ban. It stays on record, and repeating it is harmless. */
+/** Ends a ban. Its row stays, and the call may be repeated. */
 export async function lift(db: TenantDb, actor: audit.Actor, id: string): Promise<Ban> {
   const before = await get(db, id)
   return db.transaction('fraud: lift', async (tx) => {
     const lifted = await queries.liftBan(tx, before.id, actor.name)
     if (lifted === null) return get(tx, before.id)
-    await announce(tx, actor, 'lifted', lifted)
+    await auditBan(tx, actor, 'lifted', lifted)
     return lifted
   })
 }
 
-/** What was decided about each attempt, newest first. */
+/** Lists the decisions about attempts, newest first. */
 export async function listDecisions(db: Db, filters: queries.DecisionFilters, page: Page) {
   const [decisions, { total }] = await Promise.all([
     queries.listDecisions(db, filters, page),

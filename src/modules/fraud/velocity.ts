@@ -3,18 +3,18 @@ import { callerOf, type Limits } from '../../platform/limits.ts'
 import { normalise } from './normalise.ts'
 import type { Facts } from './schema.ts'
 
-/** What is counted. Without a fact there is no bucket: those who lack it are not one shopper. */
+/** The facts that are counted. A missing fact has no bucket: shoppers without it are not one shopper. */
 const COUNTED = ['customer_ref', 'ip', 'card_fingerprint', 'email'] as const
 
 /**
- * An attempt counts before it is made; one that fails counts three times in all. Whoever tries out
- * cards fails mostly, whoever shops does not.
+ * What a failed attempt counts in addition. Each attempt counts once before it is made, so a failed one
+ * counts three times: an attacker who tries stolen cards fails mostly, a shopper does not.
  */
 const FAILURE_EXTRA = 2
 
 /**
- * One bucket for each fact of the store's shopper. Names of people are hashed, so that the limiter's
- * store holds none; an IPv6 address counts as its network.
+ * One bucket for each fact of a shopper in a store. The facts are hashed, so that the limiter stores no
+ * personal data; an IPv6 address counts as its network.
  */
 export function velocityBuckets(tenant: string, facts: Facts): string[] {
   return COUNTED.flatMap((kind) => {
@@ -27,8 +27,8 @@ export function velocityBuckets(tenant: string, facts: Facts): string[] {
 
 type Spender = Pick<Limits, 'spend'>
 
-/** Counts an attempt. The answer is the fullest bucket's share of the limit: above 1 is too many. */
-export async function measureVelocity(
+/** Counts an attempt. Answers the fullest bucket's share of the limit: above 1 is too many. */
+export async function countAttempt(
   limits: Spender,
   tenant: string,
   facts: Facts,
@@ -37,15 +37,15 @@ export async function measureVelocity(
   return (await limits.spend(velocityBuckets(tenant, facts), 1)) / limit
 }
 
-/** Counts an attempt, and answers whether it may go on. Throws `db_error` when nobody can say. */
-export const passVelocity = async (
+/** Counts an attempt, and answers whether it is within the limit. Throws `db_error` without a limiter. */
+export const isWithinVelocity = async (
   limits: Spender,
   tenant: string,
   facts: Facts,
   limit: number,
-): Promise<boolean> => (await measureVelocity(limits, tenant, facts, limit)) <= 1
+): Promise<boolean> => (await countAttempt(limits, tenant, facts, limit)) <= 1
 
-/** Makes the attempt that was counted weigh as one that failed. */
-export async function noteFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
+/** Counts a failure of an attempt that was counted before. */
+export async function countFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
   await limits.spend(velocityBuckets(tenant, facts), FAILURE_EXTRA)
 }

@@ -4,26 +4,26 @@ import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as queries from './queries.ts'
 import type { AccountName, Scheme } from './schema.ts'
 
-/** An account with its key opened. */
-export interface OpenAccount {
+/** An account with its signing key decrypted. */
+export interface DecryptedAccount {
   tenant_ref: string
   scheme: Scheme
   signingKey: string
 }
 
-/** A provider with much to tell asks for its account once a second and not for every event. */
+/** How long an entry is used: a busy provider causes one read a second and not one for each event. */
 const TRUSTED_MS = 1_000
 const ACCOUNTS_MAX = 1_000
 
 const contextOf = (tenant: string, { provider, account_ref }: AccountName) =>
   `gateway account ${tenant}/${provider}/${account_ref}`
 
-/** Bound to the store and the account, so that it opens for no other. */
-export const sealKey = (key: Buffer, tenant: string, name: AccountName, signingKey: string) =>
+/** Encrypts a signing key. It is bound to its store and account, and cannot be decrypted for another. */
+export const encryptKey = (key: Buffer, tenant: string, name: AccountName, signingKey: string) =>
   encryptText(key, signingKey, contextOf(tenant, name))
 
-/** Whose an account is and how it signs, remembered for a moment. */
-export function openAccounts({
+/** A cache of accounts with their stores and signing keys. */
+export function createAccountCache({
   database,
   clock,
   key,
@@ -32,18 +32,18 @@ export function openAccounts({
   clock: Clock
   key: Buffer
 }) {
-  const known = new Map<string, { account: OpenAccount; at: number }>()
+  const known = new Map<string, { account: DecryptedAccount; at: number }>()
   const idOf = ({ provider, account_ref }: AccountName) => `${provider}/${account_ref}`
 
-  function recall(name: AccountName): OpenAccount | null {
+  function cached(name: AccountName): DecryptedAccount | null {
     const entry = known.get(idOf(name))
     const age = entry === undefined ? TRUSTED_MS : clock.now() - entry.at
-    // A clock that was set back must not keep an entry alive.
+    // If the clock is set back, the entry must not live longer.
     return entry !== undefined && age >= 0 && age < TRUSTED_MS ? entry.account : null
   }
 
-  /** As it stands now. */
-  async function find(name: AccountName): Promise<OpenAccount | null> {
+  /** Reads an account from the database, and caches it. */
+  async function load(name: AccountName): Promise<DecryptedAccount | null> {
     const found = await queries.findByName(database.global, name)
     known.delete(idOf(name))
     if (found === null) return null
@@ -56,7 +56,7 @@ export function openAccounts({
     return account
   }
 
-  return { recall, find, forget: (name: AccountName) => void known.delete(idOf(name)) }
+  return { cached, load, drop: (name: AccountName) => void known.delete(idOf(name)) }
 }
 
-export type Accounts = ReturnType<typeof openAccounts>
+export type AccountCache = ReturnType<typeof createAccountCache>

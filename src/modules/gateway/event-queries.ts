@@ -21,7 +21,7 @@ export const findEvent = (db: Db, event: WebhookReceived) =>
     sql`select scheme, status, event_type, body from gateway_events where ${rowOf(db, event)}`,
   )
 
-/** The first outcome stays: an event that comes to the worker twice finds nothing more to do. */
+/** Stores the outcome. The first one stays: an event may be handled twice. */
 export const writeOutcome = (db: Db, event: WebhookReceived, { status, reason }: Outcome) =>
   db.run(sql`
     update gateway_events set status = ${status}, reason = ${reason}, handled_at = fd_now()
@@ -37,7 +37,7 @@ export interface EventFilters {
 const shown = sql`e.tenant_ref, e.provider, e.account_ref, e.event_id, e.event_type, e.scheme,
                   e.status, e.reason, e.received_at, e.handled_at`
 
-/** Accounts that were removed have sent events, too. */
+/** Matches accounts, also removed ones, which have events too. */
 const ofAccounts = ({ provider, account_ref, tenant_ref }: EventFilters) => {
   const where = [sql`true`]
   if (provider !== undefined) where.push(sql`a.provider = ${provider}`)
@@ -53,8 +53,8 @@ const inStatus = ({ status }: EventFilters) =>
   status === undefined ? sql`true` : sql`e.status = ${status}`
 
 /**
- * On the operator's own login, over all stores, newest first. Each account gives no more than can
- * come to stand on the page, so that its index is enough however much it has sent.
+ * Lists events over all stores, newest first, with the operator's login. At most one page is read of each
+ * account, by its index, so the cost does not depend on the number of events.
  */
 export const listEvents = (operator: Runner, filters: EventFilters, page: Page) =>
   operator.many(
@@ -82,7 +82,7 @@ export const countEvents = (operator: Runner, filters: EventFilters) =>
      where ${ofAccounts(filters)} and ${inStatus(filters)}`,
   )
 
-/** With what was sent. Where an account has changed its store, the newest of that id. */
+/** Reads an event with its headers and body. If the account has changed its store: the newest event. */
 export const readEvent = (operator: Runner, { provider, account_ref }: AccountName, id: string) =>
   operator.maybe(
     Type.Object({

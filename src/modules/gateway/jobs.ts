@@ -2,8 +2,8 @@ import type { Database } from '../../db/database.ts'
 import { eachStore } from '../../platform/each-store.ts'
 import * as queries from './queries.ts'
 
-/** Forgets what was sent more than 30 days ago; that it was sent stays known. Answers how many. */
-export async function forgetBodies(database: Database): Promise<number> {
-  const stores = await queries.listWithOldBodies(database.global)
-  return eachStore(stores, (tenant) => queries.dropOldBodies(database.tenant(tenant)))
+/** Erases the bodies of events older than 30 days; their rows stay. Answers the number of events. */
+export async function eraseOldBodies(database: Database): Promise<number> {
+  const stores = await queries.listStoresWithOldBodies(database.global)
+  return eachStore(stores, (tenant) => queries.eraseOldBodies(database.tenant(tenant)))
 }

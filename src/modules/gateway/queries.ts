@@ -12,15 +12,15 @@ import {
   type WebhookReceived,
 } from './schema.ts'
 
-/** As long as somebody may want to see what exactly was sent. */
-const BODY_KEPT_DAYS = 30
+/** How long an operator can read the exact body. */
+const BODY_DAYS = 30
 
-/** One update of so many rows takes some milliseconds and holds its locks no longer. */
+/** Rows of one update: it takes some milliseconds, and holds its locks no longer. */
 const BATCH_ROWS = 500
 
 const columns = sql`provider, account_ref, tenant_ref, scheme, created_at, updated_at`
 
-/** Whose account it is, whatever the tenant. */
+/** Finds an account of any store, with the gate role. */
 export const findByName = (db: Runner, { provider, account_ref }: AccountName) =>
   db.maybe(FoundAccount, sql`select * from fd_find_gateway_account(${provider}, ${account_ref})`)
 
@@ -66,7 +66,7 @@ export interface AccountFilters {
   tenant_ref?: string | undefined
 }
 
-/** On the operator's own login, over all stores. */
+/** Matches accounts over all stores, with the operator's login. */
 const matching = (filters: AccountFilters) => {
   const where = [sql`removed_at is null`]
   if (filters.provider !== undefined) where.push(sql`provider = ${filters.provider}`)
@@ -96,8 +96,8 @@ export interface NewEvent extends WebhookReceived {
 }
 
 /**
- * Keeps an event and publishes it, in one statement and so in one commit. Answers 0 when it was there
- * before; of many at a time the later ones wait for the first to commit.
+ * Stores an event and publishes it to the outbox, in one statement and so in one commit. Answers 0 if the
+ * event was stored before. Concurrent copies wait for the first one to commit.
  */
 export const insertEvent = (
   db: Db,
@@ -117,10 +117,10 @@ export const insertEvent = (
     ${publishFrom(db, WEBHOOK_RECEIVED, published, sql`fresh`)}`)
 
 const old = sql`body is not null
-                and received_at < fd_now() - make_interval(days => ${BODY_KEPT_DAYS})`
+                and received_at < fd_now() - make_interval(days => ${BODY_DAYS})`
 
-/** Tenants with bodies that have been kept for long enough, as fd_worker over all of them. */
-export const listWithOldBodies = (worker: GlobalDb) =>
+/** Stores with bodies that are old enough to be erased, as fd_worker over all stores. */
+export const listStoresWithOldBodies = (worker: GlobalDb) =>
   listStoresDue(worker, {
     table: sql`gateway_events`,
     due: old,
@@ -128,7 +128,7 @@ export const listWithOldBodies = (worker: GlobalDb) =>
     limit: BATCH_ROWS,
   })
 
-export const dropOldBodies = (db: Db) =>
+export const eraseOldBodies = (db: Db) =>
   db.run(sql`
     update gateway_events set body = null, headers = '{}'
      where tenant_ref = ${db.tenant}

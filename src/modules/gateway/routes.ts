@@ -7,6 +7,7 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { OpenObject, PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { Limits } from '../../platform/limits.ts'
+import { type CallerQueues, createCallerQueues } from './caller-queues.ts'
 import {
   AccountChange,
   EVENT_STATUSES,
@@ -16,14 +17,13 @@ import {
   Receipt,
 } from './schema.ts'
 import * as gateway from './service.ts'
-import { createTurns, type Turns } from './turns.ts'
 
 export interface InboundDeps extends gateway.GatewayDeps {
   limits: Pick<Limits, 'gate' | 'failure'>
   callerOf(ip: string): string
 }
 
-/** More than any provider sends, and less than hurts when many come at once. */
+/** More than any provider sends, and small enough for many requests at once. */
 const BODY_BYTES_MAX = 256 * 1_024
 
 const BYTES = 'application/octet-stream'
@@ -32,20 +32,20 @@ const NOT_ENCODED = 'identity'
 const PATH = '/v1/gateway/:provider/:account_ref'
 const OneAccount = Type.Object({ account: ref(GatewayAccount) })
 
-/** A refusal counts against the caller. What is signed is taken, however often the caller failed. */
+/** Counts a refusal against the caller. A signed event is accepted even if the caller failed often. */
 async function countingRefusals<T>(
   { limits, callerOf }: InboundDeps,
-  turns: Turns,
+  queues: CallerQueues,
   request: FastifyRequest,
   attempt: () => Promise<T>,
 ): Promise<T> {
   const caller = callerOf(request.ip)
-  return turns.take(caller, async () => {
+  return queues.run(caller, async () => {
     try {
       return await attempt()
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) {
-        turns.suspect(caller)
+        queues.markFailed(caller)
         await limits.gate(caller)
         await limits.failure(caller)
       }
@@ -55,10 +55,10 @@ async function countingRefusals<T>(
 }
 
 async function addInbound(app: App, deps: InboundDeps) {
-  const turns = createTurns(deps.clock)
+  const queues = createCallerQueues(deps.clock)
   app.removeAllContentTypeParsers()
-  // Nothing is made of the bytes before their signature holds, whatever they are said to be: also where
-  // that is no type at all, which the framework would refuse.
+  // The bytes are not parsed before their signature is verified, with any content type or with none,
+  // which the framework would refuse.
   app.addHook('onRequest', (request, _reply, done) => {
     request.headers = { 'content-type': BYTES }
     done()
@@ -91,18 +91,18 @@ async function addInbound(app: App, deps: InboundDeps) {
       const encoding = headers['content-encoding'] ?? NOT_ENCODED
       if (encoding.toLowerCase() !== NOT_ENCODED) throw new ApiError('unsupported_media_type')
       const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      return countingRefusals(deps, turns, request, () =>
+      return countingRefusals(deps, queues, request, () =>
         gateway.receive(deps, params, { headers, raw }),
       )
     },
   )
 }
 
-/** In a room of its own: everywhere else JSON is the only body. */
+/** In a Fastify scope of its own, since every other route accepts JSON bodies only. */
 export const publicRoutes =
   (deps: InboundDeps): Routes =>
   async (app) => {
-    await app.register(async (room) => addInbound(room as App, deps))
+    await app.register(async (scope) => addInbound(scope as App, deps))
   }
 
 export const operatorRoutes =
@@ -184,7 +184,7 @@ export const operatorRoutes =
     addEventRoutes(app, operator)
   }
 
-/** For whoever asks what a provider has sent, and why nothing happened. */
+/** Shows an operator what a provider has sent, and what became of it. */
 function addEventRoutes(app: App, operator: Runner): void {
   app.get(
     '/v1/gateway/events',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, Pattern, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** How a provider signs what it sends. */
+/** How a provider signs its events. */
 export const SCHEMES = ['nmi', 'stripe', 'standard'] as const
 export const Scheme = Type.Enum([...SCHEMES])
 export type Scheme = Static<typeof Scheme>
@@ -9,13 +9,13 @@ export type Scheme = Static<typeof Scheme>
 export const PROVIDER = /^[a-z0-9][a-z0-9_-]{0,39}$/
 export const ACCOUNT_REF = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$/
 
-/** Which account of which provider: what the path names. */
+/** The provider and the account, as the path names them. */
 export interface AccountName {
   provider: string
   account_ref: string
 }
 
-/** An account whose events are taken. The signing key is never shown. */
+/** An account whose events are accepted. The signing key is never shown. */
 export const GatewayAccount = Shared(
   'GatewayAccount',
   Type.Object({
@@ -32,7 +32,7 @@ export type GatewayAccount = Static<typeof GatewayAccount>
 export const AccountChange = Type.Object({
   tenant_ref: Type.String({ minLength: 1, maxLength: 63 }),
   scheme: Scheme,
-  // A space or a line end that was copied along would refuse every event.
+  // With a copied space or line end, every event would be refused.
   signing_key: Pattern('^[\\x21-\\x7e]+$', 'must be visible ASCII characters without spaces', {
     minLength: 8,
     maxLength: 500,
@@ -42,7 +42,7 @@ export const AccountChange = Type.Object({
 })
 export type AccountChange = Static<typeof AccountChange>
 
-/** What the gate tells of an account, before its tenant is known. */
+/** An account as the gate role finds it, before its store is known. */
 export const FoundAccount = Type.Object({
   tenant_ref: Type.String(),
   scheme: Scheme,
@@ -57,7 +57,7 @@ export const Receipt = Type.Object({
 })
 export type Receipt = Static<typeof Receipt>
 
-/** Published once for each event. It names the row, and carries nothing of what was sent. */
+/** Published once for each event. It names the event's row, and has nothing of its content. */
 export const WEBHOOK_RECEIVED = 'webhook.received.v1'
 export const WebhookReceived = Type.Object({
   provider: Type.String(),
@@ -67,24 +67,24 @@ export const WebhookReceived = Type.Object({
 })
 export type WebhookReceived = Static<typeof WebhookReceived>
 
-/** What an event is about. It says where to look, never what is there. */
-export interface News {
+/** What an event is about. It says which attempts to look up; the lookup says what happened. */
+export interface EventSubject {
   topic: 'transaction' | 'chargeback' | 'other'
-  /** The references that we gave the gateway, as far as it repeats them. */
+  /** Our references at the gateway, as far as the event has them. */
   refs: string[]
-  /** How many entries of a batch repeat none. */
+  /** The number of entries of a batch without our reference. */
   unnamed: number
 }
 
-/** `received`: the worker has not come to it, or tries again. `unhandled`: a person has to look. */
+/** `received`: the worker has not handled it, or retries. `unhandled`: an operator must act on it. */
 export const EVENT_STATUSES = ['received', 'applied', 'ignored', 'unhandled'] as const
 const EventStatus = Type.Enum([...EVENT_STATUSES])
 export type EventStatus = Static<typeof EventStatus>
 
-/** What came of an event, and why. */
+/** The outcome of an event, and its reason. */
 export type Outcome =
   | { status: 'applied'; reason: 'lookup_hastened' | 'dispute_recorded' }
-  /** Nothing is to be done with its type; it names no payment of the store; none was waited for. */
+  /** Its type needs no action; it names no payment of the store; no lookup was waiting. */
   | { status: 'ignored'; reason: 'other_type' | 'no_payment_of_ours' | 'nothing_waiting' }
   | { status: 'unhandled'; reason: 'unreadable' | 'dispute_not_shown' | 'dispute_not_recorded' }
 
@@ -99,7 +99,7 @@ export const EVENT_REASONS = [
   'dispute_not_recorded',
 ] as const satisfies readonly Outcome['reason'][]
 
-/** An event as it is kept. */
+/** An event as it is stored. */
 export const EventRow = Type.Object({
   scheme: Scheme,
   status: EventStatus,
@@ -124,7 +124,7 @@ export const GatewayEvent = Shared(
   }),
 )
 
-/** The same with what was sent, as long as that is kept. */
+/** An event with its headers and body, as long as these are stored. */
 export const GatewayEventDetail = Type.Object({
   ...GatewayEvent.properties,
   headers: Type.Record(Type.String(), Type.String()),

@@ -7,44 +7,49 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as audit from '../../platform/audit.ts'
 import * as stores from '../stores/service.ts'
-import { type Accounts, type OpenAccount, openAccounts, sealKey } from './accounts.ts'
+import {
+  type AccountCache,
+  createAccountCache,
+  type DecryptedAccount,
+  encryptKey,
+} from './accounts.ts'
 import * as events from './event-queries.ts'
-import { labelOf, newsOf, readBody } from './news.ts'
+import { parseLabel, parseSubject, readBody } from './parse-event.ts'
 import * as queries from './queries.ts'
 import {
   ACCOUNT_REF,
   type AccountChange,
   type AccountName,
+  type EventSubject,
   type GatewayAccount,
   type GatewayEventDetail,
-  type News,
   PROVIDER,
   type Receipt,
   type WebhookReceived,
 } from './schema.ts'
-import { type Headers, type Sent, standardKey, VERIFIERS } from './verify.ts'
+import { type Headers, type ReceivedRequest, standardKey, VERIFIERS } from './verify.ts'
 
 export interface GatewayDeps {
   database: Database
   clock: Clock
-  /** Seals the signing keys. */
+  /** Encrypts the signing keys. */
   key: Buffer
-  accounts: Accounts
+  accounts: AccountCache
 }
 
 export const openGateway = (deps: Omit<GatewayDeps, 'accounts'>): GatewayDeps => ({
   ...deps,
-  accounts: openAccounts(deps),
+  accounts: createAccountCache(deps),
 })
 
 const unknownProvider = () => new ApiError('unknown_provider')
 
-/** What is no name cannot be an account's. */
+/** Refuses names that no account can have. */
 function requireName({ provider, account_ref }: AccountName): void {
   if (!PROVIDER.test(provider) || !ACCOUNT_REF.test(account_ref)) throw unknownProvider()
 }
 
-/** Registers an account, or gives it another key. It stays with its store until it is removed. */
+/** Registers an account, or changes its key. It belongs to its store until it is removed. */
 export async function setAccount(
   { database, key, accounts }: GatewayDeps,
   actor: audit.Actor,
@@ -55,12 +60,12 @@ export async function setAccount(
   if (scheme === 'standard' && standardKey(signing_key) === null) {
     throw invalidBody('signing_key', 'must be base64, with or without whsec_')
   }
-  const sealed = sealKey(key, tenant_ref, name, signing_key)
+  const encrypted = encryptKey(key, tenant_ref, name, signing_key)
   const db = database.tenant(tenant_ref)
   await stores.get(db)
   const saving = db.transaction('gateway: set account', async (tx) => {
     const before = await queries.findAccount(tx, name)
-    const after = await queries.saveAccount(tx, name, { scheme, signing_key: sealed })
+    const after = await queries.saveAccount(tx, name, { scheme, signing_key: encrypted })
     await audit.record(tx, actor, {
       action: 'gateway.account_set',
       entity: entityOf(name),
@@ -70,13 +75,13 @@ export async function setAccount(
     return after
   })
   const saved = await refusing(saving, { gateway_accounts_gate: 'gateway_account_taken' })
-  accounts.forget(name)
+  accounts.drop(name)
   return saved
 }
 
 const entityOf = ({ provider, account_ref }: AccountName) => `gateway:${provider}/${account_ref}`
 
-/** Takes no more events for an account. Another store may have it then. */
+/** Removes an account: its events are refused, and another store may register it. */
 export async function removeAccount(
   { database, accounts }: GatewayDeps,
   actor: audit.Actor,
@@ -95,7 +100,7 @@ export async function removeAccount(
     })
     return removed
   })
-  accounts.forget(name)
+  accounts.drop(name)
   return account
 }
 
@@ -114,13 +119,17 @@ export async function getAccount(operator: Runner, name: AccountName): Promise<G
 }
 
 /**
- * Takes an event in: whose it is, whether they have signed it, and only then what it says. It is
- * answered once it is kept and published. Nothing happens to any order here.
+ * Receives an event: finds its account, verifies the signature, and only then reads the content. It is
+ * answered when it is stored and published. The worker handles it later.
  */
-export async function receive(deps: GatewayDeps, name: AccountName, sent: Sent): Promise<Receipt> {
+export async function receive(
+  deps: GatewayDeps,
+  name: AccountName,
+  request: ReceivedRequest,
+): Promise<Receipt> {
   requireName(name)
-  const { tenant_ref, scheme } = await requireSigned(deps, name, sent)
-  const { event_id, event_type, readable } = labelOf(scheme, sent)
+  const { tenant_ref, scheme } = await verifySignature(deps, name, request)
+  const { event_id, event_type, readable } = parseLabel(scheme, request)
   const written = await queries.insertEvent(deps.database.tenant(tenant_ref), {
     provider: name.provider,
     account_ref: name.account_ref,
@@ -129,30 +138,30 @@ export async function receive(deps: GatewayDeps, name: AccountName, sent: Sent):
     scheme,
     status: readable ? 'received' : 'unhandled',
     reason: readable ? null : 'unreadable',
-    body: sent.raw,
-    headers: keptHeaders(sent.headers),
+    body: request.raw,
+    headers: headersToStore(request.headers),
   })
   return { received: true, deduped: written === 0 }
 }
 
-/** The account that has signed it. What is remembered may accept; only what stands now refuses. */
-async function requireSigned(
+/** Answers with the account that signed. A cached account may accept; only one read now may refuse. */
+async function verifySignature(
   { accounts, clock }: GatewayDeps,
   name: AccountName,
-  sent: Sent,
-): Promise<OpenAccount> {
-  const holds = ({ scheme, signingKey }: OpenAccount) =>
-    VERIFIERS[scheme](signingKey, sent, clock.now())
-  const recalled = accounts.recall(name)
-  if (recalled !== null && holds(recalled)) return recalled
-  const found = await accounts.find(name)
+  request: ReceivedRequest,
+): Promise<DecryptedAccount> {
+  const hasSigned = ({ scheme, signingKey }: DecryptedAccount) =>
+    VERIFIERS[scheme](signingKey, request, clock.now())
+  const cached = accounts.cached(name)
+  if (cached !== null && hasSigned(cached)) return cached
+  const found = await accounts.load(name)
   if (found === null) throw unknownProvider()
-  if (!holds(found)) throw new ApiError('invalid_signature')
+  if (!hasSigned(found)) throw new ApiError('invalid_signature')
   return found
 }
 
-/** What shows later who sent it and how it was signed. */
-const KEPT_HEADERS = [
+/** The headers that show later who sent an event and how it was signed. */
+const STORED_HEADERS = [
   'content-type',
   'user-agent',
   'webhook-id',
@@ -162,24 +171,27 @@ const KEPT_HEADERS = [
 ]
 const HEADER_LENGTH_MAX = 2_000
 
-function keptHeaders(headers: Headers): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const name of KEPT_HEADERS) {
+function headersToStore(headers: Headers): Record<string, string> {
+  const stored: Record<string, string> = {}
+  for (const name of STORED_HEADERS) {
     const value = headers[name]
-    if (typeof value === 'string') kept[name] = value.slice(0, HEADER_LENGTH_MAX)
+    if (typeof value === 'string') stored[name] = value.slice(0, HEADER_LENGTH_MAX)
   }
-  return kept
+  return stored
 }
 
-/** What a published event is about; null when it cannot be read, or is not kept any more. */
-export async function readNews(db: Db, event: WebhookReceived): Promise<News | null> {
+/** Reads what a published event is about. Null: it is unreadable, or its body was erased. */
+export async function readEventSubject(
+  db: Db,
+  event: WebhookReceived,
+): Promise<EventSubject | null> {
   const row = await events.findEvent(db, event)
   const body = row?.body ? readBody(row.body) : null
-  return row === null || body === null ? null : newsOf(row.scheme, body)
+  return row === null || body === null ? null : parseSubject(row.scheme, body)
 }
 
-/** Writes down what came of an event. */
-export const conclude = events.writeOutcome
+/** Stores the outcome of an event. */
+export const recordOutcome = events.writeOutcome
 
 export async function listEvents(operator: Runner, filters: events.EventFilters, page: Page) {
   const [listed, { total }] = await Promise.all([
@@ -189,7 +201,7 @@ export async function listEvents(operator: Runner, filters: events.EventFilters,
   return { events: listed, total, ...page }
 }
 
-/** One event with what was sent: as text where it is text. */
+/** Gets an event with its body: as text if it is UTF-8, in base64 otherwise. */
 export async function getEvent(
   operator: Runner,
   name: AccountName,

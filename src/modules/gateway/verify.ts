@@ -4,28 +4,28 @@ import type { Scheme } from './schema.ts'
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** What came, before anything in it is believed. */
-export interface Sent {
+/** A request before its signature is verified. */
+export interface ReceivedRequest {
   headers: Headers
-  /** The body to the byte. */
+  /** The exact bytes of the body. */
   raw: Buffer
 }
 
-/** Whether whoever holds the key has signed just these bytes, and lately where the scheme can tell. */
-export type Verifier = (key: string, sent: Sent, now: number) => boolean
+/** Whether the key has signed exactly these bytes, and recently if the scheme signs a time. */
+export type Verifier = (key: string, request: ReceivedRequest, now: number) => boolean
 
-/** In milliseconds, either way: clocks differ. */
+/** How much a signed time may differ in either direction, since clocks differ. */
 const TOLERANCE_MS = 300_000
 
-/** More signatures than any rotation of keys has. Each costs a comparison. */
+/** More signatures than a rotation of keys needs. Each costs a comparison. */
 const SIGNATURES_MAX = 20
 
 const HEX_MAC = /^[0-9a-f]{64}$/i
-/** Visible ASCII without the comma, which ends it. */
+/** Visible ASCII without the comma, which separates the parts. */
 const NMI_SIGNATURE = /^t=([\x21-\x2b\x2d-\x7e]{1,200}),s=([0-9a-f]{64})$/i
 const STRIPE_PART = /^([a-z][a-z0-9]{0,9})=([\x21-\x2b\x2d-\x7e]{1,200})$/
 const SECONDS = /^(0|[1-9][0-9]{0,11})$/
-/** No dot: it parts the id from the time, so that one text could be read in two ways. */
+/** No dot: it separates the id from the time, and one text could be read in two ways. */
 const STANDARD_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/
 const STANDARD_SIGNATURE = /^v[0-9a-z]{1,9},[A-Za-z0-9+/]{1,200}={0,2}$/
 
@@ -41,7 +41,7 @@ function isRecent(seconds: string, now: number): boolean {
   return SECONDS.test(seconds) && Math.abs(now - Number(seconds) * 1_000) <= TOLERANCE_MS
 }
 
-/** `t` is a nonce and no time, so that nothing here tells an old event from a new one. */
+/** `t` is a nonce and not a time, so an old event cannot be told from a new one here. */
 const nmi: Verifier = (key, { headers, raw }) => {
   const [, nonce, mac] = NMI_SIGNATURE.exec(textOf(headers, 'webhook-signature')) ?? []
   if (nonce === undefined || mac === undefined) return false
@@ -71,12 +71,12 @@ const standard: Verifier = (key, { headers, raw }, now) => {
   if (bytes === null || !STANDARD_ID.test(id) || !isRecent(time, now)) return false
   if (signatures.length > SIGNATURES_MAX) return false
   if (!signatures.every((each) => STANDARD_SIGNATURE.test(each))) return false
-  // Base64 has several spellings of the same bytes. The one that we would give counts.
+  // Base64 has several spellings of the same bytes. Only the canonical one is accepted.
   const ours = Buffer.from(`v1,${macOf(bytes, `${id}.${time}`, raw).toString('base64')}`)
   return signatures.filter((each) => digestEquals(Buffer.from(each), ours)).length > 0
 }
 
-/** The bytes of a Standard Webhooks key, padded or not, or null where it is none. */
+/** The bytes of a Standard Webhooks key, padded or not. Null: it is not base64. */
 export function standardKey(key: string): Buffer | null {
   const text = key.startsWith('whsec_') ? key.slice('whsec_'.length) : key
   const bytes = Buffer.from(text, 'base64')

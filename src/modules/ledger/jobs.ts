@@ -3,33 +3,33 @@ import { eachStore } from '../../platform/each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 
-/** Stores looked at in one step. Only their names are read, so there can be many. */
-const TENANTS_MAX = 2_000
+/** Stores of one step. Only their names are read, so there can be many. */
+const STORES_MAX = 2_000
 
-/** Journals sealed in one transaction: some milliseconds of hashing, and one write. */
+/** Journals of one transaction: some milliseconds of hashing, and one write. */
 const BATCH = 250
 
-/** Stores sealed at the same time. */
-const LANES = 4
+/** Stores that are worked on at the same time. */
+const STORES_AT_ONCE = 4
 
 /**
- * One step of the sealing loop, as fd_worker: numbers journals that have been committed and adds them
- * to their store's chain. A number once given stays; a journal that commits late gets the next one.
- * Answers how many were sealed.
+ * One step of the loop, as fd_worker: numbers committed journals and adds them to the hash chain of their
+ * store. A number never changes; a journal that commits late gets the next one. Answers the number of
+ * journals.
  */
-export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listTenantsToSeal(database.global, TENANTS_MAX)
-  const seal = (tenant: string) => sealBatch(database.tenant(tenant))
-  return eachStore(stores, seal, { signal, lanes: LANES })
+export async function chainNewJournals(database: Database, signal?: AbortSignal): Promise<number> {
+  const stores = await queries.listStoresToChain(database.global, STORES_MAX)
+  const chain = (tenant: string) => chainBatch(database.tenant(tenant))
+  return eachStore(stores, chain, { signal, lanes: STORES_AT_ONCE })
 }
 
-const sealBatch = (db: TenantDb): Promise<number> =>
-  db.transaction('ledger: seal', async (tx) => {
-    const { mine } = await queries.tryLockChain(tx)
-    if (!mine) return 0
+const chainBatch = (db: TenantDb): Promise<number> =>
+  db.transaction('ledger: number journals', async (tx) => {
+    const { locked } = await queries.tryLockChain(tx)
+    if (!locked) return 0
     const [head, journals] = await Promise.all([
       queries.findHead(tx),
-      queries.listUnsealed(tx, BATCH),
+      queries.listUnchained(tx, BATCH),
     ])
     if (journals.length === 0) return 0
     const first = (head?.sequence ?? 0) + 1
@@ -41,12 +41,13 @@ const sealBatch = (db: TenantDb): Promise<number> =>
     })
     const ids = journals.map(({ id }) => id)
     const last = first + ids.length - 1
-    const mark = last - (last % CHECKPOINT_EVERY)
+    const checkpoint = last - (last % CHECKPOINT_EVERY)
     await Promise.all([
-      queries.insertSeals(tx, first, ids, hashes),
-      queries.deleteUnsealed(tx, ids),
-      // A batch is smaller than the stretch between two checkpoints, so it passes one at most.
-      mark >= first && queries.insertCheckpoint(tx, mark - CHECKPOINT_EVERY, mark),
+      queries.insertLinks(tx, first, ids, hashes),
+      queries.deleteUnchained(tx, ids),
+      // A batch is smaller than the distance of two checkpoints, so it reaches at most one.
+      checkpoint >= first &&
+        queries.insertCheckpoint(tx, checkpoint - CHECKPOINT_EVERY, checkpoint),
     ])
     return journals.length
   })

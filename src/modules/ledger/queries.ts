@@ -5,18 +5,18 @@ import { Id } from '../../kernel/schema.ts'
 import { listStoresIn } from '../../platform/store-lists.ts'
 import {
   Balance,
+  CanonicalJournal,
   Counts,
   type Entry,
   type HeldKind,
   Hold,
   Link,
+  LinkWithJournal,
   type NewHold,
   PostedEntry,
-  Seal,
-  SealedForm,
 } from './schema.ts'
 
-/** A journal that is checked and has its id. */
+/** A journal that was checked and has its id. */
 export interface JournalRow {
   id: string
   kind: string
@@ -26,7 +26,7 @@ export interface JournalRow {
   entries: readonly Entry[]
 }
 
-/** Journals, their entries and their places in the sealer's queue, in one statement. */
+/** Inserts journals, their entries, and their rows in the queue of the numbering loop. */
 export function insertJournals(tx: Tx, journals: readonly JournalRow[]) {
   const of = <K extends keyof JournalRow>(key: K) => journals.map((journal) => journal[key])
   const entries = journals.flatMap(({ id, currency, entries: each }) =>
@@ -66,8 +66,8 @@ export const insertHold = (tx: Tx, hold: NewHold) =>
     returning id`,
   )
 
-/** What orders hold of one account, the oldest first. */
-export const listHeld = (db: Db, account: HeldKind, ref: string) =>
+/** Lists the pending holds on one account, oldest first. */
+export const listHolds = (db: Db, account: HeldKind, ref: string) =>
   db.many(
     Hold,
     sql`
@@ -78,7 +78,7 @@ export const listHeld = (db: Db, account: HeldKind, ref: string) =>
      order by created_at, id`,
   )
 
-/** Of two that close the same hold one gets the row; the other finds that it is pending no more. */
+/** Closes pending holds. Of two concurrent callers one gets the row; for the other it is not pending. */
 export const closeHolds = (
   tx: Tx,
   orderId: string,
@@ -106,20 +106,20 @@ export const listEntriesOfOrder = (db: Db, orderId: string) =>
      order by j.created_at, j.id, e.position`,
   )
 
-export const listTenantsToSeal = (worker: GlobalDb, limit: number) =>
+export const listStoresToChain = (worker: GlobalDb, limit: number) =>
   listStoresIn(worker, sql`ledger_unsealed`, limit)
 
-/** One sealer for each store at a time. Whoever comes second leaves the store to the first. */
+/** Takes the lock under which one worker at a time extends a store's chain. */
 export const tryLockChain = (tx: Tx) =>
   tx.one(
-    Type.Object({ mine: Type.Boolean() }),
+    Type.Object({ locked: Type.Boolean() }),
     sql`
-    select pg_try_advisory_xact_lock(hashtextextended(${`${tx.tenant}/ledger chain`}, 0)) as mine`,
+    select pg_try_advisory_xact_lock(hashtextextended(${`${tx.tenant}/ledger chain`}, 0)) as locked`,
   )
 
 export const findHead = (db: Db) =>
   db.maybe(
-    Seal,
+    Link,
     sql`
     select sequence, encode(hash, 'hex') as hash
       from ledger_seals
@@ -128,17 +128,17 @@ export const findHead = (db: Db) =>
      limit 1`,
   )
 
-export const findSeal = (db: Db, sequence: number) =>
+export const findLink = (db: Db, sequence: number) =>
   db.maybe(
-    Seal,
+    Link,
     sql`
     select sequence, encode(hash, 'hex') as hash
       from ledger_seals
      where tenant_ref = ${db.tenant} and sequence = ${sequence}`,
   )
 
-/** Of the journal `j`: what a seal covers. */
-const sealedForm = sql`
+/** The columns of the journal `j` that its hash covers. */
+const canonicalJournal = sql`
   j.id, j.kind, j.currency, j.order_id, j.ref,
   to_char(j.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at,
   (select coalesce(json_agg(json_build_array(e.position, e.account, e.ref, e.currency,
@@ -147,34 +147,34 @@ const sealedForm = sql`
      from ledger_entries e
     where e.tenant_ref = j.tenant_ref and e.journal_id = j.id) as entries`
 
-export const listUnsealed = (tx: Tx, limit: number) =>
+export const listUnchained = (tx: Tx, limit: number) =>
   tx.many(
-    SealedForm,
+    CanonicalJournal,
     sql`
-    select ${sealedForm}
+    select ${canonicalJournal}
       from (select journal_id from ledger_unsealed where tenant_ref = ${tx.tenant} limit ${limit}) u
       join ledger_journals j on j.tenant_ref = ${tx.tenant} and j.id = u.journal_id
      order by j.created_at, j.id`,
   )
 
-export const insertSeals = (tx: Tx, first: number, ids: readonly string[], hashes: Buffer[]) =>
+export const insertLinks = (tx: Tx, first: number, ids: readonly string[], hashes: Buffer[]) =>
   tx.run(sql`
     insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
     select ${tx.tenant}, ${first}::bigint + s.n - 1, s.journal_id, s.hash
       from unnest(${ids}::uuid[], ${hashes}::bytea[]) with ordinality as s (journal_id, hash, n)`)
 
-export const deleteUnsealed = (tx: Tx, ids: readonly string[]) =>
+export const deleteUnchained = (tx: Tx, ids: readonly string[]) =>
   tx.run(sql`
     delete from ledger_unsealed where tenant_ref = ${tx.tenant} and journal_id = any(${ids}::uuid[])`)
 
-/** The links from `from` on, by sequence. */
+/** Lists the links from `from` on, with their journals. */
 export const listLinks = (db: Db, from: number, limit: number) =>
   db.many(
-    Link,
+    LinkWithJournal,
     sql`
     select s.sequence, encode(s.hash, 'hex') as hash,
            (select row_to_json(form)
-              from (select ${sealedForm}
+              from (select ${canonicalJournal}
                       from ledger_journals j
                      where j.tenant_ref = s.tenant_ref and j.id = s.journal_id) form) as journal
       from ledger_seals s
@@ -183,7 +183,7 @@ export const listLinks = (db: Db, from: number, limit: number) =>
      limit ${limit}`,
   )
 
-/** The last checkpoint, and whatever came after it. */
+/** The trial balance: the last checkpoint plus all later journals. */
 export const listBalances = (db: Db) =>
   db.many(
     Balance,
@@ -213,7 +213,7 @@ export const listBalances = (db: Db) =>
      order by account, currency`,
   )
 
-/** From the checkpoint before and the seals since. */
+/** Adds the journals since the previous checkpoint to its balances. */
 export const insertCheckpoint = (tx: Tx, before: number, at: number) =>
   tx.run(sql`
     insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
@@ -238,17 +238,18 @@ export const listCheckpoint = (db: Db, sequence: number) =>
   )
 
 /**
- * One statement, so that a journal which is sealed meanwhile is counted once. One that stands in both
- * places would make up for one that stands in neither. A checkpoint is stray where no sealer puts one:
- * a trial balance would begin with it, and no link would prove it wrong.
+ * Counts in one statement, so that a journal that is numbered meanwhile is counted once. `doubled` are
+ * journals in both tables, which would hide journals that are in neither. `stray` are lines of
+ * checkpoints at numbers where the loop writes none: a trial balance would begin with one, and no link
+ * would prove it wrong.
  */
 export const countJournals = (db: Db, checkpointEvery: number) =>
   db.one(
     Counts,
     sql`
     select (select count(*) from ledger_journals where tenant_ref = ${db.tenant}) as journals,
-           (select count(*) from ledger_seals where tenant_ref = ${db.tenant}) as sealed,
-           (select count(*) from ledger_unsealed where tenant_ref = ${db.tenant}) as unsealed,
+           (select count(*) from ledger_seals where tenant_ref = ${db.tenant}) as chained,
+           (select count(*) from ledger_unsealed where tenant_ref = ${db.tenant}) as unchained,
            (select count(*)
               from ledger_unsealed u
               join ledger_seals s on s.tenant_ref = u.tenant_ref and s.journal_id = u.journal_id

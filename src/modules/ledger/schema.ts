@@ -17,7 +17,7 @@ export const ACCOUNT_KINDS = [
 export const AccountKind = Type.Enum([...ACCOUNT_KINDS])
 export type AccountKind = Static<typeof AccountKind>
 
-/** What is owed to somebody in particular, and so can be set aside for an order. */
+/** Accounts with an owner, whose balance can be held for an order. */
 export type HeldKind = 'gift_card' | 'store_credit'
 
 /** A debit is positive, a credit negative. */
@@ -37,7 +37,7 @@ export interface NewJournal {
   entries: readonly { account: AccountKind; ref?: string; amount_cents: number }[]
 }
 
-/** An entry with the journal it stands in. */
+/** An entry with its journal. */
 export const PostedEntry = Type.Object({
   journal_id: Id,
   kind: Type.String(),
@@ -73,32 +73,32 @@ export interface NewHold {
   expires_at?: string | null
 }
 
-/** A journal as it is sealed: every column, in a form that has one spelling. */
-export const SealedForm = Type.Object({
+/** A journal as its hash covers it: every column, in a form with exactly one spelling. */
+export const CanonicalJournal = Type.Object({
   id: Id,
   kind: Type.String(),
   currency: Type.String(),
   order_id: Nullable(Id),
   ref: Nullable(Type.String()),
-  /** With microseconds, as PostgreSQL keeps it. */
+  /** With microseconds, as PostgreSQL stores it. */
   created_at: Type.String(),
-  /** Account, ref, currency and amount, in the order of their positions. */
+  /** Position, account, ref, currency and amount, ordered by position. */
   entries: Type.Array(
     Type.Tuple([Type.Integer(), Type.String(), Type.String(), Type.String(), Type.Integer()]),
   ),
 })
-export type SealedForm = Static<typeof SealedForm>
+export type CanonicalJournal = Static<typeof CanonicalJournal>
 
-export const Seal = Type.Object({ sequence: Type.Integer(), hash: Type.String() })
-export type Seal = Static<typeof Seal>
+/** A link of the hash chain. */
+export const Link = Type.Object({ sequence: Type.Integer(), hash: Type.String() })
 
-/** A link of the chain, with what it should have been made from; null when that is gone. */
-export const Link = Type.Object({
+/** A link with the journal that it was computed from. Null: the journal is missing. */
+export const LinkWithJournal = Type.Object({
   sequence: Type.Integer(),
   hash: Type.String(),
-  journal: Nullable(SealedForm),
+  journal: Nullable(CanonicalJournal),
 })
-export type Link = Static<typeof Link>
+export type LinkWithJournal = Static<typeof LinkWithJournal>
 
 const BalanceLine = Type.Object({
   account: AccountKind,
@@ -139,10 +139,12 @@ export const Balance = BalanceLine
 
 export const Counts = Type.Object({
   journals: Type.Integer(),
-  sealed: Type.Integer(),
-  unsealed: Type.Integer(),
-  /** Sealed, and waiting for it all the same. */
+  /** Journals in the hash chain. */
+  chained: Type.Integer(),
+  /** Journals that wait for their number. */
+  unchained: Type.Integer(),
+  /** Journals that are counted in both. */
   doubled: Type.Integer(),
-  /** Lines of checkpoints where none should be. */
+  /** Lines of checkpoints at numbers where none should be. */
   stray: Type.Integer(),
 })

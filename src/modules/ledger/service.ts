@@ -4,18 +4,18 @@ import * as queries from './queries.ts'
 import type { Proof } from './schema.ts'
 import { findBreak } from './verify.ts'
 
-/** The journals of an order with all their entries, oldest first. */
-export const entriesOf = queries.listEntriesOfOrder
+/** Lists the entries of an order's journals, oldest first. */
+export const listEntriesOfOrder = queries.listEntriesOfOrder
 
-export const heldOf = queries.listHeld
+/** Lists the pending holds on one account, oldest first. */
+export const listHolds = queries.listHolds
 
-/** Journals that one call verifies; a longer chain is verified by going on at `next_from`. */
+/** Journals that one call verifies. For a longer chain, the next call continues at `next_from`. */
 const VERIFIED_MAX = 10_000
 
 /**
- * What the ledger says of itself, worked out anew from its rows: that debits and credits are equal,
- * that no journal is missing and no sum is made up, and that the chain of hashes from `from` on is
- * the one that was sealed.
+ * Proves the ledger by computing it again from its rows: debits and credits are equal, no journal is
+ * missing, no checkpoint is wrong, and the hashes from `from` on match the stored chain.
  */
 export async function proof(db: Db, from = 1): Promise<Proof> {
   const [counts, trial_balance, head] = await Promise.all([
@@ -25,13 +25,13 @@ export async function proof(db: Db, from = 1): Promise<Proof> {
   ])
   const last = Math.min(head?.sequence ?? 0, from + VERIFIED_MAX - 1)
   const broken_at = from <= last ? await findBreak(db, from, last) : null
-  const complete = counts.journals === counts.sealed + counts.unsealed && counts.doubled === 0
+  const complete = counts.journals === counts.chained + counts.unchained && counts.doubled === 0
   return {
     trial_balance,
     balanced: sumsToZero(trial_balance),
     journal_count: counts.journals,
-    sealed_count: counts.sealed,
-    unsealed_count: counts.unsealed,
+    sealed_count: counts.chained,
+    unsealed_count: counts.unchained,
     chain_head: head,
     verified: broken_at === null && complete && counts.stray === 0,
     from,

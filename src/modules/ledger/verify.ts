@@ -1,17 +1,17 @@
 import type { Db } from '../../db/database.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
-import type { Link, Proof } from './schema.ts'
+import type { LinkWithJournal, Proof } from './schema.ts'
 
-/** Journals hashed between two turns of the event loop: a few milliseconds. */
+/** Journals that are read and hashed together. Hashing them takes a few milliseconds. */
 const BATCH = 250
 
 /**
- * The first link from `from` to `last` that is not what its journal makes it, or whose checkpoint is
- * not what its journals add up to; or null. The link before `from` is taken at its word.
+ * Finds the first link from `from` to `last` whose hash does not match its journal, or whose checkpoint
+ * does not match the sum of the journals. Null: all match. The link before `from` is trusted.
  */
 export async function findBreak(db: Db, from: number, last: number): Promise<number | null> {
-  const before = from > 1 ? await queries.findSeal(db, from - 1) : { hash: GENESIS }
+  const before = from > 1 ? await queries.findLink(db, from - 1) : { hash: GENESIS }
   if (before === null) return from - 1
   const sums = await openSums(db, from - 1)
   let expected = from
@@ -30,12 +30,16 @@ export async function findBreak(db: Db, from: number, last: number): Promise<num
   return null
 }
 
-const continues = ({ sequence, hash, journal }: Link, expected: number, previous: string) =>
+const continues = (
+  { sequence, hash, journal }: LinkWithJournal,
+  expected: number,
+  previous: string,
+) =>
   sequence === expected &&
   journal !== null &&
   chainHash(previous, sequence, journal).toString('hex') === hash
 
-/** Adds the journals up from one checkpoint to the next. Begun in between, it waits for the first. */
+/** Adds up the journals between checkpoints. Begun between two, it compares from the next one on. */
 async function openSums(db: Db, after: number) {
   let sums = new Map<string, bigint>()
   let known = after % CHECKPOINT_EVERY === 0
@@ -49,7 +53,7 @@ async function openSums(db: Db, after: number) {
   }
   if (known && after > 0) start(await queries.listCheckpoint(db, after))
   return {
-    add({ journal }: Link): void {
+    add({ journal }: LinkWithJournal): void {
       for (const [, account, , currency, cents] of journal?.entries ?? []) {
         put(account, currency, cents)
       }

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { isoNow } from '../../kernel/clock.ts'
+import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderRow } from '../orders/schema.ts'
@@ -25,7 +26,7 @@ export function reviewOf({ clock }: Tx, order: OrderRow, { ban_ids }: Reviewed) 
 }
 
 export function recordReview(tx: Tx, { id: order_id }: OrderRow, { ban_ids }: Reviewed) {
-  const { decision, score, signals } = fraud.score({ ban: 'review' })
+  const { decision, score, signals } = scoreRisk({ ban: 'review' })
   return fraud.record(tx, { order_id, decision, score, signals, ban_ids })
 }
 

@@ -1,6 +1,8 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { scoreRisk } from '../fraud/score.ts'
 import * as fraud from '../fraud/service.ts'
+import { countFailure, isWithinVelocity } from '../fraud/velocity.ts'
 import type { ChargeRow, OrderRow } from '../orders/schema.ts'
 import type { Source } from '../payments/gateway.ts'
 import type { OrderChangeDeps } from './deps.ts'
@@ -25,17 +27,17 @@ export async function requireAdmitted(
     card_bin: card?.bin ?? null,
     card_fingerprint: card?.fingerprint(keys.fingerprint) ?? null,
   }
-  if (!(await fraud.passVelocity(limits, db.tenant, facts, velocityLimit))) {
+  if (!(await isWithinVelocity(limits, db.tenant, facts, velocityLimit))) {
     throw new ApiError('velocity_exceeded', { headers: { 'retry-after': '60' } })
   }
   const { decision, ban_ids } = await fraud.checkBans(db, facts)
   if (decision !== 'block') return ban_ids
-  const { score, signals } = fraud.score({ ban: 'block' })
+  const { score, signals } = scoreRisk({ ban: 'block' })
   await Promise.all([
     db.transaction('orders: block an edit', (tx) =>
       fraud.record(tx, { order_id: order.id, decision: 'rejected', score, signals, ban_ids }),
     ),
-    fraud.noteFailure(limits, db.tenant, facts),
+    countFailure(limits, db.tenant, facts),
   ])
   throw new ApiError('fraud_rejected')
 }
@@ -47,7 +49,6 @@ export const countDecline = (
   { customer_ref, email, ip }: OrderRow,
   { card_fingerprint }: Pick<ChargeRow, 'card_fingerprint'>,
 ): Promise<void> =>
-  fraud
-    .noteFailure(limits, db.tenant, { customer_ref, email, ip, card_fingerprint })
+  countFailure(limits, db.tenant, { customer_ref, email, ip, card_fingerprint })
     // A limiter that cannot be reached loses the count, and nothing else.
     .catch(() => {})

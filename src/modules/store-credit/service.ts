@@ -3,7 +3,7 @@ import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import * as customers from '../customers/service.ts'
-import * as ledger from '../ledger/service.ts'
+import { listHolds } from '../ledger/service.ts'
 import { type Lot, type Share, sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { StoreCreditAccount } from './schema.ts'
@@ -39,7 +39,7 @@ export async function listExpired(
   lots: readonly Lot[],
 ): Promise<Share[]> {
   if (!lots.some(({ expired }) => expired)) return []
-  return takeExpired(lots, held_cents === 0 ? [] : await ledger.heldOf(db, 'store_credit', id))
+  return takeExpired(lots, held_cents === 0 ? [] : await listHolds(db, 'store_credit', id))
 }
 
 /** The accounts of a store, newest first. */

@@ -12,7 +12,7 @@ import * as orders from '../orders/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
 import * as storeCredit from '../store-credit/customer-service.ts'
 import * as subscriptions from '../subscriptions/customer-service.ts'
-import * as webhooks from '../webhooks/customer-service.ts'
+import * as webhooks from '../webhooks/customer-data.ts'
 import * as queries from './privacy-queries.ts'
 
 const BATCH_ROWS = 500

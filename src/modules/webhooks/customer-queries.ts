@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
-/** Some at a time. Answers how many; none when there are no more. */
+/** Marks at most `limit` events for erasure. Answers the number of events; 0 when none is left. */
 export const requestErasure = (tx: Tx, customer_ref: string, limit: number) =>
   tx.run(sql`
     update webhook_events as e
@@ -16,7 +16,7 @@ export const requestErasure = (tx: Tx, customer_ref: string, limit: number) =>
                for update) as batch
      where e.tenant_ref = ${tx.tenant} and e.id = batch.picked`)
 
-/** What the world was told of a customer, by id, after one. */
+/** Lists the events about a customer, by id, after a given id. */
 export const listEvents = (db: Db, customer_ref: string, after: string, limit: number) =>
   db.many(
     Type.Object({

@@ -9,86 +9,87 @@ const Claimed = Type.Object({ ...DueDelivery.properties, ...LaneLease.properties
 
 export const leaseEnd = sql`${machineTime} + make_interval(secs => ${LEASE_SECONDS})`
 
-/** Where it is, what signs, and whether anybody listens. Joined to the first row of a lane, and null in the others. */
+/** The endpoint's URL, state and secrets. Joined to the first row of a lane, and null in the others. */
 export const endpointFacts = sql`
-  s.url, s.active, s.consecutive_failures > 0 as troubled, s.deleted_at is not null as deleted,
+  s.url, s.active, s.consecutive_failures > 0 as failing, s.deleted_at is not null as deleted,
   s.secret_sealed,
   case when s.previous_until > ${machineTime} then s.previous_sealed end as previous_sealed`
 
-/** So many at most are sent one after another and then written down together. */
+/** The maximum number of deliveries that a lane sends before their results are stored together. */
 export const LANE_LENGTH = 64
 
-/** And so many bytes, not counting the last: what waits in all lanes has room in memory. */
+/** The maximum bytes of a lane, not counting its last delivery, so that all lanes fit in memory. */
 export const LANE_BYTES = 262_144
 
-/** Whoever takes deliveries of a store, or of one endpoint, holds this. */
+/** The advisory lock under which deliveries of a store, or of one endpoint, are taken. */
 export const lockOf = (tenant: string) => sql`hashtextextended(${`${tenant}/deliveries`}, 0)`
 
 export interface ClaimOptions {
-  /** Lanes: what is sent at the same time. */
+  /** The maximum number of lanes, which are sent at the same time. */
   limit: number
-  /** So many at a time are on their way to one endpoint, from all workers together. */
+  /** The maximum number of lanes of one endpoint, over all workers together. */
   perEndpoint: number
-  /** Leaves out endpoints that failed the last time. */
-  calmOnly: boolean
+  /** Leaves out endpoints whose last attempt failed. */
+  healthyOnly: boolean
 }
 
 /**
- * Takes due deliveries of one store, some of each endpoint: one for each lane where the last attempt
- * failed, a row of them where all is well, and a full one where nobody listens and none is sent. Of any
- * length at first, so that lanes that begin together do not all come to be written down together.
+ * Takes due deliveries of one store into lanes. A lane has one delivery if the endpoint's last attempt
+ * failed, and a full length if the endpoint is inactive, since nothing is sent then. Otherwise it has a
+ * random length, so that lanes that begin together do not all store their results together.
  *
- * Claims of one store follow one another, and exclude the taking of `settleAndTake`: whoever takes sees
- * what everybody has.
+ * The lock serialises the claims of one store and excludes `recordAndTakeNext`, so that each taker sees
+ * what the others hold.
  */
 export function claimDue(db: TenantDb, options: ClaimOptions) {
   const token = randomUUID()
   const lock = sql`
     select pg_advisory_xact_lock(${lockOf(db.tenant)}),
            set_config('plan_cache_mode', 'force_generic_plan', true)`
-  return listOpened(db.behind(lock, openLanes(db, token, options)), token)
+  return listLaneDeliveries(db.behind(lock, openLanes(db, token, options)), token)
 }
 
 /**
- * The endpoints that something waits for, from one to the next by the index: a store has those that it has
- * deleted for ever, and may have very many.
+ * The endpoints with queued deliveries, read one after another by the index. Deleted endpoints keep
+ * their rows, so a store may have very many that have nothing queued.
  */
-const waitedFor = ({ tenant }: Pick<Db, 'tenant'>) => sql`
+const endpointsWithWork = ({ tenant }: Pick<Db, 'tenant'>) => sql`
       select (select subscription_id from webhook_queue where tenant_ref = ${tenant}
                order by subscription_id
                limit 1) as id
       union all
       select (select subscription_id from webhook_queue where tenant_ref = ${tenant}
-                 and subscription_id > waited_for.id
+                 and subscription_id > endpoint_ids.id
                order by subscription_id
                limit 1)
-        from waited_for
-       where waited_for.id is not null`
+        from endpoint_ids
+       where endpoint_ids.id is not null`
 
 /**
- * Everything is looked up by its key, one by one. PostgreSQL cannot know how little is taken of what waits: left to
- * join, it expects a tenth of all of that, and reads every event of every store. What the lanes of an endpoint
- * hold together is a number in the text, so that one plan does for all: to make one takes longer than to follow it.
+ * Opens lanes and moves their deliveries out of the queue. Every row is looked up by its key.
+ * PostgreSQL cannot know how few queued rows are taken: with plain joins it expects a tenth of them and
+ * reads every event of every store. The limit of 128 (two lanes of an endpoint) is a literal in the
+ * statement, so that one generic plan serves every call: planning takes longer than running.
  */
 export const openLanes = (
   db: Pick<Db, 'tenant'>,
   token: string,
-  { limit, perEndpoint, calmOnly }: ClaimOptions,
+  { limit, perEndpoint, healthyOnly }: ClaimOptions,
 ) => sql`
-    with recursive waited_for as (${waitedFor(db)}
+    with recursive endpoint_ids as (${endpointsWithWork(db)}
     ), endpoints as materialized (
       select s.*, greatest(0, ${perEndpoint}::int
                               - (select count(*)
                                    from webhook_lanes as l
                                   where l.tenant_ref = ${db.tenant} and l.subscription_id = s.id)) as room
-        from waited_for
+        from endpoint_ids
        cross join lateral (select id, random() as turn,
                                   case when not active then ${LANE_LENGTH}::int
                                        when consecutive_failures > 0 then 1
                                        else 1 + floor(random() * ${LANE_LENGTH})::int end as length
                              from webhook_subscriptions
-                            where tenant_ref = ${db.tenant} and id = waited_for.id
-                              and (consecutive_failures = 0 or not ${calmOnly}::boolean)
+                            where tenant_ref = ${db.tenant} and id = endpoint_ids.id
+                              and (consecutive_failures = 0 or not ${healthyOnly}::boolean)
                             limit 1) as s
     ), waiting as (
       select endpoints.id as subscription_id, first.id, turn, room, place,
@@ -125,7 +126,7 @@ export const openLanes = (
      where tenant_ref = ${db.tenant}
        and delivery_id = any(array(select unnest(deliveries) from opened))`
 
-const listOpened = (db: Db, token: string) =>
+const listLaneDeliveries = (db: Db, token: string) =>
   db.many(
     Claimed,
     sql`

@@ -5,57 +5,57 @@ import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
 import { deliverLane, type Lane, splitLanes } from './lane.ts'
-import { giveBack } from './lane-queries.ts'
+import { releaseLane } from './lane-queries.ts'
 import * as queue from './queue-queries.ts'
 import { createKeyring } from './secrets.ts'
 
 /**
- * Attempts under way at the same time. Most of the time of one is spent waiting, so there can be
- * many: five hundred endpoints that hang, each holding its two, leave room for the rest.
+ * The maximum number of lanes at the same time. An attempt mostly waits, so there can be many: five
+ * hundred endpoints that hang, with two lanes each, still leave slots for the others.
  */
 const SLOTS = 1_200
 
-/** Of those at most so many go to endpoints that failed the last time. */
-const TROUBLED_SLOTS = 300
+/** The maximum number of slots for endpoints whose last attempt failed. */
+const FAILING_SLOTS = 300
 
-/** What one store may hold, however many endpoints it has. */
+/** The maximum number of slots of one store, for any number of endpoints. */
 const PER_TENANT = 16
 
-/** What one endpoint may hold. One each when slots are running out. */
+/** The maximum number of slots of one endpoint. It is 1 while more than half of all slots are used. */
 const PER_ENDPOINT = 2
 
-/** A store whose endpoints are all busy is not asked again for so long, unless one comes free. */
+/** How long a store whose endpoints are all busy is left out, unless one of them becomes free. */
 const BLOCKED_MS = 100
 
 export interface DispatcherOptions {
   database: Database
   fetch: SafeFetch
-  /** Opens the signing secrets. */
+  /** Decrypts the signing secrets. */
   key: Buffer
   /** The waits between attempts, in seconds. */
   ladder: readonly number[]
   logger: Logger
-  /** Called when an attempt has ended: there is room for another. */
+  /** Called when a lane has ended and its slot is free. */
   onFree?: () => void
   slots?: number
-  /** Other than the contract's, for drills. */
+  /** Replaces the contract's timeout in tests. */
   timeoutMs?: number
 }
 
 export interface Dispatcher {
-  /** One step of the loop, as fd_worker: begins as many attempts as there is room for. */
+  /** One step of the loop, as fd_worker: begins as many lanes as there are free slots. */
   step(signal: AbortSignal): Promise<number>
-  /** Waits for the attempts under way, which their deadline bounds. */
+  /** Waits for the lanes under way; the timeout of each attempt bounds the wait. */
   drain(): Promise<void>
 }
 
-/** Sends what is due. Slots are filled as they come free, so that nobody waits for the slowest. */
+/** Sends due deliveries. A free slot is filled at once, so that no delivery waits for the slowest lane. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, logger, slots = SLOTS, onFree = () => {} } = options
   const underWay = new Set<Promise<void>>()
   const busy = new Map<string, number>()
   const blockedUntil = new Map<string, number>()
-  let troubled = 0
+  let failing = 0
   let draining = false
 
   function count(tenant: string, change: number): void {
@@ -68,33 +68,33 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const rows = await queries.claimDue(db, {
       limit,
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
-      calmOnly: troubled >= TROUBLED_SLOTS,
+      healthyOnly: failing >= FAILING_SLOTS,
     })
-    // Without any under way it is not its endpoints: others were quicker.
+    // A store without lanes under way is not blocked: other workers took its deliveries first.
     if (rows.length === 0 && busy.has(db.tenant)) {
       blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
     }
     const lanes = splitLanes(db.tenant, rows)
     if (signal.aborted) {
-      await Promise.all(lanes.map((lane) => giveBack(db, lane)))
+      await Promise.all(lanes.map((lane) => releaseLane(db, lane)))
       return []
     }
-    // At once: the first must not wait until the last store has been asked.
+    // Begins at once: the first lane must not wait for the claims of the other stores.
     for (const lane of lanes) begin(lane)
     return lanes
   }
 
-  /** What a worker held that was not heard of any more is anybody's. */
-  async function takeOver(signal: AbortSignal): Promise<void> {
-    const lapsed = await queue.listLapsed(database.global)
-    const putBack = (tenant: string) => queue.endLapsed(database.tenant(tenant))
-    await eachStore(lapsed, putBack, { signal }).catch((error: unknown) => {
-      // One store's trouble is no reason to send nothing of the others.
+  /** Queues the deliveries of workers that stopped, whose leases have expired. */
+  async function requeueExpired(signal: AbortSignal): Promise<void> {
+    const expired = await queue.listStoresWithExpiredLanes(database.global)
+    const requeue = (tenant: string) => queue.endExpiredLanes(database.tenant(tenant))
+    await eachStore(expired, requeue, { signal }).catch((error: unknown) => {
+      // An error in one store must not stop the deliveries of the others.
       logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
     })
   }
 
-  /** What each store holds. One that had nothing to give counts as full for a moment. */
+  /** How many lanes each store has under way. A blocked store counts as full. */
   function countBusy(): Map<string, number> {
     const counted = new Map(busy)
     const now = performance.now()
@@ -105,12 +105,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return counted
   }
 
-  /** A lane, and then the endpoint's next ones, while it takes them and nobody else needs the slot. */
+  /** Sends a lane and then the endpoint's next ones, while there are any and a slot is free for others. */
   async function sendAll(first: Lane): Promise<void> {
     const line = await options.fetch.openLine()
     const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
-    const mayGoOn = () => !draining && underWay.size < slots
-    const laneOptions = { ...options, line, keysOf, mayGoOn }
+    const mayContinue = () => !draining && underWay.size < slots
+    const laneOptions = { ...options, line, keysOf, mayContinue }
     try {
       for (let lane: Lane | null = first; lane !== null; )
         lane = await deliverLane(laneOptions, lane)
@@ -121,19 +121,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function run(first: Lane): Promise<void> {
     const { tenant_ref, subscription_id, due } = first
-    const failed = due[0].troubled
+    const failed = due[0].failing
     count(tenant_ref, 1)
-    if (failed) troubled++
+    if (failed) failing++
     await sendAll(first).catch((error: unknown) => {
-      // Whoever took it over writes what comes of it.
+      // The worker that took the lane over records its results.
       if (error instanceof LeaseLostError) return
-      // The lease ends by itself, and somebody tries again. Nothing was counted.
+      // The lease expires and another worker sends the deliveries again. No attempt was counted.
       logger.error(
         { err: error, subscription: subscription_id },
         'the result of a delivery could not be recorded',
       )
     })
-    if (failed) troubled--
+    if (failed) failing--
     count(tenant_ref, -1)
     blockedUntil.delete(tenant_ref)
   }
@@ -150,7 +150,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async step(signal) {
       const free = slots - underWay.size
       if (free <= 0 || signal.aborted) return 0
-      await takeOver(signal)
+      await requeueExpired(signal)
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
       const taken = await queue.turns.takeFairBy(database, take, (db, limit) =>
         claim(db, limit, signal),

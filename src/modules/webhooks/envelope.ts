@@ -7,23 +7,23 @@ export interface Envelope {
   created_at: string
 }
 
-/** The bytes of an envelope, made once. `data` is the text of a JSON object, kept as it was written. */
+/** Writes the bytes of an envelope. `data` is the text of a JSON object and stays as it is. */
 export function writeEnvelope(head: Envelope, data: string): Buffer {
   const { id, type, tenant_ref, created_at } = head
   const start = JSON.stringify({ id, type, tenant_ref, created_at }).slice(0, -1)
   return Buffer.from(`${start},"data":${data}}`)
 }
 
-/** Adds the event's number to the text of its data. */
+/** Appends the event's number to the JSON text of its data. */
 export function addSequence(data: string, sequence: number): string {
   return `${data.slice(0, -1)}${data === '{}' ? '' : ','}"sequence":${sequence}}`
 }
 
-/** A secret in the two forms that sign. */
+/** A signing secret in the two forms that the signatures use. */
 export interface SigningKey {
-  /** The contract's: the whole text. */
+  /** For the contract's signatures: the whole text. */
   text: Buffer
-  /** That of Standard Webhooks: the bytes behind the prefix. */
+  /** For Standard Webhooks: the bytes behind the prefix. */
   bytes: Buffer
 }
 
@@ -36,14 +36,14 @@ export interface Signing {
   eventId: string
   eventType: string
   body: Buffer
-  /** The newest first. After a rotation the one before still signs for a while. */
+  /** Newest first. After a rotation the previous secret signs too, for a day. */
   keys: readonly SigningKey[]
-  /** Unix seconds, of this attempt. */
+  /** The time of this attempt in Unix seconds. */
   timestamp: number
   attempt: number
 }
 
-/** The headers of one attempt: the contract's, and those of Standard Webhooks for existing libraries. */
+/** The headers of one attempt: the contract's, and those that libraries for Standard Webhooks check. */
 export function signedHeaders(signing: Signing): Record<string, string> {
   const { eventId, eventType, body, keys, timestamp, attempt } = signing
   const v1 = keys.map((key) => `,v1=${signatureV1(key, timestamp, body)}`)
@@ -67,7 +67,7 @@ export function signedHeaders(signing: Signing): Record<string, string> {
 export const signatureV1 = ({ text }: SigningKey, timestamp: number, body: Buffer): string =>
   hmac(text, [`${timestamp}.`, body], 'hex')
 
-/** Without a time, and so open to replay. Still sent for receivers that have not moved on. */
+/** The signature of the body alone. It can be replayed; it is sent for receivers that check no other. */
 export const bareSignature = ({ text }: SigningKey, body: Buffer): string =>
   hmac(text, [body], 'hex')
 

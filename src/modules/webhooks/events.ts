@@ -1,6 +1,6 @@
 /**
- * Every event a store can have, and whether a merchant may subscribe to it. The contract's allowlist
- * holds exactly one; the others are written and numbered all the same, and read in the feed.
+ * Every event type of a store, and whether a merchant may subscribe to it. The contract allows exactly
+ * one; the others are also emitted and numbered, and can be read in the feed.
  */
 export const EVENTS = {
   'commerce.order.placed.v1': { deliverable: true },
@@ -24,7 +24,7 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 
-/** Ours alone: it appears in test fires, and nobody can subscribe to it. */
+/** The event of a test fire. No endpoint can subscribe to it. */
 export const TEST_EVENT = 'platform.test.v1'
 
 export const isDeliverable = (name: string): boolean =>

@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import { endpointFacts, LANE_BYTES, leaseEnd, lockOf } from './dispatch-queries.ts'
-import { enqueue, putBack } from './queue-queries.ts'
+import { enqueue, requeueUnsent } from './queue-queries.ts'
 import { type Attempt, DueDelivery, type LaneLease } from './schema.ts'
 
 export type FinishedAttempt = Omit<Attempt, 'attempt'>
@@ -14,7 +14,7 @@ export interface Delivered {
   attempt: FinishedAttempt
 }
 
-/** The lane's own row, unless another worker has taken its deliveries over. */
+/** Matches the lane's row, unless another worker has taken its deliveries over. */
 const held = (db: Db, { lease_token, lane }: LaneLease) => sql`
   tenant_ref = ${db.tenant} and lease_token = ${lease_token} and lane = ${lane}`
 
@@ -22,10 +22,10 @@ const column = <T>(delivered: readonly Delivered[], pick: (each: Delivered) => T
   delivered.map(pick)
 
 /**
- * Successes of one endpoint, which end its row of failures; an endpoint without any is not written
- * to. Behind a `held` that says whether they may be written.
+ * Records successes of one endpoint and sets its consecutive failures to 0; an endpoint without failures
+ * is not written to. The statement begins with `held`, which has a row while the lease is ours.
  */
-const settled = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sql`
+const recorded = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sql`
   sent as (
     select *
       from unnest(${column(delivered, ({ due }) => due.id)}::uuid[],
@@ -33,7 +33,7 @@ const settled = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sq
                   ${column(delivered, ({ attempt }) => attempt.status_code)}::int[],
                   ${column(delivered, ({ attempt }) => attempt.latency_ms)}::int[])
            as s (id, at, status_code, latency_ms)
-  ), settled as (
+  ), recorded as (
     update webhook_deliveries as d
        set attempt_count = d.attempt_count + 1, last_status_code = sent.status_code,
            last_attempt_error = null, status = 'delivered', delivered_at = fd_now(),
@@ -43,40 +43,40 @@ const settled = (db: Db, lane: LaneLease, delivered: readonly Delivered[]) => sq
     returning d.id, d.attempt_count, sent.at, sent.status_code, sent.latency_ms
   ), attempted as (
     insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms)
-    select ${db.tenant}, id, attempt_count, at, status_code, latency_ms from settled
-  ), calmed as (
+    select ${db.tenant}, id, attempt_count, at, status_code, latency_ms from recorded
+  ), reset_failures as (
     update webhook_subscriptions as s
        set consecutive_failures = 0
      where s.tenant_ref = ${db.tenant} and s.id = ${lane.subscription_id}
        and s.consecutive_failures > 0 and exists (select from held)
   )`
 
-/** Writes down what has arrived so far. The lane goes on with the rest, for as long again. */
-export async function settleDelivered(
+/** Records the deliveries sent so far, and renews the lease of the lane for the rest. */
+export async function recordDelivered(
   db: Db,
   lane: LaneLease,
   delivered: readonly Delivered[],
   rest: readonly { id: string }[],
 ): Promise<void> {
-  const kept = await db.run(sql`
+  const renewed = await db.run(sql`
     with held as (
       update webhook_lanes
          set lease_until = ${leaseEnd}, deliveries = ${rest.map(({ id }) => id)}
        where ${held(db, lane)}
       returning lane
-    ), ${settled(db, lane, delivered)}
+    ), ${recorded(db, lane, delivered)}
     select from held`)
-  if (kept === 0) throw lost(lane)
+  if (renewed === 0) throw lost(lane)
 }
 
 /**
- * Writes down what arrived last, and takes up to `take` of the endpoint's next deliveries in the same
- * breath for the lane that has just come free: nobody has to count. Without any, the lane is over.
+ * Records the last deliveries of a lane, and takes up to `take` of the endpoint's next ones into it. It
+ * is one statement, so the endpoint's lanes need not be counted again. The lane ends if none is due.
  *
- * PostgreSQL runs the parts in an order of its own. All ask `held`, so that it is locked before any of
- * them changes it.
+ * PostgreSQL chooses the order of the parts. Each of them reads `held`, so that the lane's row is locked
+ * before any part changes it.
  */
-export const settleAndTake = (
+export const recordAndTakeNext = (
   db: TenantDb,
   lane: LaneLease,
   delivered: readonly Delivered[],
@@ -87,7 +87,7 @@ export const settleAndTake = (
     sql`
     with held as (
       select from webhook_lanes where ${held(db, lane)} for update
-    ), ${settled(db, lane, delivered)}, waiting as (
+    ), ${recorded(db, lane, delivered)}, waiting as (
       select delivery_id as id, event_id, due_at, attempt_count, ladder_from
         from webhook_queue
        where tenant_ref = ${db.tenant} and subscription_id = ${lane.subscription_id}
@@ -106,7 +106,7 @@ export const settleAndTake = (
       delete from webhook_queue as q
        using due
        where q.tenant_ref = ${db.tenant} and q.delivery_id = due.id
-    ), kept as (
+    ), renewed as (
       update webhook_lanes
          set lease_until = ${leaseEnd}, deliveries = (select array_agg(id) from due)
        where ${held(db, lane)} and exists (select from held) and exists (select from due)
@@ -125,21 +125,24 @@ export const settleAndTake = (
      order by due.place`,
   )
 
-/** Lanes of one endpoint take one after another, and none while a claim counts. */
+/** Serialises the lanes of one endpoint, and excludes a claim, which counts them. */
 const lockEndpoint = ({ tenant }: Db, { subscription_id }: LaneLease) => sql`
   select pg_advisory_xact_lock_shared(${lockOf(tenant)}),
          pg_advisory_xact_lock(${lockOf(`${tenant}/${subscription_id}`)})`
 
-/** Lets go of what was not sent: it is due at once, for anybody. */
-export const giveBack = (db: Db, lane: LaneLease) =>
+/** Ends a lane and queues its unsent deliveries, which are due at once for any worker. */
+export const releaseLane = (db: Db, lane: LaneLease) =>
   db.run(sql`
     with ended as (
       delete from webhook_lanes where ${held(db, lane)} returning deliveries
     )
-    ${putBack(db)}`)
+    ${requeueUnsent(db)}`)
 
-/** `retrySeconds` is null after the last attempt. Answers with the endpoint that this one paused. */
-export const settleFailed = (
+/**
+ * Records a failure, ends the lane and counts the failure of the endpoint, which may pause it.
+ * `retrySeconds` is null after the last attempt.
+ */
+export const recordFailed = (
   tx: Tx,
   lane: LaneLease,
   { due, attempt }: Delivered,
@@ -156,42 +159,42 @@ export const settleFailed = (
     with ended as (
       delete from webhook_lanes where ${held(tx, lane)}
       returning array_remove(deliveries, ${due.id}) as deliveries
-    ), put_back as (
-      ${putBack(tx)}
-    ), settled as (
+    ), requeued as (
+      ${requeueUnsent(tx)}
+    ), recorded as (
       update webhook_deliveries
          set attempt_count = attempt_count + 1, last_status_code = ${attempt.status_code},
-             last_attempt_error = ${attempt.error}, ${retryOrBury(retrySeconds)}
+             last_attempt_error = ${attempt.error}, ${retryOrDeadLetter(retrySeconds)}
        where tenant_ref = ${tx.tenant} and id = ${due.id} and exists (select from ended)
       returning *
     ), queued as (
-      ${enqueue(sql`settled as d where d.next_retry_at is not null`)}
+      ${enqueue(sql`recorded as d where d.next_retry_at is not null`)}
     ), attempted as (
       insert into webhook_attempts (tenant_ref, delivery_id, attempt, at, status_code, latency_ms,
                                     error)
       select ${tx.tenant}, id, attempt_count, ${attempt.at}, ${attempt.status_code},
              ${attempt.latency_ms}, ${attempt.error}
-        from settled
+        from recorded
     )
     update webhook_subscriptions as s
        set consecutive_failures = s.consecutive_failures + 1,
            active = s.active and s.consecutive_failures + 1 < ${pauseAfter},
            auto_paused_at = case when s.active and s.consecutive_failures + 1 >= ${pauseAfter}
                                  then fd_now() else s.auto_paused_at end
-      from settled
-     where s.tenant_ref = ${tx.tenant} and s.id = settled.subscription_id and s.deleted_at is null
+      from recorded
+     where s.tenant_ref = ${tx.tenant} and s.id = recorded.subscription_id and s.deleted_at is null
     returning s.id, s.url, s.consecutive_failures,
               coalesce(s.auto_paused_at = fd_now(), false) as paused`,
   )
 
-const retryOrBury = (retrySeconds: number | null): Sql =>
+const retryOrDeadLetter = (retrySeconds: number | null): Sql =>
   retrySeconds === null
     ? sql`status = 'dead_lettered', dead_lettered_at = fd_now(), next_retry_at = null`
     : sql`next_retry_at = fd_now() + make_interval(secs => ${retrySeconds})`
 
-/** Nobody is there to send them to: no attempt was made, and none is counted. The lane is over. */
+/** Makes a lane's deliveries dead letters and ends it. No attempt is made, so none is counted. */
 export async function deadLetter(db: Db, lane: LaneLease, error: string): Promise<void> {
-  const buried = await db.run(sql`
+  const updated = await db.run(sql`
     with ended as (
       delete from webhook_lanes where ${held(db, lane)} returning deliveries
     )
@@ -200,7 +203,7 @@ export async function deadLetter(db: Db, lane: LaneLease, error: string): Promis
            last_attempt_error = ${error}
       from ended, unnest(ended.deliveries) as unsent (id)
      where d.tenant_ref = ${db.tenant} and d.id = unsent.id`)
-  if (buried === 0) throw lost(lane)
+  if (updated === 0) throw lost(lane)
 }
 
 const lost = ({ subscription_id, lease_token }: LaneLease) =>

@@ -32,10 +32,10 @@ export const splitLanes = (tenant: string, rows: readonly (DueDelivery & LaneLea
     .map((due) => due[0] && laneOf(tenant, due[0], due))
     .filter((lane) => lane != null)
 
-/** What waits in a lane is leased; well before that lease ends it is somebody else's turn. */
+/** How long a lane sends. It must end well before its lease expires. */
 const LANE_MS = 5_000
 
-/** What has arrived is written down before the next is sent, once this has passed. A killed worker's lanes send so much twice. */
+/** How often results are stored. A killed worker's lanes send the deliveries of this time twice. */
 const WRITE_MS = 1_000
 
 /** The contract's number of failures in a row after which an endpoint is paused. */
@@ -45,18 +45,18 @@ export interface LaneOptions {
   database: Database
   /** The waits between attempts, in seconds. */
   ladder: readonly number[]
-  /** Other than the contract's, for drills. */
+  /** Replaces the contract's timeout in tests. */
   timeoutMs?: number
   keysOf: ReturnType<typeof createKeyring>
-  /** What the lane is sent over: one connection, as far as the endpoint keeps it open. */
+  /** One connection for the whole lane, as long as the endpoint keeps it open. */
   line: SafeLine
-  mayGoOn(): boolean
+  mayContinue(): boolean
 }
 
 /**
- * Sends what stands in a lane. What arrived is written down together: every now and then, and before
- * anything else is written. The first failure ends the lane, and what was behind it is anybody's
- * again.
+ * Sends the deliveries of a lane and answers with the endpoint's next lane, or null. Successes are stored
+ * together: once a second, and before anything else is stored. The first failure ends the lane; its
+ * unsent deliveries go back to the queue.
  */
 export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lane | null> {
   const { tenant_ref, due } = lane
@@ -73,13 +73,13 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
   let arrived: queries.Delivered[] = []
   let writtenAt = since
   const write = async (rest: readonly DueDelivery[]) => {
-    await queries.settleDelivered(db, lane, arrived, rest)
+    await queries.recordDelivered(db, lane, arrived, rest)
     arrived = []
     writtenAt = performance.now()
   }
   for (const [index, each] of due.entries()) {
-    const late = index > 0 && performance.now() - since > LANE_MS
-    const outcome = late ? null : await send(options, db.clock, each, { url, keys })
+    const timeUp = index > 0 && performance.now() - since > LANE_MS
+    const outcome = timeUp ? null : await send(options, db.clock, each, { url, keys })
     if (outcome?.delivered) {
       arrived.push({ due: each, attempt: outcome })
       const isLast = index === due.length - 1
@@ -87,12 +87,12 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
       continue
     }
     if (arrived.length > 0) await write(due.slice(index))
-    if (outcome === null) await queries.giveBack(db, lane)
-    else await stopAt(options.ladder, db, lane, { due: each, attempt: outcome })
+    if (outcome === null) await queries.releaseLane(db, lane)
+    else await recordFailure(options.ladder, db, lane, { due: each, attempt: outcome })
     return null
   }
-  const take = options.mayGoOn() ? LANE_LENGTH : 0
-  return laneOf(tenant_ref, lane, await queries.settleAndTake(db, lane, arrived, take))
+  const take = options.mayContinue() ? LANE_LENGTH : 0
+  return laneOf(tenant_ref, lane, await queries.recordAndTakeNext(db, lane, arrived, take))
 }
 
 function send(
@@ -114,8 +114,8 @@ function send(
   )
 }
 
-/** One that failed. What was behind it is anybody's again. */
-async function stopAt(
+/** Records a failed attempt, and ends the lane. */
+async function recordFailure(
   ladder: readonly number[],
   db: TenantDb,
   lane: Lane,
@@ -124,9 +124,9 @@ async function stopAt(
   const { attempt_count, ladder_from } = failed.due
   const retrySeconds = ladder[attempt_count - ladder_from] ?? null
   await db.transaction('webhooks: failure', async (tx) => {
-    // The wait begins when the attempt has ended, which is now.
+    // The wait is counted from the end of the attempt, which is now.
     const options = { retrySeconds, pauseAfter: PAUSE_AFTER }
-    const endpoint = await queries.settleFailed(tx, lane, failed, options)
+    const endpoint = await queries.recordFailed(tx, lane, failed, options)
     if (endpoint?.paused) await announcePause(tx, endpoint)
   })
 }
@@ -162,7 +162,7 @@ The endpoint is paused: nothing more is sent to it. Its events stay in the list 
     tenant_ref: tx.tenant,
   }
   await mail.send(tx, letter).catch((error: unknown) => {
-    // An address that no mail can go to must not keep the failure from being written down.
+    // A failure must be recorded even if the owner's address is invalid.
     if (!(error instanceof mail.InvalidMailError)) throw error
   })
 }

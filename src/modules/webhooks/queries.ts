@@ -9,21 +9,21 @@ import {
   Delivery,
   type DeliveryStatus,
   FeedEvent,
-  KeptSubscription,
   Subscription,
+  SubscriptionWithSecrets,
 } from './schema.ts'
 
 const columns = sql`id, url, description, events, active, consecutive_failures, auto_paused_at,
                     created_at`
-const kept = sql`${columns}, secret_sealed, previous_sealed, previous_until, deleted_at`
+const withSecrets = sql`${columns}, secret_sealed, previous_sealed, previous_until, deleted_at`
 
-/** Serialises the changes of one store's subscriptions, so that their number can be held. */
+/** Serialises the changes of one store's subscriptions, so that their number stays within the limit. */
 export const lockSubscriptions = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/webhooks`}, 0))`)
 
 /**
- * Whoever sends events again, or takes the content out of those that nobody sends any more, holds this
- * first: each sees what the other has done.
+ * Serialises redrives and erasures of one store. An erasure must not remove the content of an event that
+ * a redrive is about to send.
  */
 export const lockContents = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/contents`}, 0))`)
@@ -66,8 +66,8 @@ export const findPaused = (db: Db, url: string) =>
      limit 1`,
   )
 
-/** A paused subscription that its merchant registers anew: itself again, under a new secret. */
-export const reviveSubscription = (db: Db, row: SubscriptionRow) =>
+/** Makes a paused subscription active again, with a new secret. */
+export const reactivateSubscription = (db: Db, row: SubscriptionRow) =>
   db.one(
     Subscription,
     sql`
@@ -91,9 +91,9 @@ export const listSubscriptions = (db: Db) =>
 
 export const findSubscription = (db: Db, id: string) =>
   db.maybe(
-    KeptSubscription,
+    SubscriptionWithSecrets,
     sql`
-    select ${kept} from webhook_subscriptions where tenant_ref = ${db.tenant} and id = ${id}`,
+    select ${withSecrets} from webhook_subscriptions where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
 export const markDeleted = (db: Db, id: string) =>
@@ -103,13 +103,13 @@ export const markDeleted = (db: Db, id: string) =>
            previous_until = null
      where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null`)
 
-/** Nothing comes back while the secret before the last one is still good. */
-export const rotateSecret = (db: Db, id: string, sealed: Buffer) =>
+/** Answers null while the previous secret still signs. */
+export const rotateSecret = (db: Db, id: string, encrypted: Buffer) =>
   db.maybe(
     Type.Object({ ...Subscription.properties, previous_until: Timestamp }),
     sql`
     update webhook_subscriptions
-       set previous_sealed = secret_sealed, secret_sealed = ${sealed},
+       set previous_sealed = secret_sealed, secret_sealed = ${encrypted},
            previous_until = ${machineTime} + interval '24 hours'
      where tenant_ref = ${db.tenant} and id = ${id} and deleted_at is null
        and (previous_until is null or previous_until <= ${machineTime})
@@ -126,9 +126,9 @@ export interface NewEvent {
 const Emitted = Type.Object({ event_id: Id })
 
 /**
- * The event, and a delivery for everyone who wants it. Whoever is paused gets a row as well, so that
- * nothing is lost while nobody listens. Its place among others is when it is told, and not when its
- * transaction began: who has waited for an order's lock comes after whoever held that.
+ * Inserts the event, and a delivery for every endpoint that is subscribed to it. A paused endpoint gets a
+ * dead letter, so that nothing is lost. `emitted_at` is the time of this statement and not of the
+ * transaction's begin: a transaction that waited for an order's lock comes after the one that held it.
  */
 export const insertEvent = (tx: Tx, event: NewEvent) =>
   tx.one(
@@ -222,7 +222,7 @@ export interface TestRow {
   attempt: Omit<Attempt, 'attempt'>
 }
 
-/** A test fire, written down when it is over. It is never due, so that nobody ever repeats it. */
+/** Records a test fire after its attempt. It is never due, so it is never sent again. */
 export const insertTest = (db: Db, row: TestRow) =>
   db.run(sql`
     with event as (
@@ -249,18 +249,18 @@ export const insertTest = (db: Db, row: TestRow) =>
            ${row.attempt.latency_ms}, ${row.attempt.error}
       from delivery`)
 
-/** A page ends behind so many bytes: five hundred of the largest events have no room in memory. */
+/** The bytes after which a page ends: five hundred of the largest events would not fit in memory. */
 const FEED_BYTES = 4_194_304
 
-/** Nothing beyond `sealedTo`, which was read before: so a reader may go on from either. */
-export const listFeed = (db: Db, after: number, sealedTo: number, limit: number) =>
+/** Lists events up to `numberedTo`, read before: a reader may continue from it or from the last event. */
+export const listFeed = (db: Db, after: number, numberedTo: number, limit: number) =>
   db.many(
     FeedEvent,
     sql`
     with page as (
       select sequence, octet_length(payload) as bytes
         from webhook_events
-       where tenant_ref = ${db.tenant} and sequence > ${after} and sequence <= ${sealedTo}
+       where tenant_ref = ${db.tenant} and sequence > ${after} and sequence <= ${numberedTo}
        order by sequence
        limit ${limit}
     ), measured as (
@@ -274,14 +274,14 @@ export const listFeed = (db: Db, after: number, sealedTo: number, limit: number)
      order by e.sequence`,
   )
 
-const SealedTo = Type.Object({ sealed_to: Type.Integer() })
+const NumberedTo = Type.Object({ sealed_to: Type.Integer() })
 
-export const findSealedTo = (db: Db) =>
-  db.maybe(SealedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
+export const findNumberedTo = (db: Db) =>
+  db.maybe(NumberedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
 
 /**
- * Whose it is, on the operator's own login. Store by store, since no key begins with an id: some
- * microseconds each.
+ * Finds the store of a delivery or subscription, with the operator's login. It looks in each store, since
+ * no key begins with an id; that takes some microseconds for each.
  */
 export const findTenantOf = (operator: Runner, of: 'delivery' | 'subscription', id: string) =>
   operator.maybe(

@@ -3,10 +3,10 @@ import { machineTime, type Sql, sql } from '../../db/sql.ts'
 import { defineTurns } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 
-/** The deliveries that nobody sends yet. Claimed by `claimDue`, which knows endpoints. */
+/** The deliveries that no lane holds. `claimDue` claims them, since it knows endpoints. */
 export const turns = defineTurns({ table: sql`webhook_queue`, due: sql`due_at` })
 
-/** Puts deliveries that are to be sent, rows named `d`, where lanes take them from. */
+/** Inserts deliveries, rows named `d`, into the queue that lanes take them from. */
 export const enqueue = (from: Sql) => sql`
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at,
                              attempt_count, ladder_from)
@@ -15,11 +15,11 @@ export const enqueue = (from: Sql) => sql`
     from ${from}`
 
 /**
- * What was left in lanes that are over, rows named `ended`, is due again for anybody. A lane that was
- * written by hand, or by the release before this one, may hold what is queued or has arrived: that must
- * not keep the rest from being put back.
+ * Queues the unsent deliveries of lanes that have ended, rows named `ended`. A lane that was written by
+ * hand, or by the previous release, may hold deliveries that are queued or delivered already: these are
+ * left out, and must not prevent the rest.
  */
-export const putBack = (db: Db) =>
+export const requeueUnsent = (db: Db) =>
   enqueue(sql`
     ended
     cross join unnest(ended.deliveries) as unsent (id)
@@ -27,19 +27,19 @@ export const putBack = (db: Db) =>
     where d.status = 'pending'
        on conflict do nothing`)
 
-/** Stores of which a worker holds something and was not heard of any more. */
-export const listLapsed = (worker: GlobalDb) =>
+/** Stores with lanes whose lease has expired, because their worker stopped. */
+export const listStoresWithExpiredLanes = (worker: GlobalDb) =>
   worker.many(
     StoreWithWork,
     sql`
     select distinct tenant_ref from webhook_lanes where lease_until <= ${machineTime} limit 1000`,
   )
 
-export const endLapsed = (db: Db) =>
+export const endExpiredLanes = (db: Db) =>
   db.run(sql`
     with ended as (
       delete from webhook_lanes
        where tenant_ref = ${db.tenant} and lease_until <= ${machineTime}
       returning deliveries
     )
-    ${putBack(db)}`)
+    ${requeueUnsent(db)}`)

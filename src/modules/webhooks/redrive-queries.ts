@@ -4,10 +4,10 @@ import { type Sql, sql } from '../../db/sql.ts'
 import { TEST_EVENT } from './events.ts'
 import { enqueue } from './queue-queries.ts'
 
-const afresh = sql`status = 'pending', next_retry_at = fd_now(), ladder_from = attempt_count,
+const restartLadder = sql`status = 'pending', next_retry_at = fd_now(), ladder_from = attempt_count,
                    delivered_at = null, dead_lettered_at = null`
 
-const listened = (db: Db) => sql`
+const canReceive = (db: Db) => sql`
   exists (select from webhook_subscriptions as s
            where s.tenant_ref = ${db.tenant} and s.id = d.subscription_id and s.active)
   and exists (select from webhook_events as e
@@ -15,34 +15,34 @@ const listened = (db: Db) => sql`
                  and e.type <> ${TEST_EVENT} and e.erase_requested_at is null)`
 
 const Page = Type.Object({
-  /** How many of those that were looked at go out again. */
+  /** How many deliveries of the page are sent again. */
   redriven: Type.Integer(),
-  /** The last that was looked at, by when it was made: to the microsecond, as text. */
+  /** When the last delivery of the page was created: to the microsecond, as text. */
   made_at: Type.String(),
   id: Type.String(),
 })
 
-/** Where a delivery stands among the others of its store. */
-export type Place = Pick<Static<typeof Page>, 'made_at' | 'id'>
+/** A delivery's position among the others of its store. */
+export type Position = Pick<Static<typeof Page>, 'made_at' | 'id'>
 
 /**
- * Looks at deliveries, the oldest first, and sends those that are wanted and listened to up a new
- * ladder, unless they are on one. Null: there was none to look at.
+ * Reads a page of deliveries, oldest first, and queues those that are wanted, are not pending and have an
+ * active endpoint, with a new ladder of attempts. Null: the page is empty.
  */
-const redrive = (db: Db, look: { at: Sql; for: Sql; limit: number }) =>
+const redrive = (db: Db, page: { where: Sql; wanted: Sql; limit: number }) =>
   db.maybe(
     Page,
     sql`
     with seen as materialized (
-      select d.id, d.created_at, ${look.for} as wanted
+      select d.id, d.created_at, ${page.wanted} as wanted
         from webhook_deliveries as d
-       where d.tenant_ref = ${db.tenant} and ${look.at}
+       where d.tenant_ref = ${db.tenant} and ${page.where}
        order by d.created_at, d.id
-       limit ${look.limit}
+       limit ${page.limit}
     ), redriven as (
-      update webhook_deliveries as d set ${afresh}
+      update webhook_deliveries as d set ${restartLadder}
        where d.tenant_ref = ${db.tenant} and d.id = any(array(select id from seen where wanted))
-         and d.status <> 'pending' and ${listened(db)}
+         and d.status <> 'pending' and ${canReceive(db)}
       returning d.*
     ), queued as (
       ${enqueue(sql`redriven as d`)}
@@ -54,19 +54,19 @@ const redrive = (db: Db, look: { at: Sql; for: Sql; limit: number }) =>
   )
 
 export const redriveOne = (db: Db, id: string) =>
-  redrive(db, { at: sql`d.id = ${id}`, for: sql`true`, limit: 1 })
+  redrive(db, { where: sql`d.id = ${id}`, wanted: sql`true`, limit: 1 })
 
 /**
- * The dead letters of one endpoint among the deliveries of its store that stand behind a place and were
- * made before a time. Each page is a piece of the index of times, whatever is asked for.
+ * Redrives the dead letters of one endpoint among the store's deliveries after a position and before a
+ * time. A page is a range of the index of times, so its cost does not depend on the endpoint.
  */
 export const redriveSome = (
   db: Db,
-  { subscription_id, after, to }: { subscription_id: string; after: Place; to: string },
+  { subscription_id, after, to }: { subscription_id: string; after: Position; to: string },
   limit: number,
 ) =>
   redrive(db, {
-    at: sql`(d.created_at, d.id) > (${after.made_at}, ${after.id}) and d.created_at < ${to}`,
-    for: sql`d.subscription_id = ${subscription_id} and d.status = 'dead_lettered'`,
+    where: sql`(d.created_at, d.id) > (${after.made_at}, ${after.id}) and d.created_at < ${to}`,
+    wanted: sql`d.subscription_id = ${subscription_id} and d.status = 'dead_lettered'`,
     limit,
   })

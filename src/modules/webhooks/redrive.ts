@@ -15,10 +15,10 @@ export interface OperatorDeps {
   operator: Runner
 }
 
-/** The name of the work that a delivery which is due means. */
+/** Wakes the dispatcher: deliveries are due. */
 export const WAKE_DISPATCH = 'webhook deliveries'
 
-/** Sends a delivery again: the same bytes, up a new ladder. */
+/** Sends a delivery again: the same bytes, with a new ladder of attempts. */
 export async function redrive(
   { database, operator }: OperatorDeps,
   actor: audit.Actor,
@@ -51,34 +51,34 @@ const refusal = (status: string) =>
     body: { current_status: status },
   })
 
-/** How many deliveries are looked at in one commit: a second's work, of the ten that a statement has. */
+/** Deliveries read in one transaction: about a second's work, of the ten that a statement may take. */
 const PAGE = 10_000
-/** How long one call goes on: a proxy before us may have given up after thirty seconds. */
-const PATIENCE_MS = 20_000
+/** How long one call works: a proxy in front of us may time out after thirty seconds. */
+const CALL_MS = 20_000
 const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Sends the dead letters of one endpoint again, those made in `[from, to)`. Of very many it takes the
- * oldest, and says from when on there may be more.
+ * Sends the dead letters of one endpoint again that were created in `[from, to)`, oldest first. If the
+ * time of one call is too short for all, `next_from` says where the next call continues.
  */
 export async function redriveAll(
   { database, operator }: OperatorDeps,
   actor: audit.Actor,
   { subscription_id, from, to }: Redrive,
-  patienceMs = PATIENCE_MS,
+  limitMs = CALL_MS,
 ) {
   const owner = await queries.findTenantOf(operator, 'subscription', subscription_id)
   if (owner === null) throw new ApiError('webhook_not_found')
   const span = { subscription_id, from: requireTime('from', from), to: requireTime('to', to) }
   const db = database.tenant(owner.tenant_ref)
-  const until = performance.now() + patienceMs
+  const until = performance.now() + limitMs
   let redriven = 0
-  let after: redriving.Place = { made_at: span.from, id: ZERO_ID }
+  let after: redriving.Position = { made_at: span.from, id: ZERO_ID }
   do {
     const page = await redrivePage(db, actor, span, after)
     if (page === null) return { redriven, next_from: null }
     redriven += page.redriven
-    // What dies again meanwhile lies behind us, and is not taken twice.
+    // A delivery that becomes a dead letter again lies before this position and is not taken twice.
     after = page
   } while (performance.now() < until)
   return { redriven, next_from: new Date(after.made_at).toISOString() }
@@ -88,7 +88,7 @@ const redrivePage = (
   db: TenantDb,
   actor: audit.Actor,
   { subscription_id, from, to }: Redrive,
-  after: redriving.Place,
+  after: redriving.Position,
 ) =>
   db.transaction('webhooks: redrive some', async (tx) => {
     await queries.lockContents(tx)

@@ -105,7 +105,7 @@ export const merchantRoutes =
       ({ db, actor, params }) => webhooks.rotate(deps, db, actor, params.id),
     )
 
-    await app.register(ledgerRoutes)
+    await app.register(deliveryRoutes)
   }
 
 const FILTERS = {
@@ -115,10 +115,10 @@ const FILTERS = {
   event_id: Type.String({ format: 'uuid' }),
 }
 
-/** A page of the feed may be larger than one of a list: it is read by programs, again and again. */
+/** A page of the feed may be larger than one of a list: programs read it, again and again. */
 const FEED_LIMIT = { min: 1, max: 500, otherwise: 100 }
 
-const ledgerRoutes: Routes = async (app) => {
+const deliveryRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/deliveries',
     {
@@ -173,7 +173,7 @@ const ledgerRoutes: Routes = async (app) => {
   )
 }
 
-/** A filter that no row can meet is no filter: like paging, nothing in a query is refused. */
+/** An invalid filter is ignored: as with paging, no query is refused. */
 function readFilters(query: unknown) {
   const readId = (name: string) => {
     const text = readText(query, name)

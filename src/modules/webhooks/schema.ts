@@ -32,7 +32,7 @@ const Secret = Type.String({
   description: 'The signing secret. Shown only in this answer.',
 })
 
-/** The only two answers that ever carry the signing secret. */
+/** The only two answers that have the signing secret. */
 export const SubscriptionCreated = Type.Object({ subscription: Type.Object(core), secret: Secret })
 export const SecretRotated = Type.Object({
   subscription: Type.Object(core),
@@ -42,15 +42,15 @@ export const SecretRotated = Type.Object({
 
 export const SubscriptionDeleted = Type.Object({ id: Id, deleted: Type.Literal(true) })
 
-/** A subscription with what signs its deliveries. */
-export const KeptSubscription = Type.Object({
+/** A subscription with its encrypted signing secrets. */
+export const SubscriptionWithSecrets = Type.Object({
   ...Subscription.properties,
   secret_sealed: Nullable(Type.Unsafe<Buffer>({})),
   previous_sealed: Nullable(Type.Unsafe<Buffer>({})),
   previous_until: Nullable(Timestamp),
   deleted_at: Nullable(Timestamp),
 })
-export type KeptSubscription = Static<typeof KeptSubscription>
+export type SubscriptionWithSecrets = Static<typeof SubscriptionWithSecrets>
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead_lettered'] as const
 export const DeliveryStatus = Type.Enum([...DELIVERY_STATUSES])
@@ -145,11 +145,11 @@ export const Redriven = Type.Object({
   ),
 })
 
-/** What the sealing loop needs of an event. */
-export const UnsealedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
-export type UnsealedEvent = Static<typeof UnsealedEvent>
+/** An event as the numbering loop reads it. */
+export const UnnumberedEvent = Type.Object({ id: Id, type: Type.String(), data: Type.String() })
+export type UnnumberedEvent = Static<typeof UnnumberedEvent>
 
-/** What the dispatcher needs to make one attempt. */
+/** A delivery as the dispatcher needs it for one attempt. */
 export const DueDelivery = Type.Object({
   id: Id,
   event_id: Id,
@@ -157,9 +157,9 @@ export const DueDelivery = Type.Object({
   attempt_count: Type.Integer({ minimum: 0 }),
   ladder_from: Type.Integer({ minimum: 0 }),
   payload: Type.String({ description: 'The bytes of the envelope, which are UTF-8.' }),
-  // Of the endpoint: said once for a row of deliveries, with the first of them.
+  // Facts of the endpoint: in the first delivery of a lane, and null in the others.
   url: Nullable(Type.String()),
-  troubled: Nullable(Type.Boolean({ description: 'The endpoint failed the last time.' })),
+  failing: Nullable(Type.Boolean({ description: 'The last attempt failed.' })),
   active: Nullable(Type.Boolean()),
   deleted: Nullable(Type.Boolean()),
   secret_sealed: Nullable(Type.Unsafe<Buffer>({})),
@@ -167,6 +167,6 @@ export const DueDelivery = Type.Object({
 })
 export type DueDelivery = Static<typeof DueDelivery>
 
-/** Who sends a row of deliveries to an endpoint. Every write of a result repeats the token. */
+/** The lease of a lane. Every write of a result repeats the token. */
 export const LaneLease = Type.Object({ subscription_id: Id, lane: Type.Integer(), lease_token: Id })
 export type LaneLease = Static<typeof LaneLease>

@@ -10,23 +10,23 @@ import { SafeFetchError, UnsafeUrlError } from '../../platform/safe-address.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import { type EventType, isDeliverable } from './events.ts'
 import * as queries from './queries.ts'
-import type { KeptSubscription, NewSubscription, Subscription } from './schema.ts'
-import { newSecret, sealSecret } from './secrets.ts'
+import type { NewSubscription, Subscription, SubscriptionWithSecrets } from './schema.ts'
+import { encryptSecret, newSecret } from './secrets.ts'
 
-/** The name of the work that a new event means. */
-export const WAKE_SEALING = 'webhook events'
+/** Wakes the numbering loop: there are new events. */
+export const WAKE_NUMBERING = 'webhook events'
 
-/** More than any store has endpoints, and few enough for a checkout to write a row for each. */
+/** More endpoints than a store needs, and few enough for a checkout to write a delivery for each. */
 const SUBSCRIPTIONS_MAX = 20
 
-/** Each is a question to somebody's name server. */
+/** Each registration causes a name lookup. */
 const REGISTRATIONS_PER_MINUTE = 30
 
-/** An order of a hundred lines is a fifth of this. Beyond it the emitter has made a mistake. */
+/** An order of a hundred lines has a fifth of this. Larger data is an error of the emitter. */
 const DATA_LENGTH_MAX = 262_144
 
 export interface Webhooks {
-  /** Seals the signing secrets. */
+  /** Encrypts and decrypts the signing secrets. */
   key: Buffer
   fetch: SafeFetch
   limits: Pick<Limits, 'velocity'>
@@ -34,22 +34,22 @@ export interface Webhooks {
 
 export interface NewEvent {
   type: EventType
-  /** What happened, complete in itself. Its `sequence` is added later. */
+  /** What happened, complete in itself. The numbering loop adds `sequence`. */
   data: Record<string, unknown>
   order_id?: string | null
-  /** Whose personal data it holds, if anybody's: what `eraseSome` goes by. */
+  /** The customer whose personal data the event has: `eraseSome` finds the event by it. */
   customer_ref?: string | null
 }
 
 /**
- * Tells the world, if and only if the caller's transaction commits: writes the event and a delivery
- * for every subscription that wants it, in one statement.
+ * Emits an event if the caller's transaction commits: writes the event, and a delivery for every endpoint
+ * that is subscribed to it, in one statement.
  */
 export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
   const { sequence: _, ...rest } = event.data
   const data = JSON.stringify(rest)
   if (data.length > DATA_LENGTH_MAX) throw new RangeError(`the data of ${event.type} is too large`)
-  tx.wakeAfterCommit(WAKE_SEALING)
+  tx.wakeAfterCommit(WAKE_NUMBERING)
   return queries.insertEvent(tx, {
     type: event.type,
     data,
@@ -58,45 +58,45 @@ export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
   })
 }
 
-/** Registers an endpoint. One that was paused comes back under its own id, with a new secret. */
+/** Registers an endpoint. A paused one becomes active again, with the same id and a new secret. */
 export async function subscribe(
   { key, fetch, limits }: Webhooks,
   db: TenantDb,
   actor: audit.Actor,
-  wanted: NewSubscription,
+  request: NewSubscription,
 ) {
-  const events = [...new Set(wanted.events)]
+  const events = [...new Set(request.events)]
   const unknown = events.find((name) => !isDeliverable(name))
   if (unknown !== undefined) throw unknownEvent(unknown)
-  await passLimit(limits, `webhooks:${db.tenant}`, REGISTRATIONS_PER_MINUTE)
-  await checkUrl(fetch, wanted.url)
+  await assertWithinRate(limits, `webhooks:${db.tenant}`, REGISTRATIONS_PER_MINUTE)
+  await checkUrl(fetch, request.url)
   const secret = newSecret()
   return db.transaction('webhooks: subscribe', async (tx) => {
     await queries.lockSubscriptions(tx)
-    const paused = await queries.findPaused(tx, wanted.url)
+    const paused = await queries.findPaused(tx, request.url)
     const id = paused?.id ?? randomUUID()
     const row = {
       id,
-      url: wanted.url,
+      url: request.url,
       events,
-      description: wanted.description ?? null,
-      secret_sealed: sealSecret(key, secret, tx.tenant, id),
+      description: request.description ?? null,
+      secret_sealed: encryptSecret(key, secret, tx.tenant, id),
     }
-    if (paused === null) await refuseTooMany(tx)
+    if (paused === null) await assertBelowMaximum(tx)
     const after = await (paused === null
       ? queries.insertSubscription(tx, row)
-      : queries.reviveSubscription(tx, row))
+      : queries.reactivateSubscription(tx, row))
     await audit.record(tx, actor, {
       action: paused === null ? 'webhook.created' : 'webhook.reactivated',
       entity: `webhook:${id}`,
-      ...(paused === null ? {} : { before: essence(paused) }),
-      after: essence(after),
+      ...(paused === null ? {} : { before: auditedFields(paused) }),
+      after: auditedFields(after),
     })
     return { subscription: after, secret }
   })
 }
 
-const essence = ({ url, events, description, active }: Subscription) => ({
+const auditedFields = ({ url, events, description, active }: Subscription) => ({
   url,
   events,
   description,
@@ -108,7 +108,7 @@ const unknownEvent = (name: string) =>
     message: `Endpoints cannot subscribe to the event ${JSON.stringify(name.slice(0, 100))}. \`commerce.order.placed.v1\` is available.`,
   })
 
-async function refuseTooMany(tx: Tx) {
+async function assertBelowMaximum(tx: Tx) {
   const { total } = await queries.countSubscriptions(tx)
   if (total < SUBSCRIPTIONS_MAX) return
   throw new ApiError('webhook_limit_reached', {
@@ -116,7 +116,11 @@ async function refuseTooMany(tx: Tx) {
   })
 }
 
-export async function passLimit(limits: Webhooks['limits'], bucket: string, perMinute: number) {
+export async function assertWithinRate(
+  limits: Webhooks['limits'],
+  bucket: string,
+  perMinute: number,
+) {
   if (await limits.velocity(bucket, perMinute)) return
   throw new ApiError('rate_limited', {
     message: `Too many attempts: at most ${perMinute} per minute. Try again later.`,
@@ -125,8 +129,8 @@ export async function passLimit(limits: Webhooks['limits'], bucket: string, perM
 }
 
 /**
- * A name that does not resolve yet is taken: nothing is known against it, and every dispatch asks
- * again. What the refusal was about is not told, or registering would be a way to map our network.
+ * Refuses a URL that leads into our own network. A name that does not resolve yet is accepted, since every
+ * attempt checks it again. The refusal does not say why: otherwise it could be used to map our network.
  */
 async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
   try {
@@ -141,14 +145,14 @@ async function checkUrl(fetch: SafeFetch, url: string): Promise<void> {
 
 export const list = queries.listSubscriptions
 
-/** One that is there. Of a deleted one nothing is told. */
-export async function get(db: Db, id: string): Promise<KeptSubscription> {
+/** Gets a subscription. A deleted one is not found. */
+export async function get(db: Db, id: string): Promise<SubscriptionWithSecrets> {
   const found = isUuid(id) ? await queries.findSubscription(db, id) : null
   if (found === null || found.deleted_at !== null) throw new ApiError('webhook_not_found')
   return found
 }
 
-/** What waits for it is dead-lettered when it is due. Repeating it is harmless. */
+/** Deletes a subscription. Its pending deliveries become dead letters when due. It may be repeated. */
 export async function remove(db: TenantDb, actor: audit.Actor, id: string) {
   const found = isUuid(id) ? await queries.findSubscription(db, id) : null
   if (found === null) throw new ApiError('webhook_not_found')
@@ -157,19 +161,19 @@ export async function remove(db: TenantDb, actor: audit.Actor, id: string) {
     await audit.record(tx, actor, {
       action: 'webhook.deleted',
       entity: `webhook:${found.id}`,
-      before: essence(found),
+      before: auditedFields(found),
     })
   })
   return { id: found.id, deleted: true as const }
 }
 
-/** A new secret. The one before signs beside it for a day, so that receivers can move. */
+/** Replaces the secret. The previous one signs too for a day, so that receivers can change over. */
 export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor, id: string) {
   const { id: found } = await get(db, id)
   const secret = newSecret()
   return db.transaction('webhooks: rotate secret', async (tx) => {
-    const sealed = sealSecret(key, secret, tx.tenant, found)
-    const rotated = await queries.rotateSecret(tx, found, sealed)
+    const encrypted = encryptSecret(key, secret, tx.tenant, found)
+    const rotated = await queries.rotateSecret(tx, found, encrypted)
     if (rotated === null) {
       await get(tx, found)
       throw new ApiError('rotation_in_progress')
@@ -180,7 +184,7 @@ export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor
   })
 }
 
-/** The ledger, newest first. */
+/** Lists deliveries, newest first. */
 export async function listDeliveries(db: Db, filters: queries.DeliveryFilters, page: Page) {
   const [deliveries, { total }] = await Promise.all([
     queries.listDeliveries(db, filters, page),
@@ -195,9 +199,9 @@ export async function getDelivery(db: Db, id: string) {
   return { ...found, attempts: await queries.listAttempts(db, found.id) }
 }
 
-/** What has happened after a position. Every number up to `sealed_to` has been given. */
+/** Reads the events after a position. Every number up to `sealed_to` has been given. */
 export async function readFeed(db: Db, after: number, limit: number) {
-  const { sealed_to } = (await queries.findSealedTo(db)) ?? { sealed_to: 0 }
+  const { sealed_to } = (await queries.findNumberedTo(db)) ?? { sealed_to: 0 }
   const events = await queries.listFeed(db, after, sealed_to, limit)
   return { tenant_ref: db.tenant, events, sealed_to, after, limit }
 }

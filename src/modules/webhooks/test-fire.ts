@@ -6,15 +6,15 @@ import { writeEnvelope } from './envelope.ts'
 import { TEST_EVENT } from './events.ts'
 import * as queries from './queries.ts'
 import type { TestOutcome } from './schema.ts'
-import { openKeys } from './secrets.ts'
-import { get, passLimit, type Webhooks } from './service.ts'
+import { decryptKeys } from './secrets.ts'
+import { assertWithinRate, get, type Webhooks } from './service.ts'
 
-/** Each may hold a connection for ten seconds, to wherever the merchant says. */
+/** A test may hold a connection for ten seconds, to any host that the merchant names. */
 const TESTS_PER_MINUTE = 10
 
 /**
- * Sends a test event now and answers what came of it. It is tried once, counts for nothing, and does
- * not wait behind anybody's deliveries.
+ * Sends a test event now and answers its outcome. It is tried once, does not count as a failure of the
+ * endpoint, and does not wait for other deliveries.
  */
 export async function fireTest(
   { key, fetch, limits }: Webhooks,
@@ -22,13 +22,13 @@ export async function fireTest(
   id: string,
 ): Promise<TestOutcome> {
   const subscription = await get(db, id)
-  await passLimit(limits, `webhook tests:${db.tenant}`, TESTS_PER_MINUTE)
+  await assertWithinRate(limits, `webhook tests:${db.tenant}`, TESTS_PER_MINUTE)
   const event_id = randomUUID()
   const created_at = new Date(db.clock.now()).toISOString()
   const head = { id: event_id, type: TEST_EVENT, tenant_ref: db.tenant, created_at }
   const payload = writeEnvelope(head, JSON.stringify({ test: true }))
   const inOverlap = Date.parse(subscription.previous_until ?? '') > machineNow()
-  const sealed = inOverlap ? subscription : { ...subscription, previous_sealed: null }
+  const secrets = inOverlap ? subscription : { ...subscription, previous_sealed: null }
   const outcome = await attempt(
     { fetch, clock: db.clock },
     {
@@ -36,20 +36,27 @@ export async function fireTest(
       event_id,
       event_type: TEST_EVENT,
       payload,
-      keys: openKeys(key, sealed, db.tenant, subscription.id),
+      keys: decryptKeys(key, secrets, db.tenant, subscription.id),
       attempt: 1,
     },
   )
   const delivery_id = randomUUID()
-  const { delivered, connectionError, ...told } = outcome
-  const row = { delivery_id, event_id, subscription, payload, created_at, delivered, attempt: told }
-  await queries.insertTest(db, row)
+  const { delivered, connectionError, ...finished } = outcome
+  await queries.insertTest(db, {
+    delivery_id,
+    event_id,
+    subscription,
+    payload,
+    created_at,
+    delivered,
+    attempt: finished,
+  })
   return {
     delivery_id,
     event_type: TEST_EVENT,
     outcome: delivered ? 'delivered' : 'failed',
-    status_code: told.status_code,
-    latency_ms: told.latency_ms,
+    status_code: finished.status_code,
+    latency_ms: finished.latency_ms,
     error: connectionError,
   }
 }

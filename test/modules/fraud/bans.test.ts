@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { foldHits } from '../../../src/modules/fraud/jobs.ts'
+import { addHitsToBans } from '../../../src/modules/fraud/jobs.ts'
 import type { Facts } from '../../../src/modules/fraud/schema.ts'
+import { scoreRisk } from '../../../src/modules/fraud/score.ts'
 import * as fraud from '../../../src/modules/fraud/service.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
@@ -29,18 +30,18 @@ test('the bans of a store', async (t) => {
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme', 'manage:own_fraud')
   const db = await app.store('acme')
-  const make = async (body: Record<string, unknown>) => {
-    const made = await acme.post(URL, body)
-    assert.equal(made.status, 201, made.text)
-    return made.body.ban
+  const create = async (body: Record<string, unknown>) => {
+    const created = await acme.post(URL, body)
+    assert.equal(created.status, 201, created.text)
+    return created.body.ban
   }
   const verdict = async (facts: Partial<Facts>) =>
     (await fraud.checkBans(db, { customer_ref: randomUUID(), ...facts })).decision
 
-  await t.test('are shown as they were normalised, by whom and for how long', async () => {
+  await t.test('are shown normalised, with their creator and their expiry', async () => {
     const expires_at = later()
     const body = { kind: 'email', value: 'MALLORY@Example.com', reason: 'chargebacks', expires_at }
-    const ban = await make(body)
+    const ban = await create(body)
     const { id, created_at, created_by, ...rest } = ban
     assert.match(created_by, /^merchant_key:/)
     assert.deepEqual(rest, {
@@ -56,15 +57,15 @@ test('the bans of a store', async (t) => {
     })
     const read = await acme.get(`${URL}/${id}`)
     assert.deepEqual([read.status, read.body], [200, { ban }])
-    const { body: trail } = await app.operator.get('/v1/stores/acme/audit?action=fraud.banned')
-    assert.deepEqual(trail.entries[0].after, { kind: 'email', action: 'block', expires_at })
-    assert.ok(!JSON.stringify(trail).includes('mallory'), 'the trail names no person')
+    const { body: audit } = await app.operator.get('/v1/stores/acme/audit?action=fraud.banned')
+    assert.deepEqual(audit.entries[0].after, { kind: 'email', action: 'block', expires_at })
+    assert.ok(!JSON.stringify(audit).includes('mallory'), 'the audit log names no person')
   })
 
   const found: [string, Record<string, unknown>, Partial<Facts>][] = [
     ['an e-mail address', { kind: 'email', value: 'a@b.example' }, { email: 'A@B.EXAMPLE' }],
     [
-      'a domain and what is below',
+      'a domain and its subdomains',
       { kind: 'email_domain', value: 'evil.example' },
       { email: 'x@mail.evil.example' },
     ],
@@ -74,7 +75,7 @@ test('the bans of a store', async (t) => {
     ['a customer', { kind: 'customer_ref', value: 'клиент' }, { customer_ref: 'клиент' }],
     ['a card', { kind: 'card_fingerprint', value: FINGERPRINT }, { card_fingerprint: FINGERPRINT }],
     [
-      'as many first digits as may be banned',
+      'eight first digits of a card',
       { kind: 'card_bin', value: '40000000' },
       { card_bin: readCard({ ccnumber: '4000000000000002', ccexp: '10/40' }).bin },
     ],
@@ -84,12 +85,12 @@ test('the bans of a store', async (t) => {
       { ip: ' 192.0.2.77 ' },
     ],
     [
-      'an address that is filled up with spaces',
+      'an address padded with spaces',
       { kind: 'address', value: '78 Padded Road 12345 Town' },
       { address: { line1: `78 Padded Road${' .'.repeat(400)} 12345 Town` } },
     ],
     [
-      'an address with what nobody sees in it',
+      'an address with invisible characters',
       { kind: 'address', value: '77 Unseen Road' },
       { address: { line1: '77 Un\ufe0fseen\u2060 Road' } },
     ],
@@ -102,15 +103,15 @@ test('the bans of a store', async (t) => {
       '2 Main St, Springfield, 62704 IL',
       '2 Main St, 62704 Springfield',
     ].map((value): [string, Record<string, unknown>, Partial<Facts>] => [
-      `an address that was typed as ${value}`,
+      `an address typed as ${value}`,
       { kind: 'address', value },
       { address: SPRINGFIELD },
     ]),
   ]
   for (const [what, body, facts] of found) {
-    await t.test(`stand against ${what} until lifted`, async () => {
+    await t.test(`match ${what} until lifted`, async () => {
       assert.equal(await verdict(facts), 'allow')
-      const ban = await make({ ...body, action: 'review' })
+      const ban = await create({ ...body, action: 'review' })
       assert.equal(await verdict(facts), 'review')
       assert.equal(await verdict({ email: 'nobody@else.example', ip: '203.0.113.9' }), 'allow')
       const globex = await app.store('globex')
@@ -128,16 +129,16 @@ test('the bans of a store', async (t) => {
     })
   }
 
-  await t.test('that block win over those that ask for a look, and all are named', async () => {
-    const look = await make({ kind: 'ip', value: '203.0.113.77', action: 'review' })
-    const block = await make({ kind: 'email', value: 'both@x.example' })
+  await t.test('that block win over those that ask for a review, and all are named', async () => {
+    const review = await create({ kind: 'ip', value: '203.0.113.77', action: 'review' })
+    const block = await create({ kind: 'email', value: 'both@x.example' })
     const facts = { customer_ref: 'c', ip: '203.0.113.77', email: 'both@x.example' }
     const { decision, ban_ids } = await fraud.checkBans(db, facts)
     assert.equal(decision, 'block')
-    assert.deepEqual(ban_ids.toSorted(), [look.id, block.id].toSorted())
+    assert.deepEqual(ban_ids.toSorted(), [review.id, block.id].toSorted())
   })
 
-  await t.test('are one for each value at a time, also of many at once', async () => {
+  await t.test('are one for each value, also with concurrent requests', async () => {
     const body = { kind: 'ip', value: '203.0.113.1' }
     const answers = await times(5, () => acme.post(URL, body))
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409, 409])
@@ -146,11 +147,11 @@ test('the bans of a store', async (t) => {
     assert.equal(lost?.body.error.code, 'ban_exists')
     assert.equal(lost?.body.ban_id, won?.body.ban.id)
     await acme.post(`${URL}/${won?.body.ban.id}/lift`)
-    await make(body)
+    await create(body)
   })
 
-  await t.test('end by themselves, and make room for the next', async () => {
-    const ban = await make({ kind: 'ip', value: '203.0.113.2', expires_at: later() })
+  await t.test('expire, and then the value can be banned again', async () => {
+    const ban = await create({ kind: 'ip', value: '203.0.113.2', expires_at: later() })
     await superuser.query(
       `update fraud_bans set created_at = now() - interval '2 hours',
               expires_at = now() - interval '1 hour' where id = $1`,
@@ -158,14 +159,14 @@ test('the bans of a store', async (t) => {
     )
     assert.equal(await verdict({ ip: '203.0.113.2' }), 'allow')
     assert.equal((await acme.get(`${URL}/${ban.id}`)).body.ban.active, false)
-    const next = await make({ kind: 'ip', value: '203.0.113.2' })
+    const next = await create({ kind: 'ip', value: '203.0.113.2' })
     assert.notEqual(next.id, ban.id)
     const { lifted_at, expires_at, lifted_by } = (await acme.get(`${URL}/${ban.id}`)).body.ban
     assert.deepEqual([lifted_at, lifted_by], [expires_at, 'system'])
   })
 
   await t.test('never show a fingerprint, not even in the database', async () => {
-    await make({ kind: 'card_fingerprint', value: FINGERPRINT })
+    await create({ kind: 'card_fingerprint', value: FINGERPRINT })
     const listed = await acme.get(`${URL}?kind=card_fingerprint`)
     assert.match(listed.body.bans[0].value, /^[0-9a-f]{12}$/)
     assert.ok(!listed.text.includes(FINGERPRINT))
@@ -173,7 +174,7 @@ test('the bans of a store', async (t) => {
     assert.ok(!JSON.stringify(rows).includes(FINGERPRINT))
   })
 
-  await t.test('are listed newest first, by kind and by whether they stand', async () => {
+  await t.test('are listed newest first, by kind and by whether they are active', async () => {
     const globex = await app.merchant('globex', 'manage:own_fraud')
     for (const n of [1, 2, 3]) {
       await globex.post(URL, { kind: 'customer_ref', value: `c${n}` })
@@ -192,17 +193,17 @@ test('the bans of a store', async (t) => {
     assert.deepEqual(await values('?kind=nonsense&active=perhaps'), await values(''))
   })
 
-  await t.test('are refused when they make no sense', async () => {
+  await t.test('are refused if invalid', async () => {
     const refused = [
       ['nothing', {}, 'kind'],
       ['an unknown kind', { kind: 'mood', value: 'bad' }, 'kind'],
-      ['no address', { kind: 'email', value: 'mallory' }, 'value'],
+      ['an invalid address', { kind: 'email', value: 'mallory' }, 'value'],
       ['the whole internet', { kind: 'cidr', value: '0.0.0.0/0' }, 'value'],
       ['a blank', { kind: 'address', value: '   ' }, 'value'],
-      ['a book', { kind: 'address', value: 'a'.repeat(501) }, 'value'],
+      ['a text that is too long', { kind: 'address', value: 'a'.repeat(501) }, 'value'],
       ['another action', { kind: 'ip', value: '192.0.2.8', action: 'shout' }, 'action'],
-      ['an end that is past', { kind: 'ip', value: '192.0.2.8', expires_at: later(-1) }],
-      ['an end that is none', { kind: 'ip', value: '192.0.2.8', expires_at: 'soon' }, 'expires_at'],
+      ['an expiry in the past', { kind: 'ip', value: '192.0.2.8', expires_at: later(-1) }],
+      ['an invalid expiry', { kind: 'ip', value: '192.0.2.8', expires_at: 'soon' }, 'expires_at'],
     ].map(([what, body, path]) => [what, body, 'invalid_body', path] as const)
     await assertRefused(refused as never, (body) => acme.post(URL, body))
     for (const id of [randomUUID(), 'no-id']) {
@@ -211,18 +212,18 @@ test('the bans of a store', async (t) => {
     }
   })
 
-  await t.test('count whom they caught, before and after the hits are folded', async () => {
-    const ban = await make({ kind: 'customer_ref', value: 'often' })
+  await t.test('count their hits, before and after these are added up', async () => {
+    const ban = await create({ kind: 'customer_ref', value: 'often' })
     const decide = () =>
       db.transaction('decide', async (tx) => {
         const { ban_ids } = await fraud.checkBans(tx, { customer_ref: 'often' })
-        const { score, signals, decision } = fraud.score({ ban: 'block' })
+        const { score, signals, decision } = scoreRisk({ ban: 'block' })
         await fraud.record(tx, { order_id: null, score, signals, decision, ban_ids })
       })
     const hits = async () => (await acme.get(`${URL}/${ban.id}`)).body.ban.hits
     await times(5, decide)
     assert.equal(await hits(), 5)
-    assert.equal(await foldHits(app.database.open('fd_worker')), 5)
+    assert.equal(await addHitsToBans(app.database.open('fd_worker')), 5)
     assert.equal(await hits(), 5)
     await decide()
     assert.equal(await hits(), 6)
@@ -232,15 +233,15 @@ test('the bans of a store', async (t) => {
     assert.equal(rows[0].hits, 5)
   })
 
-  await t.test('can be made of an order’s facts, where it has them', async () => {
-    await make({ kind: 'email', value: 'bad@order.example', action: 'review' })
+  await t.test('can be created from the facts that an order has', async () => {
+    await create({ kind: 'email', value: 'bad@order.example', action: 'review' })
     const facts = { customer_ref: 'c-9', email: 'Bad@order.example', ip: '192.0.2.50' }
     const kinds = ['email', 'email_domain', 'ip', 'cidr', 'card_bin', 'customer_ref'] as const
     const bans = await db.transaction('ban', (tx) =>
       fraud.banFacts(tx, SYSTEM, facts, { kinds, reason: 'dispute' }),
     )
-    const made = bans.map(({ kind, value, action }) => `${kind} ${value} ${action}`).sort()
-    assert.deepEqual(made, [
+    const created = bans.map(({ kind, value, action }) => `${kind} ${value} ${action}`).sort()
+    assert.deepEqual(created, [
       'customer_ref c-9 block',
       'email bad@order.example block',
       'email_domain order.example block',
@@ -255,10 +256,10 @@ test('the decisions of a store', async (t) => {
   const db = await app.store('acme')
   const order_id = randomUUID()
   for (const observed of [{}, { avs: 'N', cvv: 'N', fraud_signal: true }]) {
-    await db.transaction('decide', (tx) => fraud.record(tx, { order_id, ...fraud.score(observed) }))
+    await db.transaction('decide', (tx) => fraud.record(tx, { order_id, ...scoreRisk(observed) }))
   }
   await db.transaction('decide', (tx) =>
-    fraud.record(tx, { order_id: null, ...fraud.score({ ban: 'block' }) }),
+    fraud.record(tx, { order_id: null, ...scoreRisk({ ban: 'block' }) }),
   )
   const list = async (query = '') => (await acme.get(`/v1/merchant/fraud/decisions${query}`)).body
   const decided = async (query: string) =>
@@ -279,6 +280,6 @@ test('the decisions of a store', async (t) => {
   assert.deepEqual(await decided(`?order_id=${order_id}`), ['review', 'accepted'])
   assert.deepEqual(await decided('?decision=rejected'), ['rejected'])
   assert.deepEqual(await decided(`?order_id=${randomUUID()}`), [])
-  assert.deepEqual(await decided('?order_id=no-id'), [], 'never more than was asked for')
+  assert.deepEqual(await decided('?order_id=no-id'), [], 'an invalid filter matches nothing')
   assert.deepEqual(await decided('?limit=1&offset=1'), ['review'])
 })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { listValues, normalise } from '../../../src/modules/fraud/normalise.ts'
 import type { BanKind } from '../../../src/modules/fraud/schema.ts'
 
-describe('one spelling', () => {
+describe('the normalised value', () => {
   const alike: [BanKind, string, string][] = [
     ['email', 'Mallory+1@Example.COM', 'mallory+1@example.com'],
     ['email', ' ｍallory@bücher.example ', 'mallory@xn--bcher-kva.example'],
@@ -57,21 +57,21 @@ describe('one spelling', () => {
     ['email', `${'ﷲ'.repeat(300)}@example.com`],
   ]
   for (const [kind, written] of refused) {
-    test(`is not to be had of ${kind} ${written.slice(0, 30)}`, () =>
+    test(`of the invalid ${kind} ${written.slice(0, 30)} is null`, () =>
       assert.equal(normalise(kind, written), null))
   }
 
-  test('is found at once, however many marks an address has', () => {
+  test('is computed fast for a text with many combining marks', () => {
     const marks = '\u0300\u0316'.repeat(200_000)
     const began = performance.now()
     normalise('address', `a${marks}`)
     normalise('email', `a${marks}@example.com`)
-    // Some 20 ms; what is quadratic takes minutes.
+    // About 20 ms; a quadratic algorithm takes minutes.
     assert.ok(performance.now() - began < 10_000)
   })
 })
 
-test('a fact has every value that a ban of it may have', () => {
+test('lists every value that a ban of a fact may have', () => {
   const values = listValues({
     customer_ref: 'c1',
     email: 'A@shop.Mail.example',

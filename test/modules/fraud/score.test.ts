@@ -5,10 +5,10 @@ import {
   DEFAULT_RULES,
   type Observed,
   type Rules,
-  score,
+  scoreRisk,
 } from '../../../src/modules/fraud/score.ts'
 
-/** Something that may be seen of an attempt, or not. */
+/** Facts that may be known of an attempt. */
 const observations: Observed[] = [
   { avs: 'N' },
   { cvv: 'N' },
@@ -29,21 +29,21 @@ const anyRules: fc.Arbitrary<Rules> = fc.record({
 })
 
 describe('a score', () => {
-  test('never falls, and its decision never softens, by one more signal', () => {
+  test('never falls, and its decision never becomes milder, with one more signal', () => {
     const strictness = ['accepted', 'review', 'rejected']
     const some = fc.subarray(observations)
     fc.assert(
       fc.property(some, fc.constantFrom(...observations), anyRules, (seen, more, rules) => {
-        const before = score(Object.assign({}, ...seen), rules)
-        const after = score(Object.assign({}, ...seen, more), rules)
+        const before = scoreRisk(Object.assign({}, ...seen), rules)
+        const after = scoreRisk(Object.assign({}, ...seen, more), rules)
         assert.ok(after.score >= before.score)
         assert.ok(strictness.indexOf(after.decision) >= strictness.indexOf(before.decision))
       }),
     )
   })
 
-  test('is the sum of its signals, which name codes and nothing else', () => {
-    const { score: total, signals } = score(Object.assign({}, ...observations))
+  test('is the sum of its signals, which have codes and no personal data', () => {
+    const { score: total, signals } = scoreRisk(Object.assign({}, ...observations))
     assert.deepEqual(signals, [
       { signal: 'ban', points: 70, detail: 'review' },
       { signal: 'velocity', points: 10, detail: null },
@@ -58,19 +58,19 @@ describe('a score', () => {
     ['nothing', {}, 'accepted'],
     ['a wrong address and a wrong security code', { avs: 'N', cvv: 'N' }, 'accepted'],
     ["those and the gateway's warning", { avs: 'N', cvv: 'N', fraud_signal: true }, 'review'],
-    ['a ban that asks for a look', { ban: 'review' }, 'review'],
+    ['a ban that asks for a review', { ban: 'review' }, 'review'],
     ['a ban that blocks', { ban: 'block' }, 'rejected'],
     ['nearly everything', Object.assign({}, ...observations), 'rejected'],
-    ['codes that say nothing', { avs: 'U', cvv: 'P' }, 'accepted'],
+    ['codes without a meaning for fraud', { avs: 'U', cvv: 'P' }, 'accepted'],
   ]
   for (const [what, observed, decision] of decided) {
-    test(`by default leads from ${what} to ${decision}`, () => {
-      assert.equal(score(observed).decision, decision)
+    test(`of ${what} is ${decision} by default`, () => {
+      assert.equal(scoreRisk(observed).decision, decision)
     })
   }
 
-  test('follows the rules it is given', () => {
+  test('follows given rules', () => {
     const strict = { ...DEFAULT_RULES, cvv: DEFAULT_RULES.reject_from }
-    assert.equal(score({ cvv: 'N' }, strict).decision, 'rejected')
+    assert.equal(scoreRisk({ cvv: 'N' }, strict).decision, 'rejected')
   })
 })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts } from '../../../src/modules/fraud/schema.ts'
 import {
-  measureVelocity,
-  noteFailure,
-  passVelocity,
+  countAttempt,
+  countFailure,
+  isWithinVelocity,
   velocityBuckets,
 } from '../../../src/modules/fraud/velocity.ts'
 import { createLimits } from '../../../src/platform/limits.ts'
@@ -19,7 +19,7 @@ const mallory: Facts = {
   card_fingerprint: 'a4c2e8f0a4c2e8f0a4c2e8f0',
 }
 
-test('a bucket counts each fact that is there, of one store, and names nobody', () => {
+test('has a bucket for each known fact of a shopper in a store, without personal data', () => {
   const buckets = velocityBuckets('acme', mallory)
   const kinds = (all: string[]) => all.map((bucket) => bucket.split(':')[2]).sort()
   assert.deepEqual(kinds(buckets), ['card_fingerprint', 'customer_ref', 'email', 'ip'])
@@ -34,48 +34,48 @@ test('a bucket counts each fact that is there, of one store, and names nobody', 
   assert.equal(ipv6('2001:db8::1'), ipv6('2001:db8::2'), 'a household is one caller')
 })
 
-test('the gate', async (t) => {
+test('the velocity limit', async (t) => {
   const database = await openTestDatabase(t)
   const superuser = await openSuperuser(t, database)
   const store = openPostgresStore({ url: database.roleUrl('fd_app'), deadlineMs: 10_000 })
   t.after(() => store.close())
   const limits = createLimits({ store, perMinute: { my: 100, failed: 100 } })
-  const pass = (facts: Facts, limit = 5) => passVelocity(limits, 'acme', facts, limit)
+  const pass = (facts: Facts, limit = 5) => isWithinVelocity(limits, 'acme', facts, limit)
 
-  await t.test('admits just the limit, also of many at a time', async () => {
+  await t.test('admits exactly the limit, also with concurrent attempts', async () => {
     const answers = await Promise.all(Array.from({ length: 12 }, () => pass(mallory)))
     assert.equal(answers.filter(Boolean).length, 5)
   })
 
-  await t.test('closes by any one fact, and only for its own store', async () => {
+  await t.test('is reached by any one fact, and only in its own store', async () => {
     assert.equal(await pass({ customer_ref: 'another', ip: '192.0.2.1' }), false)
     assert.equal(await pass({ customer_ref: 'another', email: 'mallory@example.com' }), false)
     assert.equal(await pass({ customer_ref: 'somebody', ip: '192.0.2.99' }), true)
-    assert.equal(await passVelocity(limits, 'globex', mallory, 5), true)
+    assert.equal(await isWithinVelocity(limits, 'globex', mallory, 5), true)
   })
 
-  await t.test('lets failures weigh as three', async () => {
+  await t.test('counts a failure as three attempts', async () => {
     const tester = { customer_ref: 'tester', ip: '192.0.2.3' }
     const passed: boolean[] = []
     for (let n = 0; n < 3; n++) {
       passed.push(await pass(tester, 6))
-      await noteFailure(limits, 'acme', tester)
+      await countFailure(limits, 'acme', tester)
     }
     assert.deepEqual(passed, [true, true, false])
   })
 
-  await t.test('says how near the limit is', async () => {
+  await t.test('answers the share of the limit', async () => {
     const shopper = { customer_ref: 'shopper' }
     const shares: number[] = []
-    for (let n = 0; n < 3; n++) shares.push(await measureVelocity(limits, 'acme', shopper, 2))
+    for (let n = 0; n < 3; n++) shares.push(await countAttempt(limits, 'acme', shopper, 2))
     assert.deepEqual(shares, [0.5, 1, 1.5])
   })
 
-  await t.test('refuses everybody while nobody can count', async () => {
+  await t.test('refuses every attempt while the limiter does not answer', async () => {
     await superuser.query('alter table limit_counters rename to gone')
     const down = { code: 'db_error', status: 503 }
     await assert.rejects(pass({ customer_ref: 'new' }), down)
-    await assert.rejects(noteFailure(limits, 'acme', { customer_ref: 'new' }), down)
+    await assert.rejects(countFailure(limits, 'acme', { customer_ref: 'new' }), down)
     await superuser.query('alter table gone rename to limit_counters')
     assert.equal(await pass({ customer_ref: 'new' }), true)
   })

@@ -22,7 +22,7 @@ test("an operator reads providers' events", async (t) => {
     return body.events.map((each: { event_id: string }) => each.event_id)
   }
 
-  await t.test('and sees of each what came of it, and why', async () => {
+  await t.test('with their outcome and reason', async () => {
     await deliverNmi(app, first, nmiEvent({ id: 'plan', type: 'recurring.plan.add' }))
     const waiting = await operator.get(LIST)
     const { received_at, ...shown } = waiting.body.events[0]
@@ -73,7 +73,7 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual(await list('?account_ref=nobody'), [])
   })
 
-  await t.test('with what was sent, to the byte', async () => {
+  await t.test('with the exact headers and body', async () => {
     const { body } = await operator.get(`${first}/events/batch`)
     assert.deepEqual(JSON.parse(body.event.body).event_id, 'batch')
     assert.equal(body.event.body_encoding, 'utf8')
@@ -82,7 +82,7 @@ test("an operator reads providers' events", async (t) => {
     assert.deepEqual([odd.body.event.body, odd.body.event.body_encoding], ['e/8=', 'base64'])
   })
 
-  await t.test('until it is forgotten, and also of an account that is gone', async () => {
+  await t.test('without the body once it is erased, also of a removed account', async () => {
     const admin = await app.database.openAdmin()
     await admin.query(`update gateway_events set body = null, headers = '{}'`)
     assert.equal((await operator.send('DELETE', first)).status, 200)
@@ -92,7 +92,7 @@ test("an operator reads providers' events", async (t) => {
     assert.equal((await list('?provider=nmi')).length, 3)
   })
 
-  await t.test('and is told when there is none', async () => {
+  await t.test('and gets 404 for an unknown one', async () => {
     for (const path of [`${first}/events/none`, '/v1/gateway/nmi/none/events/plan']) {
       const { status, body } = await operator.get(path)
       assert.deepEqual([status, body.error.code], [404, 'gateway_event_not_found'])

@@ -35,7 +35,7 @@ export const KEYS: Record<Scheme, string> = {
   standard: `whsec_${Buffer.alloc(24, 'a key for tests').toString('base64')}`,
 }
 
-/** Says whose an account is. The store is made at the first mention. */
+/** Registers an account for a store, which is created if it does not exist. */
 export async function register(
   app: TestApp,
   tenant: string,
@@ -50,7 +50,7 @@ export async function register(
   return path
 }
 
-/** Sends bytes as they are, whatever they are. */
+/** Sends the bytes unchanged. */
 export async function deliver(
   app: TestApp,
   path: string,

@@ -5,7 +5,7 @@ import { type Headers, KEYS, signNmi, signStandard, signStripe } from './setup.t
 
 const raw = (text: string) => Buffer.from(text)
 
-/** Texts that differ from this one in a single character: by one that parses there, and by another. */
+/** Texts that differ from the given one in a single character: valid at that place, or not. */
 const oddOnes = (text: string) =>
   Array.from(text).flatMap((letter, at) =>
     [letter === 'x' ? 'y' : 'x', letter === '0' ? '1' : '0'].map(
@@ -13,7 +13,7 @@ const oddOnes = (text: string) =>
     ),
   )
 
-/** Every way to tamper with one of these headers, or to leave it out. */
+/** The headers with one of them changed in every way, or left out. */
 const tampered = (headers: Headers): Headers[] =>
   Object.entries(headers).flatMap(([name, value]) => [
     ...oddOnes(value).map((each) => ({ ...headers, [name]: each })),
@@ -36,7 +36,7 @@ describe('the scheme of NMI', () => {
   const holds = (headers: Headers, bytes = body, key = KEYS.nmi) =>
     VERIFIERS.nmi(key, { headers, raw: bytes }, 0)
 
-  test('knows a signature that was made elsewhere, at any time', () => {
+  test('accepts a signature of another implementation, at any time', () => {
     assert.ok(holds(known))
     assert.ok(VERIFIERS.nmi(KEYS.nmi, { headers: known, raw: body }, 4e12))
   })
@@ -71,13 +71,13 @@ describe('the scheme of Stripe', () => {
   const holds = (signature: string, bytes = body, at = now) =>
     VERIFIERS.stripe(KEYS.stripe, { headers: { 'stripe-signature': signature }, raw: bytes }, at)
 
-  test('knows a signature that was made elsewhere, among several', () => {
+  test('accepts a signature of another implementation among several', () => {
     assert.ok(holds(`t=${seconds},v1=${good}`))
     assert.ok(holds(`t=${seconds},v1=${bad},v1=${good},v0=ab`))
     assert.ok(!holds(`t=${seconds},v1=${bad},v1=${bad}`))
   })
 
-  test('holds for five minutes either way, and no longer', () => {
+  test('accepts a time within five minutes in either direction, and no other', () => {
     for (const off of [-300_000, 300_000]) {
       assert.ok(holds(`t=${seconds},v1=${good}`, body, now + off))
       assert.ok(!holds(`t=${seconds},v1=${good}`, body, now + off + Math.sign(off)))
@@ -94,7 +94,7 @@ describe('the scheme of Stripe', () => {
     }
   })
 
-  test('refuses two times, a time that is no number, and a wrong scheme', () => {
+  test('refuses two times, an invalid time, and a wrong scheme', () => {
     for (const text of [
       `t=${seconds},t=${seconds},v1=${good}`,
       `t=${seconds}.0,v1=${good}`,
@@ -139,7 +139,7 @@ describe('the scheme of Standard Webhooks', () => {
   const holds = (headers: Headers, at = now, bytes = body) =>
     VERIFIERS.standard(vector.key, { headers, raw: bytes }, at)
 
-  test('knows the published vectors, with and without the prefix of the key', () => {
+  test('accepts the published vectors, with and without the prefix of the key', () => {
     for (const each of published) {
       const sent = { headers: headersOf(each), raw: raw(each.body) }
       assert.ok(VERIFIERS.standard(each.key, sent, each.seconds * 1_000))
@@ -147,7 +147,7 @@ describe('the scheme of Standard Webhooks', () => {
     }
   })
 
-  test('takes a key without its padding, and none with bits to spare', () => {
+  test('accepts a key without its padding, and refuses one with unused bits', () => {
     const bytes = Buffer.alloc(32, 'a key for tests')
     const padded = bytes.toString('base64')
     const bare = padded.replaceAll('=', '')
@@ -163,14 +163,14 @@ describe('the scheme of Standard Webhooks', () => {
     }
   })
 
-  test('takes one good signature among others', () => {
+  test('accepts one good signature among others', () => {
     const headers = headersOf(vector)
     const others = `v1a,AAAA v1,${Buffer.alloc(32).toString('base64')}`
     assert.ok(holds({ ...headers, 'webhook-signature': `${others} ${vector.signature}` }))
     assert.ok(!holds({ ...headers, 'webhook-signature': others }))
   })
 
-  test('holds for five minutes either way, and no longer', () => {
+  test('accepts a time within five minutes in either direction, and no other', () => {
     for (const off of [-300_000, 300_000]) {
       assert.ok(holds(headersOf(vector), now + off))
       assert.ok(!holds(headersOf(vector), now + off + Math.sign(off)))
@@ -186,7 +186,7 @@ describe('the scheme of Standard Webhooks', () => {
 
   test('refuses another spelling of the same signature', () => {
     const [, mac = ''] = vector.signature.split(',')
-    // The last letter before the padding has two bits that no byte needs.
+    // The last letter before the padding has two unused bits.
     const loose = `${mac.slice(0, -2)}1=`
     assert.deepEqual(Buffer.from(loose, 'base64'), Buffer.from(mac, 'base64'))
     assert.ok(!holds({ ...headersOf(vector), 'webhook-signature': `v1,${loose}` }))

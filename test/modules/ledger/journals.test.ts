@@ -6,7 +6,7 @@ import type { Tx } from '../../../src/db/database.ts'
 import { Sql } from '../../../src/db/sql.ts'
 import { closeHolds, hold, post } from '../../../src/modules/ledger/money.ts'
 import { ACCOUNT_KINDS, type NewJournal } from '../../../src/modules/ledger/schema.ts'
-import { entriesOf } from '../../../src/modules/ledger/service.ts'
+import { listEntriesOfOrder } from '../../../src/modules/ledger/service.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
@@ -40,10 +40,10 @@ const sale = (order_id: string): NewJournal => ({
 })
 
 describe('a journal', () => {
-  test('is kept with its entries in their order, without those of zero', async () => {
+  test('is stored with its entries in order, without those of zero', async () => {
     const order = randomUUID()
     const { db, posted } = await write(sale(order))
-    const entries = await entriesOf(db, order)
+    const entries = await listEntriesOfOrder(db, order)
     assert.deepEqual(
       entries.map(({ account, ref, amount_cents }) => [account, ref, amount_cents]),
       [
@@ -56,7 +56,7 @@ describe('a journal', () => {
     assert.ok(entries.every((each) => each.journal_id === posted.journal_id))
     assert.ok(entries.every((each) => each.kind === 'sale' && each.currency === 'USD'))
     const [other = ''] = await platform.addStores(1)
-    assert.deepEqual(await entriesOf(platform.app.tenant(other), order), [])
+    assert.deepEqual(await listEntriesOfOrder(platform.app.tenant(other), order), [])
   })
 
   test('that moves nothing is not written', async () => {
@@ -64,10 +64,10 @@ describe('a journal', () => {
     const entries = [{ account: 'sales', amount_cents: 0 }] as const
     const { db, posted } = await write({ kind: 'sale', currency: 'USD', order_id: order, entries })
     assert.equal(posted.journal_id, null)
-    assert.deepEqual(await entriesOf(db, order), [])
+    assert.deepEqual(await listEntriesOfOrder(db, order), [])
   })
 
-  test('is written when it sums to zero, and refused for every other sum', async () => {
+  test('is written if it sums to zero, and refused with any other sum', async () => {
     const db = await openStore()
     const entry = fc.record({
       account: fc.constantFrom(...ACCOUNT_KINDS),
@@ -92,11 +92,11 @@ describe('a journal', () => {
         const posting = db.transaction('test', (tx) => post(tx, journal))
         if (off !== 0) {
           await assert.rejects(posting, /is off by -?1 cents/)
-          assert.deepEqual(await entriesOf(db, order_id), [])
+          assert.deepEqual(await listEntriesOfOrder(db, order_id), [])
           return
         }
         await posting
-        const kept = await entriesOf(db, order_id)
+        const kept = await listEntriesOfOrder(db, order_id)
         const moved = journal.entries.filter(({ amount_cents }) => amount_cents !== 0)
         assert.equal(kept.length, moved.length)
         assert.equal(
@@ -109,7 +109,7 @@ describe('a journal', () => {
     await assertOracles(superuser)
   })
 
-  test('is refused with a fraction of a cent, or beyond what is counted exactly', async () => {
+  test('is refused with a fraction of a cent, or beyond the safe integers', async () => {
     for (const amount of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       const entries = [
         { account: 'sales', amount_cents: amount },
@@ -131,7 +131,7 @@ describe('a journal', () => {
   })
 })
 
-describe("behind the ledger's back", () => {
+describe('the database, without the code of the ledger', () => {
   const journal = (tx: Tx, id: string) =>
     tx.run(
       raw(`insert into ledger_journals (tenant_ref, id, kind, currency)
@@ -145,7 +145,7 @@ describe("behind the ledger's back", () => {
     )
 
   for (const role of ['app', 'worker'] as const) {
-    test(`an unbalanced journal does not commit, as fd_${role}`, async () => {
+    test(`refuses to commit an unbalanced journal of fd_${role}`, async () => {
       const { tenant } = await openStore()
       const db = platform[role].tenant(tenant)
       const id = randomUUID()
@@ -166,7 +166,7 @@ describe("behind the ledger's back", () => {
     })
   }
 
-  test('two currencies do not balance each other', async () => {
+  test('does not balance one currency with another', async () => {
     const db = await openStore()
     const id = randomUUID()
     const forging = db.transaction('forge', async (tx) => {
@@ -177,7 +177,7 @@ describe("behind the ledger's back", () => {
     await assert.rejects(forging, { code: 'FD003', message: /mixes currencies/ })
   })
 
-  test('nothing is added to a journal that was committed, even if it balances', async () => {
+  test('refuses more entries for a committed journal, even if they balance', async () => {
     const { db, posted } = await write(sale(randomUUID()))
     const adding = db.transaction('forge', async (tx) => {
       await entry(tx, posted.journal_id ?? '', 10, 5)
@@ -186,7 +186,7 @@ describe("behind the ledger's back", () => {
     await assert.rejects(adding, { code: 'FD003', message: /is closed/ })
   })
 
-  test('no role changes or deletes what was posted or sealed', async () => {
+  test('lets no role change or delete journals or links', async () => {
     const { db } = await write(sale(randomUUID()))
     for (const table of ['ledger_journals', 'ledger_entries', 'ledger_seals']) {
       const acts = [
@@ -213,7 +213,7 @@ describe('holds', () => {
   const wanted = (order_id: string) =>
     ({ account: 'gift_card', ref: 'a card', currency: 'USD', amount_cents: 70, order_id }) as const
 
-  test('are closed once, by one of many, for their order alone', async () => {
+  test('are closed once, by one of many callers, and only those of the order', async () => {
     const db = await openStore()
     const [order_id, other] = [randomUUID(), randomUUID()]
     await db.transaction('hold', async (tx) => {
@@ -229,7 +229,7 @@ describe('holds', () => {
     assert.ok(closed.every((each) => each.order_id === order_id && each.closed_at !== null))
   })
 
-  test('can be closed for one kind of account alone', async () => {
+  test('can be closed for one kind of account', async () => {
     const db = await openStore()
     const order_id = randomUUID()
     await db.transaction('test', async (tx) => {

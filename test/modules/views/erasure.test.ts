@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import * as orders from '../../../src/modules/orders/customer-service.ts'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
@@ -53,7 +53,7 @@ test('whom an erasure is about', async (t) => {
     const { rows } = await superuser.query('select id, status, vault_id from subscriptions')
     const [{ id: subscription }] = rows
     assert.deepEqual(rows, [{ id: subscription, status: 'cancelled', vault_id: null }])
-    while ((await sealDue(app.runtime.workerDatabase)) > 0);
+    while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
     const told = (await merchant.get('/v1/merchant/events?limit=500')).body.events.filter(
       ({ type }: { type: string }) => type === 'commerce.subscription.cancelled.v1',
     )

@@ -64,8 +64,8 @@ const jobKeys = ({ runtime }: TestApp) => ({
 })
 
 async function settle({ runtime }: TestApp): Promise<void> {
-  while ((await webhooks.sealDue(runtime.workerDatabase)) > 0);
-  await webhooks.eraseDue(runtime.workerDatabase)
+  while ((await webhooks.numberNewEvents(runtime.workerDatabase)) > 0);
+  await webhooks.eraseDeliveredEvents(runtime.workerDatabase)
 }
 
 async function askConfirm({ merchant }: Shop, customer_ref: string) {

@@ -6,7 +6,7 @@ import { openTestDatabase } from '../../harness/database.ts'
 
 const MANY = 3_000
 
-test('a claim reads what it may take, however much waits and however many endpoints there were', async (t) => {
+test('a claim reads only the rows it may take, with thousands queued and thousands of deleted endpoints', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   await admin.query(`insert into stores (tenant_ref, display_name) values ('acme', 'Acme')`)
@@ -37,7 +37,7 @@ test('a claim reads what it may take, however much waits and however many endpoi
     set role fd_worker;
     set app.tenant = 'acme'`)
   const token = '00000000-0000-4000-8000-000000000001'
-  const options = { limit: 16, perEndpoint: 2, calmOnly: false }
+  const options = { limit: 16, perEndpoint: 2, healthyOnly: false }
   const claim = prepare(openLanes({ tenant: 'acme' }, token, options))
   const { rowCount } = await admin.query(claim)
 

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import { LADDER, openWebhooksApp, PLACED, type Received, theDelivery, URL } from './setup.ts'
 
-/** As the contract describes it, and not as our own code does it. */
+/** Verifies the signatures by the contract's description, without our own code. */
 function verify({ headers, body }: Received, secret: string): void {
   const ts = String(headers['x-webhook-timestamp'])
   const hmac = (key: string | Buffer, text: string) =>
@@ -29,7 +29,7 @@ test('deliveries', async (t) => {
     return app.merchant(tenant, 'manage:own_webhooks')
   }
 
-  await t.test('an event reaches its endpoint, signed, and the ledger says so', async () => {
+  await t.test('sends an event to its endpoint, signed, and records the delivery', async () => {
     const acme = await start('acme')
     const { id, secret } = await app.register(acme)
     const eventId = await app.place('acme', {
@@ -88,7 +88,7 @@ test('deliveries', async (t) => {
   })
 
   await t.test(
-    'fails six times up the ladder, with a new dispatcher each time, and stays',
+    'tries a failing delivery six times by the ladder, also over restarts, and then keeps it as a dead letter',
     async () => {
       const acme = await start('ladder')
       const { id, secret } = await app.register(acme)
@@ -110,12 +110,12 @@ test('deliveries', async (t) => {
         const off = Date.parse(delivery.next_retry_at) - endedAt - wait * 1_000
         assert.ok(off > -100 && off < 2_000, `${off} ms beside the ladder`)
         assert.equal(await app.dispatch(), 0, 'not before its time')
-        await app.hurry()
+        await app.makeAllDue()
       }
       const dead = await theDelivery(acme)
       assert.equal(dead.status, 'dead_lettered')
       assert.ok(dead.dead_lettered_at !== null && dead.next_retry_at === null)
-      await app.hurry()
+      await app.makeAllDue()
       assert.equal(await app.dispatch(), 0)
 
       const bodies = receiver.received.map(({ body }) => body.toString('hex'))
@@ -137,7 +137,7 @@ test('deliveries', async (t) => {
     },
   )
 
-  await t.test('a redirect is a failure, and is not followed', async () => {
+  await t.test('counts a redirect as a failure, and does not follow it', async () => {
     const acme = await start('redirected')
     await app.register(acme)
     await app.place('redirected')
@@ -154,24 +154,27 @@ test('deliveries', async (t) => {
     )
   })
 
-  await t.test('what waits for a deleted endpoint is dead-lettered when it is due', async () => {
-    const acme = await start('deleted')
-    const { id } = await app.register(acme)
-    await app.place('deleted')
-    assert.deepEqual((await acme.send('DELETE', `${URL}/${id}`)).body, { id, deleted: true })
-    await app.dispatch()
-    const delivery = await theDelivery(acme)
-    assert.deepEqual(
-      [delivery.status, delivery.attempt_count, delivery.last_attempt_error],
-      ['dead_lettered', 0, 'subscription_deleted'],
-    )
-    assert.deepEqual(receiver.received, [])
-    await app.place('deleted')
-    assert.equal((await acme.get('/v1/merchant/deliveries')).body.total, 1)
-  })
+  await t.test(
+    'makes pending deliveries of a deleted endpoint dead letters when they are due',
+    async () => {
+      const acme = await start('deleted')
+      const { id } = await app.register(acme)
+      await app.place('deleted')
+      assert.deepEqual((await acme.send('DELETE', `${URL}/${id}`)).body, { id, deleted: true })
+      await app.dispatch()
+      const delivery = await theDelivery(acme)
+      assert.deepEqual(
+        [delivery.status, delivery.attempt_count, delivery.last_attempt_error],
+        ['dead_lettered', 0, 'subscription_deleted'],
+      )
+      assert.deepEqual(receiver.received, [])
+      await app.place('deleted')
+      assert.equal((await acme.get('/v1/merchant/deliveries')).body.total, 1)
+    },
+  )
 
   await t.test(
-    'after a rotation both secrets sign for a day, and only then another may follow',
+    'signs with both secrets for a day after a rotation, and allows the next one only then',
     async () => {
       const acme = await start('rotating')
       const { id, secret: before } = await app.register(acme)
@@ -211,7 +214,7 @@ test('deliveries', async (t) => {
   )
 
   await t.test(
-    'a lease that ran out is taken over, and its first holder changes nothing',
+    'a delivery whose lease expired is taken over, and its first worker changes nothing',
     async () => {
       const acme = await start('overtaken')
       await app.register(acme)
@@ -227,7 +230,7 @@ test('deliveries', async (t) => {
       })
       const first = app.dispatch()
       await arrived.promise
-      assert.equal(await app.dispatch(), 0, 'nobody else takes it meanwhile')
+      assert.equal(await app.dispatch(), 0, 'no other worker takes it meanwhile')
       await app.admin.query('update webhook_lanes set lease_until = now()')
       assert.equal(await app.dispatch(), 1)
       held.resolve()

@@ -6,30 +6,30 @@ import {
   LANE_BYTES,
   LANE_LENGTH,
 } from '../../../src/modules/webhooks/dispatch-queries.ts'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import {
   deadLetter,
-  giveBack,
-  settleAndTake,
-  settleDelivered,
-  settleFailed,
+  recordAndTakeNext,
+  recordDelivered,
+  recordFailed,
+  releaseLane,
 } from '../../../src/modules/webhooks/lane-queries.ts'
-import { endLapsed } from '../../../src/modules/webhooks/queue-queries.ts'
+import { endExpiredLanes } from '../../../src/modules/webhooks/queue-queries.ts'
 import type { DueDelivery, LaneLease } from '../../../src/modules/webhooks/schema.ts'
 import { LeaseLostError } from '../../../src/platform/leases.ts'
 import { listMisplaced, openWebhooksApp } from './setup.ts'
 
 type Due = DueDelivery & LaneLease
 
-const ALL = { limit: 16, perEndpoint: 2, calmOnly: false }
+const ALL = { limit: 16, perEndpoint: 2, healthyOnly: false }
 const ARRIVED = { at: new Date().toISOString(), status_code: 200, latency_ms: 1, error: null }
 
-test('what waits to be sent to an endpoint has room in memory, however large it is', async (t) => {
+test('limits the bytes of a lane', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   const large = { padding: 'x'.repeat(100_000) }
   for (let n = 0; n < 20; n++) await app.place('acme', large)
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const db = app.runtime.workerDatabase.tenant('acme')
 
   const claimed = await claimDue(db, ALL)
@@ -43,38 +43,38 @@ test('what waits to be sent to an endpoint has room in memory, however large it 
   for (const [first, ...rest] of lanes.values()) {
     assert.ok(first !== undefined)
     const arrived = [first, ...rest].map((due) => ({ due, attempt: ARRIVED }))
-    const next = await settleAndTake(db, first, arrived, LANE_LENGTH)
+    const next = await recordAndTakeNext(db, first, arrived, LANE_LENGTH)
     assert.equal(next.length, Math.ceil(LANE_BYTES / 100_300))
   }
 })
 
-test('what is larger than a lane is sent all the same, by itself', async (t) => {
+test('sends a delivery that is larger than the limit of a lane, alone', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   for (let n = 0; n < 4; n++) await app.place('acme', { padding: 'x'.repeat(262_000) })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const db = app.runtime.workerDatabase.tenant('acme')
   const [claimed, ...more] = await claimDue(db, { ...ALL, perEndpoint: 1 })
   assert.ok(claimed !== undefined && more.length === 0)
   const arrived = [{ due: claimed, attempt: ARRIVED }]
-  assert.equal((await settleAndTake(db, claimed, arrived, LANE_LENGTH)).length, 1)
+  assert.equal((await recordAndTakeNext(db, claimed, arrived, LANE_LENGTH)).length, 1)
 })
 
-test('no two lanes of an endpoint ever hold the same delivery, however they take them', async (t) => {
+test('no two lanes of an endpoint hold the same delivery, with four workers at once', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   const placed = await Promise.all(Array.from({ length: 300 }, (_, n) => app.place('acme', { n })))
-  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
   const db = app.runtime.workerDatabase.tenant('acme')
   const sent: string[] = []
   const drive = async (lane: Due[]) => {
     for (let due: DueDelivery[] = lane; due[0] !== undefined; ) {
       sent.push(...due.map(({ event_id }) => event_id))
       const arrived = due.map((each) => ({ due: each, attempt: ARRIVED }))
-      due = await settleAndTake(db, lane[0] as Due, arrived, 8)
+      due = await recordAndTakeNext(db, lane[0] as Due, arrived, 8)
     }
   }
-  // Four workers at once, of which each finds what room the others leave.
+  // Four workers at once; each takes the lanes that the others leave.
   const work = async () => {
     for (let idle = 0; idle < 3; ) {
       const rows = await claimDue(db, ALL)
@@ -87,23 +87,23 @@ test('no two lanes of an endpoint ever hold the same delivery, however they take
   assert.deepEqual(sent.sort(), placed.sort())
 })
 
-test('a lane that was taken over writes nothing, and takes nothing', async (t) => {
+test('a lane that was taken over records nothing and takes nothing', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   for (let n = 0; n < 3; n++) await app.place('acme', { n })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   const db = app.runtime.workerDatabase.tenant('acme')
   const one = { ...ALL, perEndpoint: 1 }
   const [first] = await claimDue(db, one)
   assert.ok(first !== undefined)
   const arrived = [{ due: first, attempt: ARRIVED }]
-  assert.deepEqual(await claimDue(db, one), [], 'nobody takes it meanwhile')
+  assert.deepEqual(await claimDue(db, one), [], 'no other worker takes it meanwhile')
   await app.admin.query('update webhook_lanes set lease_until = now()')
-  await endLapsed(db)
+  await endExpiredLanes(db)
   const [second] = await claimDue(db, one)
   assert.equal(second?.id, first.id)
-  assert.deepEqual(await settleAndTake(db, first, arrived, LANE_LENGTH), [])
-  await assert.rejects(settleDelivered(db, first, arrived, []), LeaseLostError)
+  assert.deepEqual(await recordAndTakeNext(db, first, arrived, LANE_LENGTH), [])
+  await assert.rejects(recordDelivered(db, first, arrived, []), LeaseLostError)
   await assert.rejects(deadLetter(db, first, 'subscription_inactive'), LeaseLostError)
   const { rows } = await app.admin.query(
     `select status, attempt_count from webhook_deliveries group by 1, 2`,
@@ -111,25 +111,25 @@ test('a lane that was taken over writes nothing, and takes nothing', async (t) =
   assert.deepEqual(rows, [{ status: 'pending', attempt_count: 0 }])
 })
 
-test('what a lane did not send is due again, however the lane ends', async (t) => {
+test('queues the unsent deliveries of a lane again, whether it is released, expires or fails', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   let left = 3 * (LANE_LENGTH + 3)
   await Promise.all(Array.from({ length: left }, (_, n) => app.place('acme', { n })))
-  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
   const db = app.runtime.workerDatabase.tenant('acme')
   const ends = {
-    async given_back(lane: Due) {
-      await giveBack(db, lane)
+    async released(lane: Due) {
+      await releaseLane(db, lane)
     },
-    async lapsed() {
+    async expired() {
       await app.admin.query('update webhook_lanes set lease_until = now()')
-      await endLapsed(db)
+      await endExpiredLanes(db)
     },
     async failed(lane: Due) {
       const attempt = { ...ARRIVED, status_code: 500, error: 'HTTP 500' }
       const options = { retrySeconds: 60, pauseAfter: 10 }
-      await db.transaction('test', (tx) => settleFailed(tx, lane, { due: lane, attempt }, options))
+      await db.transaction('test', (tx) => recordFailed(tx, lane, { due: lane, attempt }, options))
     },
   }
   for (const [name, end] of Object.entries(ends)) {
@@ -137,9 +137,9 @@ test('what a lane did not send is due again, however the lane ends', async (t) =
     const [lane] = claimed
     assert.ok(lane !== undefined)
     const arrived = claimed.map((due) => ({ due, attempt: ARRIVED }))
-    const [next, ...rest] = await settleAndTake(db, lane, arrived, 3)
+    const [next, ...rest] = await recordAndTakeNext(db, lane, arrived, 3)
     assert.ok(next !== undefined && rest.length === 2)
-    await settleDelivered(db, lane, [{ due: next, attempt: ARRIVED }], rest)
+    await recordDelivered(db, lane, [{ due: next, attempt: ARRIVED }], rest)
     await end({ ...lane, ...rest[0] })
     left -= claimed.length + 1
     const { rows } = await app.admin.query('select count(*)::int as queued from webhook_queue')
@@ -148,12 +148,12 @@ test('what a lane did not send is due again, however the lane ends', async (t) =
   }
 })
 
-test('what waits for an endpoint that is gone is buried by the row, and counts no attempt', async (t) => {
+test('makes all deliveries of a deleted endpoint dead letters, and counts no attempt', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   const { id } = await app.register(acme)
   for (let n = 0; n < 5; n++) await app.place('acme', { n })
-  await sealDue(app.runtime.workerDatabase)
+  await numberNewEvents(app.runtime.workerDatabase)
   assert.equal((await acme.send('DELETE', `/v1/merchant/webhooks/${id}`)).status, 200)
   while ((await app.dispatch()) > 0);
   const { rows } = await app.admin.query(
@@ -171,23 +171,23 @@ test('what waits for an endpoint that is gone is buried by the row, and counts n
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
-test('of an endpoint that was paused so many are taken as of one that takes them', async (t) => {
+test('takes full lanes of a paused endpoint', async (t) => {
   const app = await openWebhooksApp(t)
   const { id } = await app.register(await app.merchant('acme'))
   for (let n = 0; n < 3 * LANE_LENGTH; n++) await app.place('acme', { n })
-  while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
   const { workerDatabase } = app.runtime
   const pause = `update webhook_subscriptions set active = false, consecutive_failures = 10 where id = $1`
   await app.admin.query(pause, [id])
-  const claim = { limit: 16, perEndpoint: 2, calmOnly: false }
+  const claim = { limit: 16, perEndpoint: 2, healthyOnly: false }
   assert.equal((await claimDue(workerDatabase.tenant('acme'), claim)).length, 2 * LANE_LENGTH)
 })
 
-test('a lane that cannot begin costs the worker nothing, and is sent by the next', async (t) => {
+test('another worker sends a lane that could not begin', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   await app.place('acme')
-  const openLine = () => Promise.reject(new Error('no line today'))
+  const openLine = () => Promise.reject(new Error('no connection'))
   await app.dispatch({
     fetch: { ...app.runtime.safeFetch, openLine },
     logger: pino({ enabled: false }),
@@ -198,7 +198,7 @@ test('a lane that cannot begin costs the worker nothing, and is sent by the next
   assert.equal(app.receiver.received.length, 1)
 })
 
-test('what a worker seals that knows of no queue is sent all the same', async (t) => {
+test('sends an event that was numbered by a release without the queue', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   await app.place('acme')
@@ -211,12 +211,12 @@ test('what a worker seals that knows of no queue is sent all the same', async (t
   assert.equal(app.receiver.received.length, 1)
 })
 
-test('a lane that holds what is queued or has arrived puts back the rest', async (t) => {
+test('an expired lane with queued and delivered rows queues only the rest', async (t) => {
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   for (let n = 0; n < 3; n++) await app.place('acme', { n })
-  await sealDue(app.runtime.workerDatabase)
-  // One has arrived, one is queued, and one is in the lane alone.
+  await numberNewEvents(app.runtime.workerDatabase)
+  // One is delivered, one is queued, and one is in the lane only.
   await app.admin.query(`
     with lane as (
       insert into webhook_lanes (tenant_ref, lease_token, lane, lease_until, subscription_id, deliveries)
@@ -231,6 +231,6 @@ test('a lane that holds what is queued or has arrived puts back the rest', async
     )
     delete from webhook_queue using ranked
      where webhook_queue.delivery_id = ranked.delivery_id and place < 3`)
-  await endLapsed(app.runtime.workerDatabase.tenant('acme'))
+  await endExpiredLanes(app.runtime.workerDatabase.tenant('acme'))
   assert.deepEqual(await listMisplaced(app.admin), [])
 })

@@ -6,7 +6,7 @@ import { redriveAll } from '../../../src/modules/webhooks/redrive.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { assertCode, listMisplaced, openWebhooksApp, PLACED, theDelivery, URL } from './setup.ts'
 
-test('pausing and sending again', async (t) => {
+test('pausing and redriving', async (t) => {
   const app = await openWebhooksApp(t)
   const { receiver, admin } = app
   const acme = await app.merchant('acme')
@@ -32,10 +32,10 @@ test('pausing and sending again', async (t) => {
   })
 
   await t.test(
-    'ten at the same time pause it once, tell its owner once, and are events',
+    'ten failures at the same time pause an endpoint once, with one mail and one event',
     async () => {
       fail()
-      await app.hurry()
+      await app.makeAllDue()
       for (let n = 10; n < 14; n++) await app.place('acme', { n })
       while ((await app.dispatch()) > 0);
       const paused = await subscription()
@@ -50,11 +50,11 @@ test('pausing and sending again', async (t) => {
       assert.ok(mails.rows[0].body.includes(receiver.url()))
       await app.dispatch()
       const { body } = await acme.get('/v1/merchant/events?limit=500')
-      const told = body.events.filter(
+      const pauseEvents = body.events.filter(
         (each: { type: string }) => each.type === 'platform.webhook.paused.v1',
       )
       assert.deepEqual(
-        told.map((each: { data: { subscription_id: string } }) => each.data.subscription_id),
+        pauseEvents.map((each: { data: { subscription_id: string } }) => each.data.subscription_id),
         [id],
       )
       const audit = await acme.get('/v1/my/audit?action=webhook.auto_paused')
@@ -62,27 +62,30 @@ test('pausing and sending again', async (t) => {
     },
   )
 
-  await t.test('what waits for it, and what comes, is kept as a dead letter', async () => {
-    receiver.received.length = 0
-    await app.hurry()
-    while ((await app.dispatch()) > 0);
-    const event = await app.place('acme', { n: 99 })
-    assert.equal(await app.dispatch(), 0)
-    assert.deepEqual(receiver.received, [])
-    const { body } = await acme.get(`/v1/merchant/deliveries?event_id=${event}`)
-    const [row] = body.deliveries
-    assert.deepEqual(
-      [row.status, row.attempt_count, row.last_attempt_error, row.next_retry_at],
-      ['dead_lettered', 0, 'subscription_inactive', null],
-    )
-    assert.ok(row.payload.data.n === 99)
-    const pending = await acme.get('/v1/merchant/deliveries?status=pending')
-    assert.equal(pending.body.total, 0)
-    const refused = await app.operator.post(`/v1/deliveries/${row.id}/redrive`)
-    assertCode(refused, 409, 'not_redrivable')
-  })
+  await t.test(
+    'keeps pending and new deliveries of a paused endpoint as dead letters',
+    async () => {
+      receiver.received.length = 0
+      await app.makeAllDue()
+      while ((await app.dispatch()) > 0);
+      const event = await app.place('acme', { n: 99 })
+      assert.equal(await app.dispatch(), 0)
+      assert.deepEqual(receiver.received, [])
+      const { body } = await acme.get(`/v1/merchant/deliveries?event_id=${event}`)
+      const [row] = body.deliveries
+      assert.deepEqual(
+        [row.status, row.attempt_count, row.last_attempt_error, row.next_retry_at],
+        ['dead_lettered', 0, 'subscription_inactive', null],
+      )
+      assert.ok(row.payload.data.n === 99)
+      const pending = await acme.get('/v1/merchant/deliveries?status=pending')
+      assert.equal(pending.body.total, 0)
+      const refused = await app.operator.post(`/v1/deliveries/${row.id}/redrive`)
+      assertCode(refused, 409, 'not_redrivable')
+    },
+  )
 
-  await t.test('registering the same address anew brings it back, under a new secret', async () => {
+  await t.test('registering the same URL again makes it active, with a new secret', async () => {
     receiver.answer((response) => response.end())
     const made = await acme.post(URL, { url: receiver.url(), events: [PLACED], description: 'new' })
     assert.equal(made.status, 201, made.text)
@@ -97,7 +100,7 @@ test('pausing and sending again', async (t) => {
     assert.equal(audit.body.total, 1)
   })
 
-  await t.test('its dead letters go out again, with the same bytes, up a new ladder', async () => {
+  await t.test('redrives its dead letters with the same bytes and a new ladder', async () => {
     receiver.received.length = 0
     const dead = (await acme.get('/v1/merchant/deliveries?status=dead_lettered&limit=100')).body
     assert.ok(dead.total > 1)
@@ -133,14 +136,14 @@ test('pausing and sending again', async (t) => {
     assert.equal(audit.body.entries[0].after.redriven, dead.total - 1)
   })
 
-  await t.test('a redrive counts on, and has six attempts of its own', async () => {
+  await t.test('a redrive continues the attempt count, and has six new attempts', async () => {
     const store = await app.merchant('counting')
     await app.register(store)
     await app.place('counting')
     fail()
     for (let n = 0; n < 6; n++) {
       await app.dispatch()
-      await app.hurry()
+      await app.makeAllDue()
     }
     const dead = await theDelivery(store)
     assert.equal(dead.status, 'dead_lettered')
@@ -152,7 +155,7 @@ test('pausing and sending again', async (t) => {
     assert.equal(receiver.received[0]?.headers['x-webhook-delivery-attempt'], '7')
     const wait = Date.parse(retried.next_retry_at) - Date.parse(retried.attempts.at(-1).at)
     assert.ok(wait > 59_000 && wait < 62_000, `${wait} ms`)
-    await app.hurry()
+    await app.makeAllDue()
     receiver.answer((response) => response.end())
     await app.dispatch()
     const delivered = await theDelivery(store)
@@ -160,7 +163,7 @@ test('pausing and sending again', async (t) => {
     assert.equal((await app.operator.post(`/v1/deliveries/${dead.id}/redrive`)).status, 200)
   })
 
-  await t.test('what goes out again before it has its number goes out once it has', async () => {
+  await t.test('sends a redriven delivery once its event has its number', async () => {
     const store = await app.merchant('early')
     const { id: early } = await app.register(store, receiver.url('/early'))
     await admin.query(`update webhook_subscriptions set active = false where id = $1`, [early])
@@ -172,7 +175,7 @@ test('pausing and sending again', async (t) => {
       subscription_id: early,
     })
     assert.deepEqual(all.body, { redriven: 2, next_from: null })
-    const claim = { limit: 16, perEndpoint: 2, calmOnly: false }
+    const claim = { limit: 16, perEndpoint: 2, healthyOnly: false }
     assert.deepEqual(await claimDue(app.runtime.workerDatabase.tenant('early'), claim), [])
     receiver.received.length = 0
     receiver.answer((response) => response.end())
@@ -184,7 +187,7 @@ test('pausing and sending again', async (t) => {
     assert.deepEqual(await listMisplaced(admin), [])
   })
 
-  await t.test('refuses to send again what is not there', async () => {
+  await t.test('refuses to redrive what does not exist', async () => {
     const missing = '00000000-0000-4000-8000-000000000000'
     for (const which of [missing, 'nonsense']) {
       assertCode(
@@ -206,10 +209,10 @@ test('pausing and sending again', async (t) => {
     }
   })
 
-  await t.test('as many dead letters as there are go out again, none of them twice', async () => {
+  await t.test('redrives more dead letters than one transaction takes, each once', async () => {
     const store = await app.merchant('buried')
     const { id: buried } = await app.register(store)
-    // More than one commit takes, all of one moment.
+    // More than one transaction takes, all created at the same time.
     await admin.query(
       `with made as (
          insert into webhook_events (tenant_ref, type, data)

@@ -6,7 +6,7 @@ import {
   createDispatcher,
   type DispatcherOptions,
 } from '../../../src/modules/webhooks/dispatcher.ts'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { emit } from '../../../src/modules/webhooks/service.ts'
 import {
   type Answer,
@@ -27,7 +27,7 @@ export interface Received {
   body: Buffer
 }
 
-/** A merchant's endpoint. It says 200 until it is told otherwise. */
+/** A merchant's endpoint. It answers 200 until `answer` sets another behaviour. */
 export interface Receiver {
   port: number
   url(path?: string): string
@@ -64,13 +64,13 @@ export async function openReceiver(t: TestContext): Promise<Receiver> {
 export interface WebhooksApp extends TestApp {
   receiver: Receiver
   admin: pg.Client
-  /** Seals and sends what is due, with a dispatcher that knows nothing of any before it. */
+  /** Numbers new events and sends what is due, with a new dispatcher. */
   dispatch(options?: Partial<DispatcherOptions>): Promise<number>
   /** Registers an endpoint and answers with its id and secret. */
   register(merchant: Caller, url?: string): Promise<{ id: string; secret: string }>
   place(tenant: string, data?: Record<string, unknown>): Promise<string>
-  /** Makes whatever waits due now. */
-  hurry(): Promise<void>
+  /** Makes every pending delivery due now. */
+  makeAllDue(): Promise<void>
 }
 
 export async function openWebhooksApp(
@@ -90,7 +90,7 @@ export async function openWebhooksApp(
     receiver,
     admin,
     async dispatch(given = {}) {
-      while ((await sealDue(workerDatabase)) > 0);
+      while ((await numberNewEvents(workerDatabase)) > 0);
       const dispatcher = createDispatcher({
         database: workerDatabase,
         fetch: safeFetch,
@@ -115,7 +115,7 @@ export async function openWebhooksApp(
       )
       return event_id
     },
-    async hurry() {
+    async makeAllDue() {
       await admin.query(`
         with due as (
           update webhook_deliveries set next_retry_at = now() where status = 'pending'
@@ -125,10 +125,13 @@ export async function openWebhooksApp(
   }
 }
 
-/** Deliveries that are to be sent and in no or two hands, or in hands and not to be sent. */
+/**
+ * Lists deliveries that break the rule of one place: a pending delivery is in the queue or in one lane,
+ * and any other delivery is in neither.
+ */
 export async function listMisplaced(admin: { query(text: string): Promise<{ rows: unknown[] }> }) {
   const { rows } = await admin.query(`
-    with hands as (
+    with places as (
       select tenant_ref, delivery_id as id from webhook_queue
       union all
       select tenant_ref, unnest(deliveries) from webhook_lanes
@@ -139,15 +142,15 @@ export async function listMisplaced(admin: { query(text: string): Promise<{ rows
        where d.status = 'pending' and e.payload is not null
     )
     select id
-      from (select tenant_ref, id, 1 as hands, 0 as due from hands
+      from (select tenant_ref, id, 1 as places, 0 as due from places
              union all
             select tenant_ref, id, 0, 1 from due) as every
      group by tenant_ref, id
-    having sum(hands) <> 1 or sum(due) <> 1`)
+    having sum(places) <> 1 or sum(due) <> 1`)
   return rows
 }
 
-/** A server that takes requests and never answers: the endpoint of many stores. */
+/** A server that accepts requests and never answers. It has the endpoints of many stores. */
 export async function openHanging(t: TestContext) {
   const servers = openServers()
   let closing: Promise<void> | null = null
@@ -169,7 +172,7 @@ export async function openHanging(t: TestContext) {
     /** How many endpoints have been called, and how many calls are under way. */
     reached: () => reached.size,
     open: () => open,
-    /** Cuts off whoever waits. */
+    /** Closes every connection. */
     close,
     /** Opens stores with an endpoint here, each with events for it. */
     async fill(app: WebhooksApp, stores: number, events = 5) {

@@ -30,7 +30,7 @@ const VECTORS = [
   },
 ]
 
-test('signatures are those of the published vectors', () => {
+test('signs as the published vectors say', () => {
   const key = signingKey(SECRET)
   for (const { body, v1, bare } of VECTORS) {
     assert.equal(signatureV1(key, TIMESTAMP, Buffer.from(body)), v1)
@@ -38,7 +38,7 @@ test('signatures are those of the published vectors', () => {
   }
 })
 
-test('Standard Webhooks is keyed with the bytes behind the prefix', () => {
+test('signs for Standard Webhooks with the bytes behind the prefix', () => {
   // The example of that specification's own libraries.
   const headers = signedHeaders({
     eventId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -55,7 +55,7 @@ const guide = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url)
 const recipe = (language: string) =>
   new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(guide)?.[1] ?? ''
 
-/** What a receiver may be sent, and whether it must believe it. */
+/** Requests to a receiver, and whether it must accept them. */
 function cases() {
   return VECTORS.flatMap(({ body, v1, bare }) => {
     const given = (header: string, now = TIMESTAMP) => ({ body, header, now })
@@ -76,7 +76,7 @@ function cases() {
   })
 }
 
-test("the guide's recipe for Node believes what it should, and nothing else", async () => {
+test("the guide's recipe for Node accepts valid signatures, and nothing else", async () => {
   const source = `data:text/javascript,${encodeURIComponent(recipe('js'))}`
   const { isGenuine } = await import(source)
   for (const { body, header, now, good } of cases()) {
@@ -85,7 +85,7 @@ test("the guide's recipe for Node believes what it should, and nothing else", as
   }
 })
 
-test("the guide's recipe for Python does so too", (t) => {
+test("the guide's recipe for Python accepts valid signatures, and nothing else", (t) => {
   if (spawnSync('python3', ['--version']).status !== 0) return t.skip('this machine has no Python')
   const script = `${recipe('python')}
 import json, sys

@@ -50,7 +50,7 @@ test('subscriptions', async (t) => {
     }
   })
 
-  await t.test('deletes an endpoint, and answers a second time alike', async () => {
+  await t.test('deletes an endpoint, and answers a repeated delete alike', async () => {
     const acme = await app.merchant('deleting', 'manage:own_webhooks')
     const { id } = await app.register(acme)
     for (let n = 0; n < 2; n++) {
@@ -69,7 +69,7 @@ test('subscriptions', async (t) => {
     assert.equal(rows[0].secret_sealed, null)
   })
 
-  await t.test('holds a store to twenty endpoints, also of many asked for at once', async () => {
+  await t.test('holds a store to twenty endpoints, also with many requests at once', async () => {
     const acme = await app.merchant('many', 'manage:own_webhooks')
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, n) => acme.post(URL, { ...hook, url: `${hook.url}/${n}` })),
@@ -94,7 +94,7 @@ test('subscriptions', async (t) => {
     ['an empty event list', { ...hook, events: [] }, 'invalid_body'],
     ['no event list', { url: hook.url }, 'invalid_body'],
     ['no URL', { events: hook.events }, 'invalid_body'],
-    ['a URL that is none', { ...hook, url: 'shop' }, 'invalid_body'],
+    ['an invalid URL', { ...hook, url: 'shop' }, 'invalid_body'],
     ['a number as URL', { ...hook, url: 1 }, 'invalid_body'],
     ['too long a description', { ...hook, description: 'x'.repeat(501) }, 'invalid_body'],
     ['the reserved test event', { ...hook, events: ['platform.test.v1'] }, 'unknown_event'],
@@ -125,7 +125,7 @@ test('subscriptions', async (t) => {
     })
   }
 
-  await t.test('a test fire tells what came of it, and counts for nothing', async () => {
+  await t.test('a test fire answers its outcome, and does not count as a failure', async () => {
     const acme = await app.merchant('testing', 'manage:own_webhooks')
     const { id } = await app.register(acme)
     const fire = () => acme.post(`${URL}/${id}/test`)
@@ -168,14 +168,14 @@ test('subscriptions', async (t) => {
     assert.equal(rest8.filter(({ status }) => status === 429).length, 1)
   })
 
-  await t.test('the feed goes on from any position, and the ledger by its filters', async () => {
+  await t.test('reads the feed from any position, and filters deliveries', async () => {
     const acme = await app.merchant('feeding', 'manage:own_webhooks')
     const { id } = await app.register(acme, 'https://shop.example/hook')
     const ids = []
     for (let n = 1; n <= 5; n++) ids.push(await app.place('feeding', { n }))
     assert.equal((await acme.get('/v1/merchant/events')).body.sealed_to, 0)
-    const [unsealed] = (await acme.get('/v1/merchant/deliveries')).body.deliveries
-    assert.deepEqual([unsealed.payload, unsealed.status], [null, 'pending'])
+    const [unnumbered] = (await acme.get('/v1/merchant/deliveries')).body.deliveries
+    assert.deepEqual([unnumbered.payload, unnumbered.status], [null, 'pending'])
     await app.dispatch()
     const page = (await acme.get('/v1/merchant/events?after=1&limit=2')).body
     assert.deepEqual(

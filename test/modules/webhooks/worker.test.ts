@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { startWorker } from '../../../src/worker.ts'
 import { until } from '../../harness/eventually.ts'
 import { openServers } from '../../harness/servers.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import { listMisplaced, openWebhooksApp, theDelivery, type WebhooksApp } from './setup.ts'
 
-/** How long this machine takes at the most to send an event that nobody has to find. */
+/** The longest time in which this machine sends an event with a direct call of the dispatcher. */
 async function paceOf(app: WebhooksApp): Promise<number> {
   let slowest = 0
   for (let n = 0; n < 5; n++) {
@@ -20,7 +20,7 @@ async function paceOf(app: WebhooksApp): Promise<number> {
   return slowest
 }
 
-test('the worker sends an event within a second of its commit, woken and not by the clock', async (t) => {
+test('the worker sends an event within a second of its commit, woken by it', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   await app.register(acme)
@@ -42,13 +42,13 @@ test('the worker sends an event within a second of its commit, woken and not by 
   assert.ok((waits[5] ?? 0) < 250 + 5 * pace, `half of them take more than ${waits[5]} ms`)
 })
 
-test('nobody waits for a store whose events cannot be numbered', async (t) => {
+test('no store waits for one whose events cannot be numbered', async (t) => {
   const logger = pino({ enabled: false })
   const app = await openWebhooksApp(t)
   await app.register(await app.merchant('acme'))
   await app.place('broken')
-  await sealDue(app.runtime.workerDatabase)
-  // The number that comes next is taken.
+  await numberNewEvents(app.runtime.workerDatabase)
+  // Makes the next number collide with one in use.
   await app.admin.query(`update webhook_feeds set sealed_to = 0 where tenant_ref = 'broken'`)
   await app.place('broken')
   let failed = 0
@@ -58,7 +58,7 @@ test('nobody waits for a store whose events cannot be numbered', async (t) => {
   }
   const worker = startWorker({ ...app.runtime, logger: Object.assign(logger, { error: count }) })
   t.after(() => worker.stop())
-  // A loop that pauses after each failure, twice as long as before, would hear of none of these.
+  // A loop that pauses twice as long after each failure would not get through these in time.
   for (let n = 1; n <= 10; n++) {
     await until('it has failed once more', () => failed >= n)
     await app.place('broken')
@@ -67,7 +67,7 @@ test('nobody waits for a store whose events cannot be numbered', async (t) => {
   await until('the other store is served', () => app.receiver.received.length === 1)
 })
 
-test('a worker in another process hears of it too', async (t) => {
+test('a commit wakes the worker of another process too', async (t) => {
   const app = await openWebhooksApp(t)
   const other = await openWebhooksApp(t, {
     database: app.database,
@@ -92,7 +92,7 @@ test('a worker in another process hears of it too', async (t) => {
   assert.ok((waits[3] ?? 0) < 250 + 5 * pace, `half of them take more than ${waits[3]} ms`)
 })
 
-test('one endpoint holds two attempts at a time, one store sixteen, and nobody waits for them', async (t) => {
+test('limits an endpoint to two attempts at a time and a store to sixteen, and delays no other store', async (t) => {
   const servers = openServers()
   t.after(() => servers.close())
   let open = 0
@@ -104,11 +104,11 @@ test('one endpoint holds two attempts at a time, one store sixteen, and nobody w
     request.resume()
   })
   const app = await openWebhooksApp(t, { targets: [hanging] })
-  const troubled = await app.merchant('troubled')
-  await app.register(troubled, `http://127.0.0.1:${hanging}/`)
+  const hangingStore = await app.merchant('hanging')
+  await app.register(hangingStore, `http://127.0.0.1:${hanging}/`)
   const healthy = await app.merchant('healthy')
   await app.register(healthy)
-  for (let n = 0; n < 30; n++) await app.place('troubled', { n })
+  for (let n = 0; n < 30; n++) await app.place('hanging', { n })
   const worker = startWorker(app.runtime)
   t.after(async () => {
     await servers.close()
@@ -124,15 +124,15 @@ test('one endpoint holds two attempts at a time, one store sixteen, and nobody w
   assert.deepEqual([open, most], [2, 2])
 
   const ports = Array.from({ length: 19 }, (_, n) => `http://127.0.0.1:${hanging}/${n}`)
-  for (const url of ports) await app.register(troubled, url)
-  await app.place('troubled')
+  for (const url of ports) await app.register(hangingStore, url)
+  await app.place('hanging')
   await until('the store has all it may', () => open === 16)
   await app.place('healthy')
   await until('it is there', () => app.receiver.received.length === 6)
   assert.equal(most, 16)
 })
 
-test('a worker that is told to stop finishes what it sends', async (t) => {
+test('a worker that is stopped finishes its requests', async (t) => {
   const app = await openWebhooksApp(t)
   const acme = await app.merchant('acme')
   await app.register(acme)
@@ -150,7 +150,7 @@ test('a worker that is told to stop finishes what it sends', async (t) => {
   assert.equal((await theDelivery(acme)).status, 'delivered')
 })
 
-test('a database that goes away under the worker costs it no event and doubles no row', async (t) => {
+test('loses no event and records none twice when database connections break', async (t) => {
   const app = await openWebhooksApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')
@@ -165,7 +165,7 @@ test('a database that goes away under the worker costs it no event and doubles n
       `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename like 'fd%'`,
     )
-    // What was held by a write that was cut comes back by itself after 30 seconds.
+    // Ends the leases of interrupted lanes, which would expire after 30 seconds.
     await superuser.query('update webhook_lanes set lease_until = now()')
   }
   const countDelivered = async () => {

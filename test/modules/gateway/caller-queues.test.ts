@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createTurns } from '../../../src/modules/gateway/turns.ts'
+import { createCallerQueues } from '../../../src/modules/gateway/caller-queues.ts'
 
-/** Work that ends when it is told to, and how much of it runs. */
+/** Work that ends on command, and the number of running pieces. */
 function openWork() {
   const ends: (() => void)[] = []
   const work = () => new Promise<void>((resolve) => ends.push(resolve))
@@ -18,32 +18,32 @@ function openWork() {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('the requests of a caller that has failed', () => {
-  test('run one at a time for a minute, while those of others run at once', async () => {
+  test('run one at a time for a minute, while those of others run at the same time', async () => {
     let now = 0
-    const turns = createTurns({ now: () => now })
+    const queues = createCallerQueues({ now: () => now })
     const { work, endAll, running } = openWork()
-    turns.suspect('bad')
-    const bad = [turns.take('bad', work), turns.take('bad', work)]
+    queues.markFailed('bad')
+    const bad = [queues.run('bad', work), queues.run('bad', work)]
     assert.equal(running(), 1)
-    const good = [turns.take('good', work), turns.take('good', work)]
+    const good = [queues.run('good', work), queues.run('good', work)]
     assert.equal(running(), 3)
     await endAll()
     await Promise.all([...bad, ...good])
     now = 60_000
-    const later = [turns.take('bad', work), turns.take('bad', work)]
+    const later = [queues.run('bad', work), queues.run('bad', work)]
     assert.equal(running(), 2)
     await endAll()
     await Promise.all(later)
   })
 
-  test('go on one at a time after the minute, as long as one is under way', async () => {
+  test('still run one at a time after the minute while one is under way', async () => {
     let now = 0
-    const turns = createTurns({ now: () => now })
+    const queues = createCallerQueues({ now: () => now })
     const { work, endAll, running } = openWork()
-    turns.suspect('bad')
-    const first = turns.take('bad', work)
+    queues.markFailed('bad')
+    const first = queues.run('bad', work)
     now = 60_000
-    const second = turns.take('bad', work)
+    const second = queues.run('bad', work)
     await settle()
     assert.equal(running(), 1)
     await endAll()
@@ -51,12 +51,12 @@ describe('the requests of a caller that has failed', () => {
   })
 
   test('are refused when too many wait', async () => {
-    const turns = createTurns({ now: () => 0 })
+    const queues = createCallerQueues({ now: () => 0 })
     const { work, endAll } = openWork()
-    turns.suspect('bad')
-    const taken = Array.from({ length: 101 }, () => turns.take('bad', work))
+    queues.markFailed('bad')
+    const taken = Array.from({ length: 101 }, () => queues.run('bad', work))
     const refused = { code: 'rate_limited', status: 429, headers: { 'retry-after': '1' } }
-    await assert.rejects(turns.take('bad', work), refused)
+    await assert.rejects(queues.run('bad', work), refused)
     await endAll()
     await Promise.all(taken)
   })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openServers } from '../../harness/servers.ts'
 import { openWebhooksApp } from './setup.ts'
 
-/** Writes the same bytes every 20 ms for as long as the other side stays. */
+/** Writes the same bytes every 20 ms until the connection closes. */
 function drip(socket: Socket, bytes: string) {
   const timer = setInterval(() => socket.write(bytes), 20)
   socket.on('close', () => clearInterval(timer))
@@ -15,7 +15,7 @@ function dripHeaders(socket: Socket) {
   drip(socket, 'x')
 }
 
-/** In which a busy machine gets as far as each fault, all of them at once. */
+/** Long enough for a busy machine to reach each fault, with all of them at once. */
 const DEADLINE_MS = 4_000
 
 const TIMEOUT = 'The endpoint did not answer in time.'
@@ -88,7 +88,7 @@ test('an endpoint that misbehaves', async (t) => {
     body.deliveries.find((each: { endpoint_url: string }) => each.endpoint_url === url)
 
   for (const [n, [what, , , error]] of FAULTS.entries()) {
-    await t.test(`that ${what} has failed, and is tried again`, () => {
+    await t.test(`that ${what}: the attempt fails and is retried`, () => {
       const row = rowOf(urls[n] ?? '')
       assert.deepEqual(
         [row.status, row.attempt_count, row.last_status_code, row.last_attempt_error],
@@ -96,20 +96,20 @@ test('an endpoint that misbehaves', async (t) => {
       )
     })
   }
-  await t.test('whose certificate nobody trusts gets nothing', () => {
+  await t.test('without a trusted certificate gets nothing', () => {
     assert.deepEqual(
       [rowOf(untrusted).status, rowOf(untrusted).last_attempt_error],
       ['pending', TLS],
     )
   })
-  await t.test('that sends a body without end has had its delivery, at a price of 64 KiB', () => {
+  await t.test('that sends an endless body counts as delivered, and its body is not read', () => {
     assert.equal(rowOf(floods).status, 'delivered')
     assert.ok(sent < 16 * 1_024 ** 2, `${sent} bytes left it`)
     assert.ok(grown < 60, `grew by ${grown} MiB, with all of them at once`)
     assert.equal(rowOf(drips).status, 'delivered')
   })
-  await t.test('holds nobody past the deadline', () => {
-    // Who hangs, and who drips, does so for ever.
+  await t.test('delays no other delivery beyond the timeout', () => {
+    // An endpoint that hangs or drips does so for ever.
     assert.ok(tookMs < DEADLINE_MS + 15_000, `${tookMs} ms`)
   })
 })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDispatcher } from '../../../src/modules/webhooks/dispatcher.ts'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { until } from '../../harness/eventually.ts'
 import { LADDER, openHanging, openWebhooksApp } from './setup.ts'
 
 const HANGING = 60
 const EVENTS = 20
-/** Longer than the real one: none is to be given up before all of them hang, on no machine. */
+/** Longer than the real timeout: on no machine may an attempt end before all of them hang. */
 const HANG_MS = 60_000
 
 test('sixty endpoints that hang do not delay the others', async (t) => {
@@ -16,16 +16,20 @@ test('sixty endpoints that hang do not delay the others', async (t) => {
   await hanging.fill(app, HANGING)
   await app.register(await app.merchant('healthy'))
   const { workerDatabase, safeFetch, key, logger } = app.runtime
-  // As few for sixty as a worker has for five hundred.
+  // The ratio of slots to hanging endpoints that a worker has with five hundred of them.
   const slots = 144
   const dispatcher = createDispatcher({
-    ...{ database: workerDatabase, fetch: safeFetch, logger, ladder: LADDER, slots },
+    database: workerDatabase,
+    fetch: safeFetch,
+    logger,
+    ladder: LADDER,
+    slots,
     key: key('webhook secret'),
     timeoutMs: HANG_MS,
   })
   const { signal } = new AbortController()
   const work = async () => {
-    await sealDue(workerDatabase)
+    await numberNewEvents(workerDatabase)
     await dispatcher.step(signal)
   }
   const end = async () => {
@@ -50,6 +54,6 @@ test('sixty endpoints that hang do not delay the others', async (t) => {
   }
   const seconds = (performance.now() - startedAt) / 1_000
   assert.ok(seconds * 1_000 < HANG_MS, `${EVENTS} events took ${seconds} s, as one that hangs`)
-  // While the database is there, which each of them needs to be written down.
+  // Ends before the database closes, since each result must be stored.
   await end()
 })

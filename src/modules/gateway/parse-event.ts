@@ -1,23 +1,23 @@
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { News, Scheme } from './schema.ts'
-import type { Sent } from './verify.ts'
+import type { EventSubject, Scheme } from './schema.ts'
+import type { ReceivedRequest } from './verify.ts'
 
-/** What an event calls itself. */
-export interface Label {
+/** The id and type of an event. */
+export interface EventLabel {
   event_id: string
   event_type: string | null
-  /** False: signed, and no JSON object. */
+  /** False: the body is no JSON object. */
   readable: boolean
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Plain ASCII, so that no two ids become one when they are kept. */
+/** Plain ASCII, so that no two ids become equal when they are stored. */
 const EVENT_ID = /^[\x20-\x7e]{1,200}$/
 const EVENT_TYPE = /^[\x21-\x7e]{1,100}$/
 
-/** A batch of disputes has dozens. Beyond this somebody means to keep us busy. */
+/** A batch of disputes has dozens of entries. More than this is an attack. */
 const REFS_MAX = 500
 
 const isObject = (value: unknown): value is Json =>
@@ -34,7 +34,7 @@ const textAt = (value: Json, name: string, form: RegExp): string | null => {
   return typeof text === 'string' && form.test(text) ? text : null
 }
 
-/** Providers add members as they please, so all but the few that we look for is let pass. */
+/** Parses the body. Providers add members at any time, so unknown ones are ignored. */
 export function readBody(raw: Buffer): Json | null {
   if (!isUtf8(raw)) return null
   try {
@@ -48,8 +48,8 @@ export function readBody(raw: Buffer): Json | null {
 const typeOf = (scheme: Scheme, body: Json) =>
   textAt(body, scheme === 'nmi' ? 'event_type' : 'type', EVENT_TYPE)
 
-/** Read only once the signature holds. An event without an id of its own is known by its bytes. */
-export function labelOf(scheme: Scheme, { headers, raw }: Sent): Label {
+/** Reads id and type, after the signature was verified. An event without an id gets a digest of its bytes. */
+export function parseLabel(scheme: Scheme, { headers, raw }: ReceivedRequest): EventLabel {
   const body = readBody(raw)
   const given = scheme === 'standard' ? headers : (body ?? {})
   const name = { nmi: 'event_id', stripe: 'id', standard: 'webhook-id' }[scheme]
@@ -69,14 +69,15 @@ const TOPICS: Readonly<Record<Scheme, { transaction: RegExp; chargeback: RegExp 
   standard: { transaction: /^transaction\./, chargeback: /^(chargeback|dispute)\./ },
 }
 
-/** Where each scheme keeps what it is about. */
+/** Where each scheme has the transaction or dispute. */
 const SUBJECT: Readonly<Record<Scheme, (body: Json) => Json>> = {
   nmi: (body) => objectAt(body, 'event_body'),
   stripe: (body) => objectAt(objectAt(objectAt(body, 'data'), 'object'), 'metadata'),
   standard: (body) => objectAt(body, 'data'),
 }
 
-export function newsOf(scheme: Scheme, body: Json): News {
+/** Reads what an event is about. */
+export function parseSubject(scheme: Scheme, body: Json): EventSubject {
   const type = typeOf(scheme, body) ?? ''
   const { transaction, chargeback } = TOPICS[scheme]
   const topic = chargeback.test(type)

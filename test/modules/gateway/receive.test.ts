@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { forgetBodies } from '../../../src/modules/gateway/jobs.ts'
+import { eraseOldBodies } from '../../../src/modules/gateway/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { dumpText, openSuperuser } from '../../harness/superuser.ts'
 import {
@@ -32,7 +32,7 @@ test('an event of a provider', async (t) => {
       [tenant],
     )
 
-  await t.test('is kept to the byte and published once', async () => {
+  await t.test('is stored with its exact bytes and published once', async () => {
     const path = await register(app, 'kept', { provider: 'nmi', account: 'kept-1' })
     const raw = Buffer.from(
       '{ "event_type":"transaction.sale.success",\r\n "event_id" : "e-1", "event_body":{"note":"caf\u00e9 \u2028","n":1e2}}\n',
@@ -61,7 +61,7 @@ test('an event of a provider', async (t) => {
     ])
   })
 
-  await t.test('is taken by each scheme', async () => {
+  await t.test('is accepted with each scheme', async () => {
     const seconds = Math.floor(app.runtime.clock.now() / 1_000)
     const stripe = await register(app, 'each', { provider: 'stripe', account: 'acct_1' }, 'stripe')
     const sim = await register(app, 'each', { provider: 'sim', account: 'each' }, 'standard')
@@ -78,26 +78,29 @@ test('an event of a provider', async (t) => {
     assert.deepEqual(ids.toSorted(), ['evt_1', 'msg_1', 'msg_2'])
   })
 
-  await t.test('is one row and one event, of fifty at a time and under any nonce', async () => {
-    const path = await register(app, 'many', { provider: 'nmi', account: 'many' })
-    const raw = nmiEvent({ id: 'again' })
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, (_, n) =>
-        deliver(app, path, raw, signNmi(KEYS.nmi, raw, `n${n}`)),
-      ),
-    )
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    assert.equal(answers.filter(({ body }) => body.deduped === false).length, 1)
-    assert.equal((await eventsOf('many')).length, 1)
-    assert.equal((await publishedOf('many')).length, 1)
-    // The first one's bytes stay, whatever comes later under the same id.
-    const other = nmiEvent({ id: 'again', note: 'changed' })
-    assert.deepEqual((await deliverNmi(app, path, other)).body, SEEN)
-    assert.deepEqual((await eventsOf('many'))[0].body, raw)
-  })
+  await t.test(
+    'is stored and published once of fifty copies at the same time, with any nonce',
+    async () => {
+      const path = await register(app, 'many', { provider: 'nmi', account: 'many' })
+      const raw = nmiEvent({ id: 'again' })
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, n) =>
+          deliver(app, path, raw, signNmi(KEYS.nmi, raw, `n${n}`)),
+        ),
+      )
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      assert.equal(answers.filter(({ body }) => body.deduped === false).length, 1)
+      assert.equal((await eventsOf('many')).length, 1)
+      assert.equal((await publishedOf('many')).length, 1)
+      // The bytes of the first event stay, also if others have the same id.
+      const other = nmiEvent({ id: 'again', note: 'changed' })
+      assert.deepEqual((await deliverNmi(app, path, other)).body, SEEN)
+      assert.deepEqual((await eventsOf('many'))[0].body, raw)
+    },
+  )
 
   await t.test(
-    "never swallows another account's, store's or provider's with the same id",
+    'is stored for each account, store and provider that has an event with the same id',
     async () => {
       const raw = nmiEvent({ id: 'shared' })
       const paths = [
@@ -113,7 +116,7 @@ test('an event of a provider', async (t) => {
     },
   )
 
-  await t.test('is kept when it is signed and cannot be read', async () => {
+  await t.test('is stored if it is signed and unreadable', async () => {
     const path = await register(app, 'odd', { provider: 'nmi', account: 'odd' })
     const bodies = [
       '',
@@ -141,7 +144,7 @@ test('an event of a provider', async (t) => {
     assert.equal((await publishedOf('odd')).length, bodies.length)
   })
 
-  await t.test('without an id that can be kept is known by its bytes', async () => {
+  await t.test('without a valid id is identified by a digest of its bytes', async () => {
     const path = await register(app, 'noid', { provider: 'nmi', account: 'noid' })
     const ids = [undefined, null, '', {}, ['x'], 'x'.repeat(201), 'a\u0000b', '\ud800', 1.5]
     for (const event_id of ids) {
@@ -158,12 +161,12 @@ test('an event of a provider', async (t) => {
     const kept = await eventsOf('noid')
     assert.equal(kept.length, ids.length)
     assert.ok(kept.every((each) => each.event_id.startsWith('sha256:') && each.event_type === null))
-    // A number is an id, too.
+    // A number is an id too.
     assert.deepEqual((await deliverNmi(app, path, Buffer.from('{"event_id":7}'))).body, NEW)
     assert.deepEqual((await deliverNmi(app, path, Buffer.from('{"event_id":"7"}'))).body, SEEN)
   })
 
-  await t.test('may be of any type or none, and its bytes are what is signed', async () => {
+  await t.test('is accepted with any content type or none', async () => {
     const path = await register(app, 'types', { provider: 'nmi', account: 'types' })
     for (const type of [
       'text/plain',
@@ -179,13 +182,13 @@ test('an event of a provider', async (t) => {
       const kept = (await eventsOf('types')).at(-1)
       assert.equal(kept.headers['content-type'] ?? null, type)
     }
-    // Not encoded, and says so.
+    // An explicit identity encoding.
     const raw = nmiEvent()
     const plain = { ...signNmi(KEYS.nmi, raw), 'content-encoding': 'Identity' }
     assert.deepEqual((await deliver(app, path, raw, plain)).body, NEW)
   })
 
-  await t.test('is refused when it is encoded or too large, and leaves nothing', async () => {
+  await t.test('is refused and not stored if it is encoded or too large', async () => {
     const path = await register(app, 'large', { provider: 'nmi', account: 'large' })
     const zipped = gzipSync(nmiEvent())
     const encoded = { ...signNmi(KEYS.nmi, zipped), 'content-encoding': 'gzip' }
@@ -200,7 +203,7 @@ test('an event of a provider', async (t) => {
     assert.equal((await deliverNmi(app, path, large.subarray(1))).status, 200)
   })
 
-  await t.test('is refused without a signature that holds, and leaves nothing', async () => {
+  await t.test('is refused and not stored without a valid signature', async () => {
     const path = await register(app, 'forged', { provider: 'nmi', account: 'forged' })
     const raw = nmiEvent()
     for (const headers of [
@@ -218,7 +221,7 @@ test('an event of a provider', async (t) => {
   })
 
   await t.test(
-    'for an unknown provider and an unknown account is the same to the byte',
+    'gets the same answer, byte for byte, for an unknown provider and an unknown account',
     async () => {
       const known = await register(app, 'known', { provider: 'nmi', account: 'known' })
       const raw = nmiEvent()
@@ -239,7 +242,7 @@ test('an event of a provider', async (t) => {
     },
   )
 
-  await t.test('is known for good, and its bytes for thirty days', async () => {
+  await t.test('is deduplicated for ever, and keeps its body for thirty days', async () => {
     const path = await register(app, 'old', { provider: 'nmi', account: 'old' })
     const [first, second] = [nmiEvent({ id: 'first' }), nmiEvent({ id: 'second' })]
     await deliverNmi(app, path, first)
@@ -248,16 +251,16 @@ test('an event of a provider', async (t) => {
       `update gateway_events set received_at = now() - interval '31 days'
         where tenant_ref = 'old' and event_id = 'first'`,
     )
-    assert.equal(await forgetBodies(app.runtime.workerDatabase), 1)
-    assert.equal(await forgetBodies(app.runtime.workerDatabase), 0)
-    const [forgotten, kept] = await eventsOf('old')
-    assert.equal(forgotten.body, null)
-    assert.deepEqual(forgotten.headers, {})
+    assert.equal(await eraseOldBodies(app.runtime.workerDatabase), 1)
+    assert.equal(await eraseOldBodies(app.runtime.workerDatabase), 0)
+    const [erased, kept] = await eventsOf('old')
+    assert.equal(erased.body, null)
+    assert.deepEqual(erased.headers, {})
     assert.deepEqual(kept.body, second)
     assert.deepEqual((await deliverNmi(app, path, first)).body, SEEN)
   })
 
-  await t.test('is signed by a key that nobody can read', async () => {
+  await t.test('is signed with a key that is not readable in the database', async () => {
     const dump = await dumpText(superuser)
     for (const key of Object.values(KEYS)) {
       assert.ok(!dump.includes(key))
@@ -267,7 +270,7 @@ test('an event of a provider', async (t) => {
 })
 
 describe('forgeries', () => {
-  test('are refused after so many a minute, while what is signed still comes through', async (t) => {
+  test('are refused after some in a minute, while signed events are still accepted', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
     const path = await register(app, 'acme', { provider: 'nmi', account: 'acme' })
     const forged = nmiEvent()

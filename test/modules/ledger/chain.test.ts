@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import type { TenantDb } from '../../../src/db/database.ts'
-import { sealDue } from '../../../src/modules/ledger/jobs.ts'
+import { chainNewJournals } from '../../../src/modules/ledger/jobs.ts'
 import { post, postAll } from '../../../src/modules/ledger/money.ts'
 import { proof } from '../../../src/modules/ledger/service.ts'
 import { openTestApp } from '../../harness/app.ts'
@@ -32,13 +32,13 @@ const sellMany = async (db: TenantDb, count: number) => {
   for (let n = 1; n <= count; n++) await sell(db, n)
 }
 
-async function sealAll() {
-  let sealed = 0
-  for (let did = 1; did > 0; sealed += did) did = await sealDue(platform.worker)
-  return sealed
+async function chainAll() {
+  let total = 0
+  for (let did = 1; did > 0; total += did) did = await chainNewJournals(platform.worker)
+  return total
 }
 
-const listSeals = async ({ tenant }: TenantDb) =>
+const listLinks = async ({ tenant }: TenantDb) =>
   (
     await superuser.query<{ sequence: string; journal_id: string; hash: string }>(
       `select sequence, journal_id, encode(hash, 'hex') as hash
@@ -47,21 +47,21 @@ const listSeals = async ({ tenant }: TenantDb) =>
     )
   ).rows
 
-describe('the sealer', () => {
-  test('numbers every journal of a store without a gap, and never anew', async () => {
+describe('the loop that numbers journals', () => {
+  test('numbers every journal of a store without a gap, and only once', async () => {
     const [db, other] = [await openStore(), await openStore()]
     await sellMany(db, 5)
     await sellMany(other, 2)
-    await sealAll()
-    const first = await listSeals(db)
+    await chainAll()
+    const first = await listLinks(db)
     assert.deepEqual(
       first.map(({ sequence }) => Number(sequence)),
       [1, 2, 3, 4, 5],
     )
-    assert.equal((await listSeals(other)).length, 2)
+    assert.equal((await listLinks(other)).length, 2)
     await sellMany(db, 2)
-    await sealAll()
-    const second = await listSeals(db)
+    await chainAll()
+    const second = await listLinks(db)
     assert.deepEqual(second.slice(0, 5), first)
     assert.equal(second.length, 7)
     assert.equal(new Set(second.map(({ journal_id }) => journal_id)).size, 7)
@@ -90,17 +90,17 @@ describe('the sealer', () => {
     })
     await begun
     await sellMany(db, 3)
-    await sealAll()
-    assert.equal((await listSeals(db)).length, 3)
+    await chainAll()
+    assert.equal((await listLinks(db)).length, 3)
     commit()
     const { journal_id } = await late
-    await sealAll()
-    const seals = await listSeals(db)
-    assert.equal(seals[3]?.journal_id, journal_id)
+    await chainAll()
+    const links = await listLinks(db)
+    assert.equal(links[3]?.journal_id, journal_id)
     assert.equal((await proof(db)).verified, true)
   })
 
-  test('is safe with several at work on the same stores', async () => {
+  test('is safe with several workers on the same stores', async () => {
     const stores = await Promise.all([openStore(), openStore(), openStore()])
     const selling = Promise.all(stores.map((db) => sellMany(db, 40)))
     let sold = false
@@ -108,11 +108,11 @@ describe('the sealer', () => {
       sold = true
     })
     const workers = [platform.worker, platform.database.open('fd_worker'), platform.worker]
-    const seal = async (worker: (typeof workers)[number]) => {
-      while (!sold || (await sealDue(worker)) > 0) await sealDue(worker)
+    const chain = async (worker: (typeof workers)[number]) => {
+      while (!sold || (await chainNewJournals(worker)) > 0) await chainNewJournals(worker)
     }
-    await Promise.all([done, ...workers.map(seal)])
-    await sealAll()
+    await Promise.all([done, ...workers.map(chain)])
+    await chainAll()
     for (const db of stores) {
       const { verified, sealed_count, unsealed_count } = await proof(db)
       assert.deepEqual([verified, sealed_count, unsealed_count], [true, 40, 0])
@@ -120,42 +120,42 @@ describe('the sealer', () => {
     await assertOracles(superuser)
   })
 
-  test('seals a store though the chains of many others are broken', async () => {
+  test('works for a store while the chains of many others are broken', async () => {
     const stores = await Promise.all(Array.from({ length: 10 }, openStore))
     for (const db of stores) await sell(db)
-    await sealAll()
+    await chainAll()
     const [sound, ...broken] = stores.toSorted((a, b) => (a.tenant < b.tenant ? -1 : 1))
     assert.ok(sound)
     const names = broken.map(({ tenant }) => tenant)
-    // What is sealed already cannot be sealed again.
+    // A journal that has a number cannot get another.
     await superuser.query(
       `insert into ledger_unsealed (tenant_ref, journal_id)
        select tenant_ref, journal_id from ledger_seals where tenant_ref = any($1)`,
       [names],
     )
     await sell(sound)
-    const failed = await sealDue(platform.worker).catch(({ code }) => code)
+    const failed = await chainNewJournals(platform.worker).catch(({ code }) => code)
     await superuser.query('delete from ledger_unsealed where tenant_ref = any($1)', [names])
     assert.equal(failed, '23505')
-    assert.equal((await listSeals(sound)).length, 2)
+    assert.equal((await listLinks(sound)).length, 2)
   })
 
-  test('leaves everything to the next when it is stopped or fails half-way', async () => {
+  test('leaves the work to the next step when it is stopped or fails', async () => {
     const db = await openStore()
     await sellMany(db, 3)
-    assert.equal(await sealDue(platform.worker, AbortSignal.abort()), 0)
-    // The last statement of the transaction fails, after the seals were written.
+    assert.equal(await chainNewJournals(platform.worker, AbortSignal.abort()), 0)
+    // The last statement of the transaction fails, after the links were written.
     await superuser.query('revoke delete on ledger_unsealed from fd_worker')
-    await assert.rejects(sealDue(platform.worker), { code: '42501' })
+    await assert.rejects(chainNewJournals(platform.worker), { code: '42501' })
     await superuser.query('grant delete on ledger_unsealed to fd_worker')
-    assert.equal((await listSeals(db)).length, 0)
-    assert.equal(await sealAll(), 3)
+    assert.equal((await listLinks(db)).length, 0)
+    assert.equal(await chainAll(), 3)
     assert.equal((await proof(db)).verified, true)
   })
 })
 
 describe('the proof', () => {
-  test('of a store without a journal is empty and true', async () => {
+  test('of a store without a journal is empty and verified', async () => {
     const db = await openStore()
     assert.deepEqual(await proof(db), {
       trial_balance: [],
@@ -172,21 +172,24 @@ describe('the proof', () => {
     })
   })
 
-  test('counts what waits to be sealed, and goes on from where it is asked to', async () => {
+  test('counts journals without a number, and begins at the given number', async () => {
     const db = await openStore()
     await sellMany(db, 4)
-    await sealAll()
+    await chainAll()
     await sell(db, 90)
-    const whole = await proof(db)
-    assert.deepEqual(whole.trial_balance, [
+    const proven = await proof(db)
+    assert.deepEqual(proven.trial_balance, [
       { account: 'card_clearing', currency: 'USD', balance_cents: 100 },
       { account: 'sales', currency: 'USD', balance_cents: -100 },
     ])
     assert.deepEqual(
-      [whole.journal_count, whole.sealed_count, whole.unsealed_count, whole.balanced],
+      [proven.journal_count, proven.sealed_count, proven.unsealed_count, proven.balanced],
       [5, 4, 1, true],
     )
-    assert.deepEqual([whole.from, whole.to, whole.next_from, whole.verified], [1, 4, null, true])
+    assert.deepEqual(
+      [proven.from, proven.to, proven.next_from, proven.verified],
+      [1, 4, null, true],
+    )
     const rest = await proof(db, 3)
     assert.deepEqual([rest.from, rest.to, rest.verified], [3, 4, true])
     assert.equal((await proof(db, 99)).verified, true)
@@ -219,7 +222,7 @@ describe('the proof', () => {
         where tenant_ref = $1 and sequence = 4`,
       4,
     ],
-    'a journal that was taken away': [
+    'a journal that was removed': [
       `with gone as (
          delete from ledger_entries e using ledger_seals s
           where e.tenant_ref = $1 and s.tenant_ref = $1 and s.sequence = 2
@@ -229,49 +232,49 @@ describe('the proof', () => {
        delete from ledger_journals where tenant_ref = $1 and id in (select journal_id from gone)`,
       2,
     ],
-    'a seal that was taken away in the middle': [
+    'a link that was removed in the middle': [
       'delete from ledger_seals where tenant_ref = $1 and sequence = 2',
       2,
     ],
-    'a seal that was taken away at the end': [
+    'a link that was removed at the end': [
       'delete from ledger_seals where tenant_ref = $1 and sequence = 4',
       null,
     ],
-    'a journal that another stands in for': [
+    'a journal that is queued although it has a number, in place of another': [
       `with gone as (delete from ledger_seals where tenant_ref = $1 and sequence = 4)
        insert into ledger_unsealed (tenant_ref, journal_id)
        select tenant_ref, journal_id from ledger_seals where tenant_ref = $1 and sequence = 2`,
       null,
     ],
-    'a sum made up in between': [
+    'a forged checkpoint at a wrong number': [
       `insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
        values ($1, 3, 'card_clearing', 'USD', 1), ($1, 3, 'sales', 'USD', -1)`,
       null,
     ],
-    'a sum made up of what was never sealed': [
+    'a forged checkpoint beyond the chain': [
       `insert into ledger_checkpoints (tenant_ref, sequence, account, currency, balance_cents)
        values ($1, 1000, 'card_clearing', 'USD', 1), ($1, 1000, 'sales', 'USD', -1)`,
       null,
     ],
   }
   for (const [what, [act, brokenAt]] of Object.entries(tampering)) {
-    test(`detects ${what}, by somebody above every rule`, async () => {
+    test(`detects ${what}, also by a superuser`, async () => {
       const db = await openStore()
       await sellMany(db, 4)
-      await sealAll()
+      await chainAll()
       assert.equal((await proof(db)).verified, true)
       await superuser.query('begin')
       await superuser.query('set local session_replication_role = replica')
       assert.ok(((await superuser.query(act, [db.tenant])).rowCount ?? 0) > 0)
       await superuser.query('commit')
       const { verified, broken_at } = await proof(db)
-      // The sealer would stumble over what was put there, in the tests after this one.
+      // The row would make the loop fail in the next tests.
       await superuser.query('delete from ledger_unsealed where tenant_ref = $1', [db.tenant])
       assert.deepEqual([verified, broken_at], [false, brokenAt])
     })
   }
 
-  test('of a long chain adds up from checkpoints, and works those out anew', async () => {
+  test('of a long chain adds up from checkpoints, and verifies these too', async () => {
     const db = await openStore()
     const sales = (count: number, cents: number) =>
       db.transaction('sell', (tx) =>
@@ -288,9 +291,9 @@ describe('the proof', () => {
         ),
       )
     await sales(1_010, 3)
-    assert.equal(await sealAll(), 1_010)
+    assert.equal(await chainAll(), 1_010)
     await sales(995, 2)
-    await sealAll()
+    await chainAll()
     await sell(db, 7)
     const { rows } = await superuser.query(
       `select sequence::int, account, balance_cents::int from ledger_checkpoints
@@ -306,12 +309,12 @@ describe('the proof', () => {
         [2_000, 'sales', -5_010],
       ],
     )
-    const whole = await proof(db)
+    const proven = await proof(db)
     assert.deepEqual(
-      whole.trial_balance.map(({ balance_cents }) => balance_cents),
+      proven.trial_balance.map(({ balance_cents }) => balance_cents),
       [5_027, -5_027],
     )
-    assert.deepEqual([whole.verified, whole.to, whole.unsealed_count], [true, 2_005, 1])
+    assert.deepEqual([proven.verified, proven.to, proven.unsealed_count], [true, 2_005, 1])
     for (const from of [1_000, 1_001, 1_500]) assert.equal((await proof(db, from)).verified, true)
     await assert.rejects(
       superuser.query('update ledger_checkpoints set balance_cents = balance_cents + 1'),
@@ -329,12 +332,12 @@ describe('the proof', () => {
     assert.deepEqual([forged.balanced, forged.verified, forged.broken_at], [true, false, 2_000])
   })
 
-  test('is answered to a key that may see figures', async (t) => {
+  test('is shown to a key with the scope for analytics', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme', 'manage:own_analytics')
     const db = await app.store('acme')
     await sellMany(db, 2)
-    await sealDue(app.runtime.workerDatabase)
+    await chainNewJournals(app.runtime.workerDatabase)
     const { status, body } = await acme.get('/v1/merchant/ledger/proof')
     assert.equal(status, 200)
     assert.equal(body.verified, true)

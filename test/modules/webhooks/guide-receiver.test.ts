@@ -10,7 +10,7 @@ import { until } from '../../harness/eventually.ts'
 import { freePort } from '../../harness/ports.ts'
 import { openWebhooksApp, PLACED } from './setup.ts'
 
-test("the guide's receiver takes what the platform sends, once, and nothing else", async (t) => {
+test("the guide's receiver accepts each event of the platform once, and nothing else", async (t) => {
   const guide = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')
   const [recipe = '', receiver = ''] = [...guide.matchAll(/```js\n([\s\S]*?)```/g)].map(
     (found) => found[1],
@@ -41,7 +41,7 @@ test("the guide's receiver takes what the platform sends, once, and nothing else
     ),
   )
 
-  // Whoever hangs up in the middle of a body, which anybody may do, leaves it as it is.
+  // A sender that closes the connection in the middle of a body does not stop the receiver.
   const cut = connect(port, '127.0.0.1')
   cut.end('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{')
   await once(cut.resume(), 'close')

@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { EVENTS } from '../../../src/modules/webhooks/events.ts'
-import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
+import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
 import { addVariant, checkout, DECLINED, enable } from '../checkout/setup.ts'
 import { APPROVED, type Desk, fund, keyed, openDesk } from '../orders/setup.ts'
 import { PLACED } from './setup.ts'
 
-interface Told {
+interface FeedEvent {
   type: string
   sequence: number
   data: Record<string, unknown> & {
@@ -21,11 +21,11 @@ interface Told {
   }
 }
 
-/** Reads what has been told since it was last asked. */
+/** Reads the events since the last call. */
 function openFeed({ app, shop }: Desk) {
   let after = 0
-  return async (): Promise<Told[]> => {
-    while ((await sealDue(app.runtime.workerDatabase)) > 0);
+  return async (): Promise<FeedEvent[]> => {
+    while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
     const { body } = await shop.merchant.get(`/v1/merchant/events?after=${after}&limit=500`)
     after = body.sealed_to
     return body.events
@@ -35,7 +35,7 @@ function openFeed({ app, shop }: Desk) {
 const readText = (path: string) =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-/** The members that the guide names for each event. Those behind a semicolon may be missing. */
+/** The members that the guide names for each event. Those after a semicolon are optional. */
 const GUIDE = new Map(
   [...readText('docs/webhooks.md').matchAll(/^\| `(\w+\.\w+\.\w+\.v1)` \|.*\| (.*) \|$/gm)].map(
     ([, type = '', cell = '']) => {
@@ -47,48 +47,51 @@ const GUIDE = new Map(
   ),
 )
 
-/** The envelope as the API document describes it, with the shapes that it names in their places. */
+/** The envelope as openapi.json describes it, with every `$ref` replaced by its shape. */
 const published = JSON.parse(readText('openapi.json'))
-const whole = (shape: unknown): unknown => {
-  if (Array.isArray(shape)) return shape.map(whole)
+const inlineRefs = (shape: unknown): unknown => {
+  if (Array.isArray(shape)) return shape.map(inlineRefs)
   if (typeof shape !== 'object' || shape === null) return shape
   const { $ref } = shape as { $ref?: string }
-  if ($ref !== undefined) return whole(published.components.schemas[$ref.split('/').at(-1) ?? ''])
-  const inner = Object.entries(shape).map(([name, value]) => [name, whole(value)])
+  if ($ref !== undefined)
+    return inlineRefs(published.components.schemas[$ref.split('/').at(-1) ?? ''])
+  const inner = Object.entries(shape).map(([name, value]) => [name, inlineRefs(value)])
   const { type, properties } = shape as { type?: string; properties?: object }
   const isClosed = type === 'object' && properties !== undefined
   return { ...Object.fromEntries(inner), ...(isClosed && { additionalProperties: false }) }
 }
 const ENVELOPE = () =>
-  whole(
+  inlineRefs(
     published.webhooks['commerce.order.placed.v1'].post.requestBody.content['application/json']
       .schema,
   ) as TSchema
 
 const PERSONAL = [APPROVED.ccnumber.replaceAll(' ', ''), '203.0.113.9', 'my own words', 'For Bea']
 
-test('what is told of an order is what its merchant then reads, once for each thing done', async (t) => {
+test('emits each change of an order once, with what the merchant then reads', async (t) => {
   const desk = await openDesk(t)
   const { app, shop } = desk
-  const news = openFeed(desk)
+  const readNewEvents = openFeed(desk)
   const { merchant, variants } = shop
   await enable(merchant, 'subscriptions')
   const monthly = { is_subscription: true, subscription_interval: 'month' }
   const box = await addVariant(merchant, 700, monthly)
   await merchant.post('/v1/merchant/fraud/bans', {
-    ...{ kind: 'email', value: 'odd@shop.test', action: 'review' },
+    kind: 'email',
+    value: 'odd@shop.test',
+    action: 'review',
   })
   const gift = await fund(desk, 500, 600)
-  await news()
+  await readNewEvents()
 
-  /** Does it, and compares what was told with what can be read. */
+  /** Does the work, and compares its events with what the merchant can read. */
   const expect = async (types: string, work: () => Promise<Answer>, orderId?: string) => {
     const answer = await work()
-    const told = await news()
-    const names = told.map(({ type }) => type.replace(/^commerce\.|\.v1$/g, '')).join(' ')
+    const emitted = await readNewEvents()
+    const names = emitted.map(({ type }) => type.replace(/^commerce\.|\.v1$/g, '')).join(' ')
     assert.equal(names, types, answer.text)
     const id = orderId ?? answer.body.order?.id
-    for (const { sequence, type, data, ...rest } of told) {
+    for (const { sequence, type, data, ...rest } of emitted) {
       const { always = [], sometimes = [] } = GUIDE.get(type) ?? {}
       const members = Object.keys(data).filter((name) => !sometimes.includes(name))
       assert.deepEqual(members.toSorted(), always, `${type} in the guide`)
@@ -152,7 +155,7 @@ test('what is told of an order is what its merchant then reads, once for each th
     await of('', 'cancel', { reason: 'customer' })
   })
 
-  await t.test('a cancellation of what several tenders paid, and of a subscription', async () => {
+  await t.test('cancelling an order of several tenders, and one with a subscription', async () => {
     const tenders = { gift_card_code: gift.code, apply_store_credit: true }
     const { order } = await expect('order.placed', buy(tenders))
     const all = 'order.refunded order.cancelled'
@@ -164,7 +167,7 @@ test('what is told of an order is what its merchant then reads, once for each th
     await expect(ended, by('merchant', begun.id, 'edit', none), begun.id)
   })
 
-  await t.test('what is held before its payment', async () => {
+  await t.test('an order held before its payment', async () => {
     const odd = { customer_ref: 'odd', email: 'odd@shop.test' }
     const { order } = await expect('order.held', buy(odd))
     const both = 'order.placed order.released'
@@ -174,7 +177,7 @@ test('what is told of an order is what its merchant then reads, once for each th
     await expect('order.cancelled', () => merchant.post(url, {}, keyed()), other.id)
   })
 
-  await t.test('a dispute, and how it ended', async () => {
+  await t.test('a dispute and its outcome', async () => {
     const { order } = await expect('order.placed', buy())
     const of = (types: string, body: object) => expect(types, dispute(order.id, body), order.id)
     await of('dispute.opened order.held', { outcome: 'opened' })
@@ -195,21 +198,18 @@ test('what is told of an order is what its merchant then reads, once for each th
     await expect('order.released', dispute(order.id, { outcome: 'lost' }), order.id)
   })
 
-  await t.test(
-    'a gift card is told of when it is issued, and not when that is asked again',
-    async () => {
-      const body = { initial_balance_cents: 5, note: 'For Bea' }
-      const key = keyed()
-      const issue = () => merchant.post('/v1/merchant/gift-cards', body, key)
-      await expect('giftcard.issued', issue)
-      await expect('', issue)
-    },
-  )
+  await t.test('a gift card, once, also when its issue is repeated with the same key', async () => {
+    const body = { initial_balance_cents: 5, note: 'For Bea' }
+    const key = keyed()
+    const issue = () => merchant.post('/v1/merchant/gift-cards', body, key)
+    await expect('giftcard.issued', issue)
+    await expect('', issue)
+  })
 })
 
-test('the guide lists every event that is told', () => {
-  // Those of what is not there yet have names alone.
+test('the guide lists every event that is emitted', () => {
+  // Events of parts that do not exist yet have a name only.
   const later = /shipped|delivered|return|renewed|past_due/
-  const told = Object.keys(EVENTS).filter((type) => !later.test(type))
-  assert.deepEqual([...GUIDE.keys()].toSorted(), told.toSorted())
+  const emitted = Object.keys(EVENTS).filter((type) => !later.test(type))
+  assert.deepEqual([...GUIDE.keys()].toSorted(), emitted.toSorted())
 })

@@ -3,10 +3,10 @@ import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
-import { UnsealedEvent } from './schema.ts'
+import { UnnumberedEvent } from './schema.ts'
 
-/** Stores that have something to seal. The index holds nothing else, and so is short. */
-export const listUnsealedTenants = (worker: GlobalDb) =>
+/** Stores with events that have no number yet. Their index has no other rows, so it is short. */
+export const listStoresToNumber = (worker: GlobalDb) =>
   worker.many(
     StoreWithWork,
     sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
@@ -16,7 +16,7 @@ export const ensureFeed = (tx: Tx) =>
   tx.run(sql`
     insert into webhook_feeds (tenant_ref) values (${tx.tenant}) on conflict do nothing`)
 
-/** Nothing comes back while another worker numbers this store's events. */
+/** Answers null while another worker numbers this store's events. */
 export const lockFeed = (tx: Tx) =>
   tx.maybe(
     Type.Object({ sealed_to: Type.Integer(), now: Timestamp }),
@@ -27,10 +27,10 @@ export const lockFeed = (tx: Tx) =>
        for update skip locked`,
   )
 
-/** By state and not from where the last look ended: an older event may be committed later. */
-export const listUnsealed = (tx: Tx, limit: number) =>
+/** Lists events by their state and not after the last one: an older event may be committed later. */
+export const listUnnumbered = (tx: Tx, limit: number) =>
   tx.many(
-    UnsealedEvent,
+    UnnumberedEvent,
     sql`
     select id, type, data
       from webhook_events
@@ -39,28 +39,28 @@ export const listUnsealed = (tx: Tx, limit: number) =>
      limit ${limit}`,
   )
 
-export interface SealedEvent {
+export interface NumberedEvent {
   id: string
   sequence: number
   payload: Buffer
 }
 
-/** From here on their deliveries can be sent: a trigger of the table puts them into the queue. */
-export const sealEvents = (tx: Tx, createdAt: string, events: readonly SealedEvent[]) =>
+/** Stores numbers and bytes. A trigger of the table then puts the events' deliveries into the queue. */
+export const numberEvents = (tx: Tx, createdAt: string, events: readonly NumberedEvent[]) =>
   tx.run(sql`
     update webhook_events as e
-       set sequence = sealed.sequence, payload = sealed.payload, created_at = ${createdAt},
+       set sequence = numbered.sequence, payload = numbered.payload, created_at = ${createdAt},
            data = null
       from unnest(${events.map(({ id }) => id)}::uuid[],
                   ${events.map(({ sequence }) => sequence)}::bigint[],
                   ${events.map(({ payload }) => payload)}::bytea[])
-           as sealed (id, sequence, payload)
-     where e.tenant_ref = ${tx.tenant} and e.id = sealed.id and e.payload is null`)
+           as numbered (id, sequence, payload)
+     where e.tenant_ref = ${tx.tenant} and e.id = numbered.id and e.payload is null`)
 
-export const moveFeed = (tx: Tx, sealedTo: number) =>
-  tx.run(sql`update webhook_feeds set sealed_to = ${sealedTo} where tenant_ref = ${tx.tenant}`)
+export const moveFeed = (tx: Tx, numberedTo: number) =>
+  tx.run(sql`update webhook_feeds set sealed_to = ${numberedTo} where tenant_ref = ${tx.tenant}`)
 
-export const listTenantsToErase = (worker: GlobalDb) =>
+export const listStoresToErase = (worker: GlobalDb) =>
   worker.many(
     StoreWithWork,
     sql`
@@ -71,8 +71,8 @@ export const listTenantsToErase = (worker: GlobalDb) =>
   )
 
 /**
- * Leaves the frame of an envelope and nothing of its content, once no delivery needs it. Type, store
- * and id hold nothing that JSON would have to escape.
+ * Replaces the data of events that were marked for erasure and have no pending delivery. The rest of the
+ * envelope stays. Type, store and id have no characters that JSON must escape.
  */
 export const eraseRequested = (db: Db) =>
   db.run(sql`

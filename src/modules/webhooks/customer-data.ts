@@ -1,11 +1,13 @@
 import type { Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
+import { eraseRequested } from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
-import { eraseRequested } from './seal-queries.ts'
+
+/** A customer's data in events, for the privacy export and for erasure. */
 
 /**
- * Takes a customer's data out of at most so many events. One that is still being delivered is sent first,
- * and erased by the worker after that. Answers how many; 0 when all is done.
+ * Erases a customer's data from at most `limit` events. An event with a pending delivery is delivered
+ * first, and the worker erases it afterwards. Answers the number of events; 0 when none is left.
  */
 export async function eraseSome(tx: Tx, customer_ref: string, limit: number): Promise<number> {
   await lockContents(tx)

@@ -5,12 +5,12 @@ import { until } from '../../harness/eventually.ts'
 import { startProcess } from '../../harness/process.ts'
 import { listMisplaced, openWebhooksApp, type WebhooksApp } from './setup.ts'
 
-/** How often a worker is killed. The drill of minutes asks for more. */
+/** How often a worker is killed. The long torture run sets more. */
 const KILLS = Number(process.env.WEBHOOK_KILLS ?? 1)
 const STORES = 4
 const EVENTS = 15 * KILLS
 
-test('workers killed while they send lose nothing and double no row', async (t) => {
+test('killed workers lose no event and record no delivery twice', async (t) => {
   const app = await openWebhooksApp(t)
   const start = () =>
     startProcess(t, {
@@ -22,7 +22,7 @@ test('workers killed while they send lose nothing and double no row', async (t) 
         WEBHOOK_TEST_TARGETS: `127.0.0.1:${app.receiver.port}`,
       },
     })
-  // Slow enough for something to be on its way whenever the axe falls.
+  // Slow enough that a request is under way at every kill.
   app.receiver.answer((response) => void setTimeout(() => response.end(), 30))
   const tenants = Array.from({ length: STORES }, (_, n) => `store-${n}`)
   for (const tenant of tenants) await app.register(await app.merchant(tenant))
@@ -64,7 +64,7 @@ test('workers killed while they send lose nothing and double no row', async (t) 
   assert.deepEqual(await listMisplaced(app.admin), [])
 })
 
-/** What would take half a minute by itself. In the drill of minutes it does. */
+/** Ends the leases at once, which would take half a minute. The long run waits for them. */
 async function endLeases(app: WebhooksApp) {
   if (KILLS > 1) return sleep(100)
   await app.admin.query('update webhook_lanes set lease_until = now()')
