@@ -111,6 +111,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
+test('every npm script is the process that npm sends its signals to', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  for (const [name, command] of Object.entries<string>(scripts)) {
+    // Without `exec` a shell stands between the two, and dies without handing the signal on.
+    assert.match(command, /^exec node scripts\/run\.mjs [^&|;]+$/, name)
+  }
+})
+
 test('dies of the signal its program died of', async (t) => {
   const file = await program(t, `process.kill(process.pid, 'SIGKILL')`)
   assert.equal((await outcome(launch(runner, [file]))).signal, 'SIGKILL')
