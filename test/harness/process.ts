@@ -6,7 +6,7 @@ import { defer, emptyFolder } from './embedded.ts'
 import { until } from './eventually.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const MAIN = `${ROOT}src/main.ts`
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A start on a loaded machine, with a new database. */
 const READY_MS = 60_000

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const runner = join(root, 'scripts', 'run.mjs')
+const runner = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url))
 
 async function folder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'run-'))
