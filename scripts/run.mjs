@@ -21,6 +21,8 @@ import { fileURLToPath } from 'node:url'
 const OLDEST_NODE = 20
 const PROGRESS_MS = 5_000
 const LOCK_POLL_MS = 200
+/** Between two looks at whether npm still runs. */
+const PARENT_POLL_MS = 500
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -250,8 +252,9 @@ function forwardSignals(child) {
   const handlers = SIGNALS.map((signal) => {
     const handler = () => {
       last = signal
-      // A terminal sends Ctrl-C to the child as well; twice could mean more than once.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+      // A terminal sends Ctrl-C to the child as well. A second signal changes nothing there, and
+      // `kill -INT` of this process reaches the child by this line alone.
+      child.kill(signal)
     }
     process.on(signal, handler)
     return [signal, handler]
@@ -260,6 +263,21 @@ function forwardSignals(child) {
     for (const [signal, handler] of handlers) process.off(signal, handler)
     return last
   }
+}
+
+/**
+ * Treats the end of npm as a SIGTERM: npm killed by SIGKILL hands nothing on. Without npm the parent is
+ * a shell or a supervisor, which may end before what it started in the background.
+ */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  const look = () => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    process.kill(process.pid, 'SIGTERM')
+  }
+  const timer = setInterval(look, PARENT_POLL_MS).unref()
 }
 
 function dieOf(signal) {
@@ -278,7 +296,8 @@ function run(file, args) {
   // What Node has compiled once it need not compile at every start: that halves the time to load.
   const env = { NODE_COMPILE_CACHE: resolve(root, 'node_modules/.cache/compile'), ...process.env }
   const child = spawn(pinnedNode, [...NODE_FLAGS, resolve(root, file), ...args], {
-    stdio: 'inherit',
+    // The channel carries nothing: its end tells the program that this process has died.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env,
   })
   const stopForwarding = forwardSignals(child)
@@ -295,6 +314,7 @@ function run(file, args) {
 
 async function main([file, ...args]) {
   checkMachine()
+  endWithNpm()
   if (!file) throw new Refusal('usage: node scripts/run.mjs <file.ts> [args...]')
   // The server itself runs without the tools of development.
   const withDev = !file.startsWith('src/')

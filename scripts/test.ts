@@ -6,26 +6,19 @@ import { fileURLToPath } from 'node:url'
 import { findChromium } from '../test/harness/chromium.ts'
 import { startTestServer } from '../test/harness/database.ts'
 import { makePlace } from '../test/harness/place.ts'
+import { runChecks } from './check.ts'
+import { GREP_SETTING } from './grep-reporter.ts'
+import { findAffected, listChanged, readFrom } from './test-changed.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
+import { findByName } from './test-names.ts'
+import { readTestOptions, type TestOptions, USAGE, UsageError } from './test-options.ts'
 
 /**
- * The whole truth about the tree: format, lint, types, import and house rules, the generated files,
- * then every test. `npm test -- test/db` runs the tests below a path alone.
+ * The whole truth about the tree: the checks, then every test. Where the command line chooses tests,
+ * those alone: a run of a few seconds, again and again, while something is being built.
  */
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const BIN = `${ROOT}node_modules/`
-const node = process.execPath
-
-const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
-  ['types', node, `${BIN}typescript7/bin/tsc`, '--noEmit'],
-  ['format and lint', `${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
-  ['imports', node, 'scripts/imports.ts'],
-  ['house rules', node, 'scripts/house-rules.ts'],
-  ['openapi.json', node, 'scripts/openapi.ts', '--check'],
-  ['schema.sql', node, 'scripts/schema.ts', '--check'],
-  ['docs/configuration.md', node, 'scripts/configuration.ts', '--check'],
-]
 
 /** Tests wait for a database more than they compute, so more files than cores run at once. */
 const CONCURRENCY = 4
@@ -35,64 +28,71 @@ const TEST_TIMEOUT_MS = 600_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: ROOT })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-      })
-    }
-    child.on('error', (error) => resolve({ code: 1, output: error.message }))
-    child.on('close', (code) => resolve({ code: code ?? 1, output }))
-  })
-}
+/** Where source files are that a test can reach. */
+const SOURCES = '{src,storefront,test,scripts,bench}/**/*.{ts,mjs}'
 
-async function check(): Promise<boolean> {
-  let passed = true
-  const waiting = CHECKS.values()
-  const lane = async () => {
-    for (const [name, command, ...args] of waiting) {
-      const started = performance.now()
-      const { code, output } = await run(command, args)
-      const seconds = ((performance.now() - started) / 1_000).toFixed(1)
-      process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)\n`)
-      if (code !== 0) process.stdout.write(`${output}\n`)
-      passed &&= code === 0
-    }
-  }
-  await Promise.all([lane(), lane()])
-  return passed
-}
+const say = (text: string) => process.stdout.write(`${text}\n`)
 
-function listTests(paths: readonly string[]): string[] {
-  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
-  return files.filter(
+/** The test files that the options choose, in the order of their names. */
+function chooseTests({ paths, changed, base }: TestOptions): string[] {
+  const all = globSync('test/**/*.test.ts', { cwd: ROOT }).sort()
+  const files = all.filter(
     (file) =>
       !file.startsWith('test/torture/') &&
       (paths.length === 0 || paths.some((path) => file.startsWith(path))),
   )
+  if (files.length === 0) throw new UsageError(`no test file is at ${paths.join(', ')}`)
+  return changed ? chooseAffected(files, base) : files
 }
 
-/** One server and one folder for the whole run, so that no test has to start or to leave its own. */
-async function test(paths: readonly string[]): Promise<boolean> {
-  const files = listTests(paths)
-  if (files.length === 0) throw new Error('no test file matches')
-  // Whole before anybody looks for it: it can be seen for some seconds before it can run.
-  if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
-  const place = await makePlace(ROOT)
-  const server = await startTestServer(join(place, 'server'))
+function chooseAffected(files: readonly string[], base: string): string[] {
+  const changes = listChanged(ROOT, base)
+  const sources = { files: globSync(SOURCES, { cwd: ROOT }), read: readFrom(ROOT) }
+  const chosen = findAffected(files, changes, sources)
+  const what = changes.length === 1 ? '1 changed file' : `${changes.length} changed files`
+  say(`${what} since ${base}, ${chosen.length} of ${files.length} test files reach them:`)
+  const shown = chosen.length === files.length ? ['all of them'] : chosen
+  for (const file of shown) say(`  ${file}`)
+  return chosen
+}
+
+/** What Node's runner is told. By name it has a reporter of its own, which fails where none matches. */
+function runnerArgs(files: readonly string[], grep: string | null, dir: string): string[] {
   const args = [
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
-    '--test-reporter=spec',
-    ...writeGroups(groupTests(files, ROOT), ROOT, join(place, `groups-${process.pid}`)),
+    `--test-reporter=${grep === null ? 'spec' : './scripts/grep-reporter.ts'}`,
   ]
-  const env = { ...process.env, TMPDIR: place, TEST_SERVER: server.url }
-  const child = spawn(node, args, { cwd: ROOT, stdio: 'inherit', env })
-  // Whoever ends the run ends the tests; what they leave behind is still cleared away.
+  if (grep === null) return [...args, ...writeGroups(groupTests(files, ROOT), ROOT, dir)]
+  const read = readFrom(ROOT)
+  const named = findByName(grep, new Map(files.map((file) => [file, read(file)])))
+  if (named.files.length === 0) throw new UsageError(`no test has "${grep}" in its name`)
+  const groups = groupTests(named.files, ROOT)
+  return [
+    ...args,
+    // A file of which no test runs has opened its app by then, and never closes it.
+    '--test-force-exit',
+    ...named.patterns.map((pattern) => `--test-name-pattern=${pattern}`),
+    ...writeGroups(groups, ROOT, dir),
+  ]
+}
+
+/** One server and one folder for the whole run, so that no test has to start or to leave its own. */
+async function test(files: readonly string[], grep: string | null): Promise<boolean> {
+  // Whole before anybody looks for it: it can be seen for some seconds before it can run.
+  if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
+  const place = await makePlace(ROOT)
+  const args = runnerArgs(files, grep, join(place, `groups-${process.pid}`))
+  const server = await startTestServer(join(place, 'server'))
+  const env = {
+    ...process.env,
+    TMPDIR: place,
+    TEST_SERVER: server.url,
+    ...(grep !== null && { [GREP_SETTING]: grep }),
+  }
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit', env })
+  // A signal to the run ends the tests; what they leave behind is still cleared away.
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   const code = await new Promise<number>((resolve) => {
     child.on('close', (code) => resolve(code ?? 1))
@@ -104,7 +104,16 @@ async function test(paths: readonly string[]): Promise<boolean> {
   return code === 0
 }
 
-const paths = process.argv.slice(2)
-const checked = paths.length > 0 || (await check())
-const tested = await test(paths)
-process.exitCode = checked && tested ? 0 : 1
+async function main(args: readonly string[]): Promise<number> {
+  const options = readTestOptions(args)
+  const files = chooseTests(options)
+  const checked = args.length > 0 || (await runChecks())
+  const tested = files.length === 0 || (await test(files, options.grep))
+  return checked && tested ? 0 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((error) => {
+  if (!(error instanceof UsageError)) throw error
+  process.stderr.write(`${error.message}\n\n${USAGE}`)
+  return 2
+})

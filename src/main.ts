@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { type Config, ConfigError, readConfig, readListenKey } from './config.ts'
 import { isShutOut } from './db/constraints.ts'
-import { type Embedded, startEmbedded } from './db/embedded/embedded.ts'
+import { startEmbedded } from './db/embedded/embedded.ts'
 import { hasCluster } from './db/embedded/home.ts'
 import { migrate } from './db/migrate.ts'
 import { RolesMissingError } from './db/roles.ts'
@@ -80,7 +80,7 @@ async function main(): Promise<void> {
 async function listenToFeed(): Promise<void> {
   const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.abort())
+  onStop(() => stopping.abort())
   // Whoever read it has gone, as `head` does when it has enough.
   process.stdout.on('error', () => stopping.abort())
   try {
@@ -101,7 +101,7 @@ async function renderAlone(): Promise<void> {
   const { serveStorefront } = await import('./storefront.ts')
   const { url, close } = await serveStorefront({ config, token, logger })
   endOnFault(logger)
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close())
+  onStop(() => void close())
   process.stdout.write(`\n  The storefront is ready at ${url}\n\n`)
 }
 
@@ -120,12 +120,21 @@ function readRole(name: string): Role {
 }
 
 /** The server of DATABASE_URL, or our own under DATA_DIR. */
-async function findDatabase({ config, secrets, closers }: Process): Promise<string> {
+async function findDatabase(self: Process): Promise<string> {
+  const { config, secrets, closers } = self
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL
   const password = deriveKey(secrets.SECRET_KEY, 'embedded database').toString('hex')
-  const embedded: Embedded = await startEmbedded({ dataDir: config.DATA_DIR, password })
-  closers.push(() => embedded.stop())
-  return embedded.url
+  const starting = startEmbedded({ dataDir: config.DATA_DIR, password })
+  // From here on, not once it runs: a stop in the middle of a start must not leave it behind.
+  closers.push(() =>
+    starting.then(
+      (embedded) => embedded.stop(),
+      () => {},
+    ),
+  )
+  const { url } = await starting
+  if (self.stopping) throw new Error('stopped before the database was ready')
+  return url
 }
 
 async function serve(self: Process, role: Role, databaseUrl: string): Promise<void> {
@@ -264,14 +273,24 @@ function endOnFault(logger: Logger): void {
 }
 
 function endOnSignal(self: Process): void {
-  const stop = async (signal: string) => {
+  onStop(async (signal) => {
     if (self.stopping) return
     self.stopping = true
     self.logger.info({ signal }, 'stopping')
     await close(self)
     process.exit(0)
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  })
+}
+
+/**
+ * Calls `stop` at each signal to end, SIGHUP of a closed terminal among them, and when the process that
+ * started this one with a channel (`scripts/run.mjs`, or the server that seeds) has died.
+ */
+function onStop(stop: (signal: string) => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal))
+  process.once('disconnect', () => stop('disconnect'))
+  // A channel that is listened to would keep alive a process that has done its work.
+  process.channel?.unref()
 }
 
 /** A fault of the set-up is one clear text, not a stack. */

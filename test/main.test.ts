@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openEmptyDatabase, openTestDatabase, TEST_SECRET_KEY } from './harness/database.ts'
 import { emptyFolder, postmasterPid } from './harness/embedded.ts'
@@ -351,4 +352,62 @@ describe('a process that serves', () => {
       assert.equal(last.err.message, 'boom [card number]')
     })
   }
+})
+
+describe('npm start', () => {
+  const RUN = ['node', 'scripts/run.mjs', 'src/main.ts', 'serve']
+
+  /** That the server and its database have ended, 15 s after the signal at the latest. */
+  async function stops(serving: TestProcess, dataDir: string) {
+    const began = performance.now()
+    const within = sleep(30_000, null, { ref: false })
+    const exit = await Promise.race([serving.exit, within])
+    assert.ok(exit, `still running: ${serving.output()}`)
+    assert.ok(performance.now() - began < 15_000)
+    await assert.rejects(postmasterPid(dataDir), { code: 'ENOENT' })
+    return exit
+  }
+
+  test('ends with its server and its database by a signal to any of its processes', async (t) => {
+    const dataDir = await emptyFolder(t)
+    for (const [command, signal, code] of [
+      [['npm', 'start'], 'SIGTERM', 0],
+      [['npm', 'start'], 'SIGINT', 0],
+      [['npm', 'start'], 'SIGKILL', null],
+      [RUN, 'SIGTERM', 0],
+      [RUN, 'SIGHUP', 0],
+      [RUN, 'SIGKILL', null],
+    ] as const) {
+      const serving = await startProcess(t, { dataDir, command })
+      await serving.ready()
+      serving.kill(signal)
+      const exit = await stops(serving, dataDir)
+      assert.equal(exit.code, code, `${signal} to ${command.join(' ')}: ${serving.output()}`)
+    }
+  })
+
+  test('ends in the middle of its first start, and leaves no database running', async (t) => {
+    const isMaking = async (dir: string) =>
+      (await readdir(dir)).some((name) => name.startsWith('postgres.new-'))
+    const isStarting = (dir: string) => stat(join(dir, 'postgres.port')).then(Boolean, () => false)
+    const isMigrating = (_: string, { output }: TestProcess) => output().includes('listening at')
+    for (const isThere of [isMaking, isStarting, isMigrating]) {
+      const dataDir = await emptyFolder(t)
+      const env = { LOG_LEVEL: 'info' }
+      const serving = await startProcess(t, { dataDir, env, command: ['npm', 'start'] })
+      await until('it has come that far', () => isThere(dataDir, serving), 60_000)
+      serving.kill('SIGTERM')
+      assert.equal((await stops(serving, dataDir)).code, 0, serving.output())
+      assert.doesNotMatch(serving.output(), /ready at/)
+    }
+  })
+
+  test('ends with the process that fills the demo stores', async (t) => {
+    const dataDir = await emptyFolder(t)
+    const env = { NODE_ENV: 'development' }
+    const serving = await startProcess(t, { dataDir, env, command: ['npm', 'start'] })
+    await serving.ready()
+    serving.kill('SIGTERM')
+    assert.equal((await stops(serving, dataDir)).code, 0, serving.output())
+  })
 })

@@ -49,6 +49,8 @@ export async function migrate(options: { url: string; secretKey: string; folder?
     application_name: `fairdock:${process.pid}:migrate`,
     connectionTimeoutMillis: 10_000,
   })
+  // A lost connection fails the statement at hand, which says so.
+  client.on('error', () => {})
   await client.connect()
   try {
     await refuseOldServer(client)

@@ -166,7 +166,12 @@ async function holds(client: pg.Client, role: string, member: string, right: str
 }
 
 async function canLogIn(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: `fairdock:${process.pid}:roles`,
+    connectionTimeoutMillis: 5_000,
+  })
+  client.on('error', () => {})
   try {
     await client.connect()
     return true

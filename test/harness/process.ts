@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { defer, emptyFolder } from './embedded.ts'
 import { until } from './eventually.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 /** A start on a loaded machine, with a new database. */
@@ -26,16 +27,22 @@ interface ProcessOptions {
   env?: Record<string, string>
   /** A module, as text, that is loaded before the program. */
   before?: string
+  /** What starts the program in place of Node itself, such as `npm start`. */
+  command?: readonly string[]
 }
 
 /** The program itself, as a process of its own on a folder of its own. */
 export async function startProcess(t: TestContext, options: ProcessOptions = {}) {
-  const { role = 'serve', env = {}, before } = options
+  const { role = 'serve', env = {}, before, command } = options
   const dataDir = options.dataDir ?? (await emptyFolder(t))
   const loads =
     before === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(before)}`]
   const began = performance.now()
-  const child = spawn(process.execPath, [...loads, MAIN, role], {
+  const [file, ...args] = command ?? [process.execPath, ...loads, MAIN, role]
+  const child = spawn(file ?? '', args, {
+    cwd: ROOT,
+    // A group of its own, by which all of it can be ended.
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
@@ -52,13 +59,18 @@ export async function startProcess(t: TestContext, options: ProcessOptions = {})
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (c) => chunks.push(c))
   const output = () => Buffer.concat(chunks).toString()
+  // When every process that writes to the output has ended, not only the first of them.
   const exit = once(child, 'close').then(([code, signal]) => ({
     code,
     signal,
     ms: performance.now() - began,
   }))
+  let ended = false
+  void exit.then(() => {
+    ended = true
+  })
   defer(t, async () => {
-    child.kill('SIGTERM')
+    if (!ended) endGroup(child)
     await exit
   })
   const self: TestProcess = {
@@ -80,4 +92,14 @@ export async function startProcess(t: TestContext, options: ProcessOptions = {})
     },
   }
   return self
+}
+
+/** Ends the process and what it started, even where the first of them is gone already. */
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+  }
 }

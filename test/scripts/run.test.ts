@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const runner = join(root, 'scripts', 'run.mjs')
+const runner = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url))
 
 async function folder(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'run-'))
@@ -110,6 +110,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     assert.equal((await outcome(child)).code, 9)
   })
 }
+
+test('every npm script is the process that npm sends its signals to', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  for (const [name, command] of Object.entries<string>(scripts)) {
+    // Without `exec` a shell stands between the two, and dies without handing the signal on.
+    assert.match(command, /^exec node scripts\/run\.mjs [^&|;]+$/, name)
+  }
+})
 
 test('dies of the signal its program died of', async (t) => {
   const file = await program(t, `process.kill(process.pid, 'SIGKILL')`)

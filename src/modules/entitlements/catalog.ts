@@ -1,3 +1,5 @@
+import type { TIER_NAMES } from './schema.ts'
+
 /**
  * The add-ons there are, in the words a merchant reads. Data, not code: a new add-on is a new entry.
  */
@@ -121,7 +123,7 @@ export const TIERS: Readonly<Record<string, readonly string[]>> = {
   standard: [],
   growth: ['subscriptions', 'gift_cards', 'store_credit', 'subscribe_and_save'],
   scale: FEATURES.filter(({ selfServe }) => selfServe).map(({ key }) => key),
-}
+} satisfies Record<(typeof TIER_NAMES)[number], readonly string[]>
 
 export const DEFAULT_TIER = 'standard'
 

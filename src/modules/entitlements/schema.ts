@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
-import { TIERS } from './catalog.ts'
 
 export const FeatureState = Type.Object({
   feature_key: Type.String(),
@@ -31,7 +30,10 @@ export const FeatureChoice = Type.Object({ feature_key: Type.String({ minLength:
 export const OperatorRuling = Type.Object({ state: Type.Enum(['allow', 'deny', 'default']) })
 export type OperatorRuling = Static<typeof OperatorRuling>
 
-export const TierChoice = Type.Object({ tier: Type.Enum(Object.keys(TIERS)) })
+/** What a store is sold as. `catalog.ts` says which add-ons each brings. */
+export const TIER_NAMES = ['standard', 'growth', 'scale'] as const
+
+export const TierChoice = Type.Object({ tier: Type.Enum(TIER_NAMES) })
 
 /** A row of `entitlements`: what the merchant switched on, or what the operator ruled. */
 export const Ruling = Type.Object({

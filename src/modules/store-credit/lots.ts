@@ -1,3 +1,5 @@
+import type { Share } from './schema.ts'
+
 /** What is left of one credit, the one that expires first standing first. */
 export interface Lot {
   id: string
@@ -10,11 +12,6 @@ export interface Lot {
 export interface Held {
   amount_cents: number
   created_at: string
-}
-
-export interface Share {
-  id: string
-  amount_cents: number
 }
 
 /** Spends the lots in their order. There must be as much as is taken. */

@@ -5,8 +5,7 @@ import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
 import { listStoresDue } from '../../platform/store-lists.ts'
-import type { Share } from './lots.ts'
-import { OpenLot, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
+import { OpenLot, type Share, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
 

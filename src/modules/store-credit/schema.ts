@@ -58,6 +58,12 @@ export const MovedCredit = Type.Object({
   transaction: StoreCreditTransaction,
 })
 
+/** What is taken of one lot. */
+export interface Share {
+  id: string
+  amount_cents: number
+}
+
 export const OpenLot = Type.Object({
   id: Id,
   remaining_cents: Type.Integer(),

@@ -4,9 +4,9 @@ import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import * as customers from '../customers/service.ts'
 import { listHolds } from '../ledger/service.ts'
-import { type Lot, type Share, sumOf, takeExpired } from './lots.ts'
+import { type Lot, sumOf, takeExpired } from './lots.ts'
 import * as queries from './queries.ts'
-import type { StoreCreditAccount } from './schema.ts'
+import type { Share, StoreCreditAccount } from './schema.ts'
 
 export const FEATURE = 'store_credit'
 

@@ -24,8 +24,5 @@ export const EVENTS = {
 
 export type EventType = keyof typeof EVENTS
 
-/** The event of a test fire. No endpoint can subscribe to it. */
-export const TEST_EVENT = 'platform.test.v1'
-
 export const isDeliverable = (name: string): boolean =>
   Object.hasOwn(EVENTS, name) && EVENTS[name as EventType].deliverable

@@ -3,7 +3,6 @@ import type { Db, Tx } from '../../db/database.ts'
 import { join, machineTime, type Runner, type Sql, sql } from '../../db/sql.ts'
 import { type Page, Total } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
-import { TEST_EVENT } from './events.ts'
 import {
   Attempt,
   Delivery,
@@ -11,6 +10,7 @@ import {
   FeedEvent,
   Subscription,
   SubscriptionWithSecrets,
+  TEST_EVENT,
 } from './schema.ts'
 
 const columns = sql`id, url, description, events, active, consecutive_failures, auto_paused_at,

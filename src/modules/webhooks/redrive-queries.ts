@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { Db } from '../../db/database.ts'
 import { type Sql, sql } from '../../db/sql.ts'
-import { TEST_EVENT } from './events.ts'
 import { enqueue } from './queue-queries.ts'
+import { TEST_EVENT } from './schema.ts'
 
 const restartLadder = sql`status = 'pending', next_retry_at = fd_now(), ladder_from = attempt_count,
                    delivered_at = null, dead_lettered_at = null`

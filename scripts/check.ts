@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Everything about the tree that needs no test: `npm run check`. `npm run check -- imports openapi` runs
+ * some of it, `npm run lint` and `npm run types` one each.
+ */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const BIN = `${ROOT}node_modules/`
+const node = process.execPath
+
+interface Check {
+  name: string
+  what: string
+  command: readonly [file: string, ...args: string[]]
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'types', what: 'types', command: [node, `${BIN}typescript7/bin/tsc`, '--noEmit'] },
+  {
+    name: 'lint',
+    what: 'format and lint (npm run format mends most)',
+    command: [`${BIN}.bin/biome`, 'ci', '--colors=off', '.'],
+  },
+  { name: 'imports', what: 'the import rule', command: [node, 'scripts/imports.ts'] },
+  { name: 'house', what: 'the house rules', command: [node, 'scripts/house-rules.ts'] },
+  {
+    name: 'openapi',
+    what: 'openapi.json (npm run openapi writes it)',
+    command: [node, 'scripts/openapi.ts', '--check'],
+  },
+  {
+    name: 'schema',
+    what: 'schema.sql (npm run schema writes it)',
+    command: [node, 'scripts/schema.ts', '--check'],
+  },
+  {
+    name: 'configuration',
+    what: 'docs/configuration.md (npm run configuration writes it)',
+    command: [node, 'scripts/configuration.ts', '--check'],
+  },
+]
+
+const USAGE = `usage: npm run check -- [check...]
+
+${CHECKS.map(({ name, what }) => `  ${name.padEnd(14)} ${what}\n`).join('')}`
+
+/** Runs the named checks, or all of them, two at a time. Says of each how long it took. */
+export async function runChecks(names: readonly string[] = []): Promise<boolean> {
+  const wanted = CHECKS.filter(({ name }) => names.length === 0 || names.includes(name))
+  let passed = true
+  const waiting = wanted.values()
+  const lane = async () => {
+    for (const { name, what, command } of waiting) {
+      const started = performance.now()
+      const { code, output } = await run(command)
+      const seconds = ((performance.now() - started) / 1_000).toFixed(1)
+      const label = code === 0 ? name : what
+      process.stdout.write(`${code === 0 ? 'ok  ' : 'FAIL'} ${label} (${seconds} s)\n`)
+      if (code !== 0) process.stdout.write(`${output}\n`)
+      passed &&= code === 0
+    }
+  }
+  await Promise.all([lane(), lane()])
+  return passed
+}
+
+function run([file, ...args]: Check['command']): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { cwd: ROOT })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.on('error', (error) => resolve({ code: 1, output: error.message }))
+    child.on('close', (code) => resolve({ code: code ?? 1, output }))
+  })
+}
+
+/** What the command line asks for is run, or refused when there is no such check. */
+async function main(names: readonly string[]): Promise<number> {
+  if (names.every((name) => CHECKS.some((check) => check.name === name))) {
+    return (await runChecks(names)) ? 0 : 1
+  }
+  process.stderr.write(USAGE)
+  return 2
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { UsageError } from './test-options.ts'
+
+/** Files that every test depends on without naming them. */
+const EVERYTHING =
+  /^(?:package(?:-lock)?\.json|\.npmrc|tsconfig\.json|scripts\/(?:test|test-.*|grep-reporter)\.ts)$/
+
+/**
+ * A path in quotes: what is imported, read, or started as a process. One that begins with a variable is
+ * taken from the root, one that goes on with a variable is the folder before it.
+ */
+const QUOTED =
+  /(['"`])(?:\$\{\w+\}\/?)?((?:\.{1,2}\/)*[\w@-][\w@.-]*(?:\/[\w@.-]+)*\/?)(?:\1|(?<=\/)\$\{)/g
+
+/**
+ * What differs from a commit, or rather from where the branch left it: committed since, not yet
+ * committed, and new. A file that was deleted counts too.
+ */
+export function listChanged(root: string, base: string): string[] {
+  const git = (...args: string[]) => {
+    const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' })
+    if (status !== 0) throw new UsageError(`not a commit: ${base}`)
+    return stdout.split('\0').filter((path) => path !== '')
+  }
+  return [
+    ...git('diff', '-z', '--name-only', '--no-renames', '--merge-base', base, '--'),
+    ...git('ls-files', '-z', '--others', '--exclude-standard'),
+  ]
+}
+
+export interface Sources {
+  /** Every source file of the tree, tests among them. */
+  files: readonly string[]
+  read(file: string): string
+}
+
+export const readFrom = (root: string) => (file: string) => readFileSync(join(root, file), 'utf8')
+
+/**
+ * The tests that reach a changed file by what they name: their imports, the imports of those, and the
+ * files and folders that any of them names in quotes, such as a program it starts.
+ */
+export function findAffected(
+  tests: readonly string[],
+  changed: readonly string[],
+  sources: Sources,
+): string[] {
+  if (changed.some((path) => EVERYTHING.test(path))) return [...tests]
+  const namedBy = listNamedBy(sources)
+  const reached = new Set(changed)
+  // A set is walked in the order of its additions, and those made on the way are walked too.
+  for (const path of reached) {
+    for (const name of [path, ...foldersOf(path)]) {
+      for (const file of namedBy.get(name) ?? []) reached.add(file)
+    }
+  }
+  return tests.filter((test) => reached.has(test))
+}
+
+/** Of each path the files that name it. */
+function listNamedBy({ files, read }: Sources): Map<string, Set<string>> {
+  const namedBy = new Map<string, Set<string>>()
+  for (const file of files) {
+    for (const [, , quoted = ''] of read(file).matchAll(QUOTED)) {
+      const path = quoted.startsWith('.') ? join(dirname(file), quoted) : normalize(quoted)
+      const found = namedBy.get(path)
+      if (found) found.add(file)
+      else namedBy.set(path, new Set([file]))
+    }
+  }
+  return namedBy
+}
+
+/** A folder is named with a slash at its end: `../../migrations/`. */
+function foldersOf(path: string): string[] {
+  const folder = dirname(path)
+  return folder === '.' ? [] : [`${folder}/`, ...foldersOf(folder)]
+}
