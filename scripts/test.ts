@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findChromium } from '../test/harness/chromium.ts'
 import { startTestServer } from '../test/harness/database.ts'
-import { makePlace } from '../test/harness/place.ts'
+import { makePlace } from '../test/harness/run-folder.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
 
 /**

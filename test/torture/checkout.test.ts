@@ -69,8 +69,8 @@ test(`a serving process is killed ${KILLS} times under load, and no cent is lost
   }
   // Ten seconds and more later, by whoever is still there.
   app.clock.advance(60_000)
-  await app.abandon()
-  while ((await app.reconcile()) > 0) await app.abandon()
+  await app.expireClaims()
+  while ((await app.reconcile()) > 0) await app.expireClaims()
   app.clock.reset()
   await app.assertAddsUp()
   const { rows } = await app.superuser.query(

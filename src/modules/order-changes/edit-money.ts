@@ -411,7 +411,7 @@ async function apply(
 async function writeCharge(
   tx: Tx,
   { id: order_id, currency }: OrderRow,
-  { attempt_id, gateway, amount_cents, ...card }: NewCard,
+  { attempt_id, gateway, amount_cents, ...card }: DifferenceCharge,
   reply: GatewayReply | null,
 ): Promise<void> {
   const result = reply?.kind === 'approved' ? reply.result : null

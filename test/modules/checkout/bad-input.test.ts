@@ -320,8 +320,8 @@ test('whatever is wrong in a body', async (t) => {
     const wrong = cents.map((text) => ({ body: spoil(refund, path, text), what: text, path }))
     await refuseAll(`${shoppers}/refund`, wrong)
     const cancel: Fields = { charge_id: 'text?', reason: 'text?', actor: 'text?' }
-    const wish = { charge_id, reason: 'no', actor: 'ann' }
-    await refuseAll(`${shoppers}/cancel`, spoilt(wish, cancel))
+    const request = { charge_id, reason: 'no', actor: 'ann' }
+    await refuseAll(`${shoppers}/cancel`, spoilt(request, cancel))
 
     const merchants = `/v1/merchant/orders/${order.id}`
     const refuseMerchant = (verb: string, body: object, fields: Fields) => {

@@ -13,7 +13,7 @@ import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
 import type { WonClaim } from '../../../src/platform/idempotency.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, edit, refund } from '../../harness/operations.ts'
-import { APPROVED, type CheckoutApp, cart, type OddGateway, type Shop } from './setup.ts'
+import { APPROVED, type CheckoutApp, cart, type GatewayOverride, type Shop } from './setup.ts'
 
 /**
  * An order's money behind a gateway at which anything may go wrong: calls that never arrive, or arrive
@@ -23,7 +23,7 @@ import { APPROVED, type CheckoutApp, cart, type OddGateway, type Shop } from './
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
 
 /** Who orders under this address is looked at. */
-export const SUSPECT = 'odd@example.com'
+export const REVIEWED_EMAIL = 'review@example.com'
 
 const FAULTS = ['lost', 'unanswered', 'late', 'not sent', 'refused'] as const
 
@@ -41,7 +41,7 @@ interface World {
 
 const isBad = ({ chance }: World, percent: number) => chance(fc.nat, { max: 99 }) < percent
 
-function faulty(world: World): OddGateway {
+function faulty(world: World): GatewayOverride {
   const { chance, onTheirWay } = world
   const risky =
     <What>(send: (what: What) => Promise<GatewayResult>) =>
@@ -76,17 +76,20 @@ async function arrive(world: World, percent: number): Promise<void> {
 async function takeUp(world: World): Promise<void> {
   const { app } = world
   for (let turn = 0; turn < 3; turn++) {
-    await app.abandon()
+    await app.expireClaims()
     if (isBad(world, 50)) app.clock.advance(LATER_MS)
     await app.reconcile({ gateway: faulty(world) })
     await arrive(world, 25)
   }
   app.clock.advance(LATER_MS)
-  do await app.abandon()
+  do await app.expireClaims()
   while ((await app.reconcile()) > 0)
 }
 
-type Change = (deps: ReturnType<CheckoutApp['oddly']>, claim: WonClaim) => ReturnType<typeof cancel>
+type Change = (
+  deps: ReturnType<CheckoutApp['depsWith']>,
+  claim: WonClaim,
+) => ReturnType<typeof cancel>
 
 const OPERATIONS = ['refund', 'cancel', 'edit', 'release', 'expire'] as const
 
@@ -96,24 +99,24 @@ async function change(world: World, operation: (typeof OPERATIONS)[number], id: 
   const gateway = faulty(world)
   const begin = (verb: string, work: Change) =>
     run(db, { operation: verb, key: randomUUID(), fingerprint: Buffer.alloc(32) }, (claim) =>
-      work(app.oddly({ gateway }), claim),
+      work(app.depsWith({ gateway }), claim),
     )
   if (operation === 'release') return app.release(shop, id, randomUUID(), { gateway })
   if (operation === 'expire') return expireNow(app, id, gateway)
   if (operation === 'cancel') {
-    const wish = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
-    return begin('cancel', (deps, claim) => cancel(deps, db, { actor: ACTOR, claim }, id, wish))
+    const request = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
+    return begin('cancel', (deps, claim) => cancel(deps, db, { actor: ACTOR, claim }, id, request))
   }
   if (operation === 'refund') {
     const body = chance(fc.constantFrom, {}, { amount_cents: 100 }, { amount_cents: 700 })
-    const wish = { by: 'merchant', body } as const
-    return begin('refund', (deps, claim) => refund(deps, db, { actor: ACTOR, claim }, id, wish))
+    const request = { by: 'merchant', body } as const
+    return begin('refund', (deps, claim) => refund(deps, db, { actor: ACTOR, claim }, id, request))
   }
   const { rows } = await app.superuser.query(`select id from order_items where order_id = $1`, [id])
   const edits = [{ order_item_id: rows[0].id, quantity: chance(fc.constantFrom, 1, 2, 4) }]
   const tender = { by: 'card', source: { card: readCard(APPROVED) } } as const
-  const wish = { body: { edits }, tender, note: null }
-  return begin('edit', (deps, claim) => edit(deps, db, { actor: ACTOR, claim }, id, wish))
+  const request = { body: { edits }, tender, note: null }
+  return begin('edit', (deps, claim) => edit(deps, db, { actor: ACTOR, claim }, id, request))
 }
 
 /** Places an order, changes it some times, and lets everything arrive that is under way. */
@@ -126,7 +129,7 @@ export async function survive(
   const world: World = { app, shop, chance, onTheirWay: [] }
   app.clock.reset()
   const key = randomUUID()
-  const email = chance(fc.constantFrom, null, SUSPECT)
+  const email = chance(fc.constantFrom, null, REVIEWED_EMAIL)
   const body = cart(variant_id, { customer_ref: key, items: [{ variant_id, quantity: 3 }], email })
   await app.place(shop, body, key, { gateway: faulty(world) }).catch(() => {})
   await takeUp(world)
@@ -159,7 +162,7 @@ async function settleHeld({ app, shop, chance }: World, key: string): Promise<vo
 }
 
 /** If it is held still. */
-async function expireNow(app: CheckoutApp, id: string, gateway?: OddGateway): Promise<number> {
+async function expireNow(app: CheckoutApp, id: string, gateway?: GatewayOverride): Promise<number> {
   const due = `update charges set authorized_until = now()
                 where order_id = $1 and status = 'authorized'`
   await app.superuser.query(due, [id])

@@ -33,12 +33,18 @@ test('a refund that was given up and has gone through all the same', async (t) =
     const deaf = { ...gateway, refund: nobody, void: nobody }
     const payments = { ...deps.payments, forStore: async () => deaf }
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-    const wish = { by: 'merchant', body: { amount_cents } } as const
+    const request = { by: 'merchant', body: { amount_cents } } as const
     const begun = run(db, claim, (held) =>
-      operations.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
+      operations.refund(
+        { ...deps, payments },
+        db,
+        { actor: SYSTEM, claim: held },
+        orderId,
+        request,
+      ),
     )
     await assert.rejects(begun, { code: 'payment_unconfirmed' })
-    await app.abandon()
+    await app.expireClaims()
     app.clock.advance(11_000)
     await app.reconcile()
     app.clock.reset()
@@ -173,9 +179,9 @@ test('a refund that was given up and has gone through all the same', async (t) =
         if (point === 'refund-begun') await late()
       }
       const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-      const wish = { by: 'merchant', body: { amount_cents: 1_900 } } as const
+      const request = { by: 'merchant', body: { amount_cents: 1_900 } } as const
       const other = await run(db, claim, (held) =>
-        operations.refund(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+        operations.refund(app.depsWith({ at }), db, { actor: SYSTEM, claim: held }, id, request),
       )
       assert.match(other.body, /refund_failed/)
       await app.watchLate()

@@ -19,7 +19,7 @@ test('a part of what NMI was asked for', async (t) => {
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
   const takeUp = async () => {
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
   }
   t.afterEach(() => app.assertAddsUp())
@@ -75,7 +75,7 @@ test('a part of what NMI was asked for', async (t) => {
   })
 
   await t.test('releases no order, if somebody took it at the gateway’s own desk', async () => {
-    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+    const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
     assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
     const held = await checkout(app, shop, { ...body, email: ban.value })
     assert.equal(held.status, 202, held.text)
@@ -84,8 +84,10 @@ test('a part of what NMI was asked for', async (t) => {
     assert.ok(auth)
     auth.condition = 'pendingsettlement'
     auth.actions.push({ ...auth.actions[0], type: 'capture', amount: '4.00' } as never)
-    const ask = (verb: string, wish?: object) =>
-      merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+    const ask = (verb: string, request?: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/${verb}`, request, {
+        'idempotency-key': randomUUID(),
+      })
     const refused = await ask('release')
     assert.equal(refused.body.error?.code, 'payment_declined', refused.text)
     assert.equal((await read(id)).order.status, 'on_hold')
@@ -103,15 +105,15 @@ test('what was asked of an account that the store has left meanwhile', async (t)
   const { merchant } = shop
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
-  const ask = (id: string, verb: string, wish?: object) =>
-    merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+  const ask = (id: string, verb: string, request?: object) =>
+    merchant.post(`/v1/merchant/orders/${id}/${verb}`, request, { 'idempotency-key': randomUUID() })
   const payBy = async (security_key: string) => {
     const settings = { gateway: 'nmi', credentials: { security_key } }
     const set = await app.operator.put('/v1/stores/acme/payments', settings)
     assert.equal(set.status, 200, set.text)
   }
   const takeUp = async () => {
-    await app.abandon()
+    await app.expireClaims()
     app.clock.advance(11_000)
     assert.equal(await app.reconcile(), 1)
     app.clock.reset()
@@ -147,7 +149,7 @@ test('what was asked of an account that the store has left meanwhile', async (t)
   })
 
   await t.test('is not taken for a release that never was', async () => {
-    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+    const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
     assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
     const { id } = (await checkout(app, shop, { ...body, email: ban.value })).body.order
     nmi.failNext('reset_after')
@@ -201,7 +203,7 @@ test('a gateway that does not answer is on record, as no bug of ours and without
     { ...upstream, tenant: undefined, said: 'payment_unconfirmed' },
   ])
   const ask = async () => {
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     return read()
   }
@@ -259,9 +261,9 @@ test('a held order whose payment NMI does not know any more is cancelled at once
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
   const app = await openCheckoutApp(t, { env })
   const shop = await openShop(app)
-  const ban = { kind: 'email', value: 'odd@shop.test', action: 'review' }
+  const ban = { kind: 'email', value: 'review@shop.test', action: 'review' }
   assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
-  const body = { ...cart(shop.variants[1_000]), email: 'odd@shop.test' }
+  const body = { ...cart(shop.variants[1_000]), email: 'review@shop.test' }
   const { order } = (await checkout(app, shop, body)).body
   assert.equal(order.status, 'on_hold')
   nmi.journal.length = 0

@@ -55,7 +55,7 @@ test('a caller that was overtaken', async (t) => {
   await enable(merchant, 'store_credit')
   const counted = await addVariant(merchant, 1_000)
   await stock(merchant, counted, 10_000)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
 
   const buy = async (more: object = {}): Promise<Bought> => {
@@ -112,7 +112,7 @@ test('a caller that was overtaken', async (t) => {
   }
   const overtake = async () => {
     app.clock.advance(PAUSE_MS)
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
   }
 
@@ -307,7 +307,7 @@ test('a caller that was overtaken', async (t) => {
     body: () => undefined,
     net: 2_000,
   }
-  const held = () => buy({ email: 'odd@example.com' })
+  const held = () => buy({ email: 'review@example.com' })
   const settle = ({ id }: Bought) =>
     app.superuser.query(
       `update sim_charges s set captured_at = now() - interval '2 days' from payment_attempts a
@@ -317,7 +317,7 @@ test('a caller that was overtaken', async (t) => {
   /** The worker is refused what the caller was about to take: the order stays held. */
   const overtakeInVain = async () => {
     app.clock.advance(PAUSE_MS)
-    await app.abandon()
+    await app.expireClaims()
     const gateway = () => ({ capture: async () => refused('processing_error') })
     assert.equal(await app.reconcile({ gateway }), 1)
   }
@@ -413,7 +413,7 @@ test('a caller that was overtaken', async (t) => {
         if (reached !== point || isPaused) return
         isPaused = true
         if (by === 'the worker') return overtake()
-        await app.abandon()
+        await app.expireClaims()
         assert.equal((await checkout(app, shop, body, key)).status, 201)
       }
       const reply = await app.place(shop, body, key, { at })
@@ -460,7 +460,7 @@ test('a caller that was overtaken', async (t) => {
 
   await t.test('voids nothing that stands, whatever it thinks of the card', async () => {
     const key = randomUUID()
-    const reply = await app.place(shop, cart(counted, { email: 'odd@example.com' }), key, {
+    const reply = await app.place(shop, cart(counted, { email: 'review@example.com' }), key, {
       gateway: (real) => ({
         async authorize(what) {
           const answer = await real.authorize(what)
@@ -533,7 +533,7 @@ test('a caller that was overtaken', async (t) => {
         [bought.id],
       )
       // Taken at the gateway's own desk, and too long ago to be voided.
-      await (await app.oddly().payments.forStore(db)).capture(rows[0])
+      await (await app.depsWith().payments.forStore(db)).capture(rows[0])
       await settle(bought)
       await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
         bought.id,
@@ -562,7 +562,7 @@ test('a caller that was overtaken', async (t) => {
   await t.test('as a worker by a worker is no reason to call anybody', async () => {
     const key = randomUUID()
     await app.crash(shop, cart(counted), 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const slow = app.reconcile({
       gateway: (real) => ({
         async capture(what) {

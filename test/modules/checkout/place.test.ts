@@ -118,8 +118,8 @@ test('a checkout', async (t) => {
   await t.test(
     'keeps and tells of an address and a statement what they are, and nothing beside it',
     async () => {
-      const odd = { ...TO, phone: '4111111111111111', deep: { a: 1 }, line2: '2nd floor' }
-      const body = cart(thousand, { shipping_address: odd, customer_ref: randomUUID() })
+      const withMore = { ...TO, phone: '4111111111111111', deep: { a: 1 }, line2: '2nd floor' }
+      const body = cart(thousand, { shipping_address: withMore, customer_ref: randomUUID() })
       const { status, body: answer, text } = await checkout(app, shop, body)
       assert.equal(status, 201, text)
       assert.deepEqual(answer.order.ship_to, { ...TO, line2: '2nd floor' })

@@ -12,11 +12,11 @@ import {
   checkout,
   DECLINED,
   enable,
+  type GatewayOverride,
   giveCredit,
   issueGiftCard,
   LOST_AFTER_CHARGE,
   LOST_BEFORE_CHARGE,
-  type OddGateway,
   openCheckoutApp,
   openShop,
   type Shop,
@@ -85,7 +85,7 @@ test('a checkout that was left undone', async (t) => {
         const body = how === 'byAll' ? await byAll() : { byCard, byCredit }[how]
         const key = randomUUID()
         await app.crash(shop, body, step, key)
-        await app.abandon()
+        await app.expireClaims()
         app.clock.advance(10_000)
         await app.reconcile()
         app.clock.reset()
@@ -115,7 +115,7 @@ test('a checkout that was left undone', async (t) => {
       async () => {
         const key = randomUUID()
         const overtake = async () => {
-          await app.abandon()
+          await app.expireClaims()
           assert.equal(await app.reconcile(), 1)
         }
         const reply = await app.place(shop, byCard, key, {
@@ -150,7 +150,7 @@ test('a checkout that was left undone', async (t) => {
         gateway: (real) => ({
           // As a gateway does that captures once: the second to come is refused.
           async capture(what) {
-            await app.abandon()
+            await app.expireClaims()
             assert.equal(await app.reconcile(), 1)
             await real.capture(what)
             return refused('invalid_state')
@@ -185,7 +185,7 @@ test('a checkout that was left undone', async (t) => {
   await t.test('is ended by the same key just as well', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const answer = await checkout(app, shop, byCard, key)
     assert.equal(answer.status, 201, answer.text)
     assert.equal(answer.headers['idempotent-replayed'], undefined)
@@ -196,7 +196,7 @@ test('a checkout that was left undone', async (t) => {
   await t.test('is ended once, whoever and how many take it up', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => checkout(app, shop, byCard, key)),
       ...Array.from({ length: 4 }, () => app.reconcile()),
@@ -220,7 +220,7 @@ test('a checkout that was left undone', async (t) => {
       assert.deepEqual([order.status, order.payment_status], ['pending_payment', 'unknown'])
       assert.equal(first.body.order.id, order.id)
       assert.equal(first.body.order.status, 'pending_payment')
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
       const answer = await checkout(app, shop, body, key)
       assert.equal(answer.status, 201, answer.text)
@@ -235,13 +235,13 @@ test('a checkout that was left undone', async (t) => {
       const key = randomUUID()
       const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
       assert.equal((await checkout(app, shop, body, key)).status, 503)
-      await app.abandon()
+      await app.expireClaims()
       const early = await checkout(app, shop, body, key)
       assert.equal(early.status, 409, 'ten seconds are not over')
       assert.equal(early.body.error.code, 'idempotency_in_progress')
       assert.equal(early.headers['retry-after'], '2')
       app.clock.advance(10_000)
-      await app.abandon()
+      await app.expireClaims()
       await app.reconcile()
       const answer = await checkout(app, shop, body, key)
       assert.equal(answer.status, 402, answer.text)
@@ -262,7 +262,7 @@ test('a checkout that was left undone', async (t) => {
       const key = randomUUID()
       await app.crash(shop, byCard, 'authorize-sent', key)
       app.clock.advance(10_000)
-      await app.abandon()
+      await app.expireClaims()
       await app.reconcile()
       const order = await orderOf(app, shop, key)
       assert.equal(order.status, 'payment_failed')
@@ -330,14 +330,14 @@ test('a checkout that was left undone', async (t) => {
     assert.equal(app.alerts.length, before + 1)
     assert.equal(await app.reconcile(), 0, 'not at once again')
     for (let minutes = 0; minutes < 3; minutes++) {
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
     }
     assert.equal(app.alerts.length, before + 1, 'told once')
     const yesterday = `update idempotency_keys set alerted_at = now() - interval '1 day' where key = $1`
     await app.superuser.query(yesterday, [key])
     for (let minutes = 0; minutes < 2; minutes++) {
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
     }
     assert.equal(app.alerts.length, before + 2, 'and once a day')
@@ -356,7 +356,7 @@ test('a checkout that was left undone', async (t) => {
       const giveUp = async () => {
         const key = randomUUID()
         await app.crash(shop, byCard, 'authorize-sent', key)
-        await app.abandon()
+        await app.expireClaims()
         app.clock.advance(11_000)
         await app.reconcile()
         app.clock.reset()
@@ -364,7 +364,7 @@ test('a checkout that was left undone', async (t) => {
         assert.equal(status, 'payment_failed')
         return id as string
       }
-      const [odd, other] = [await giveUp(), await giveUp()]
+      const [stuck, other] = [await giveUp(), await giveUp()]
       const checks = async (id: string) => {
         const { rows } = await app.superuser.query(
           `select checks, lease_token from payment_attempts where order_id = $1`,
@@ -374,9 +374,9 @@ test('a checkout that was left undone', async (t) => {
       }
       const { rows } = await app.superuser.query(
         'select id from payment_attempts where order_id = $1',
-        [odd],
+        [stuck],
       )
-      const gateway: OddGateway = (real) => ({
+      const gateway: GatewayOverride = (real) => ({
         lookup: (what) => {
           if ('ref' in what && what.ref === rows[0].id) throw new Error('the key is another one')
           return real.lookup(what)
@@ -385,8 +385,8 @@ test('a checkout that was left undone', async (t) => {
       app.alerts.length = 0
       for (let looks = 0; looks < 3; looks++) await app.watchLate({ gateway })
       const told = app.alerts.map(({ order_id }) => order_id)
-      assert.deepEqual(told, [odd])
-      assert.deepEqual(await checks(odd), { checks: 3, lease_token: null })
+      assert.deepEqual(told, [stuck])
+      assert.deepEqual(await checks(stuck), { checks: 3, lease_token: null })
       assert.ok((await checks(other)).checks > 0)
       await app.watchLate()
       assert.equal(app.alerts.length, 1)

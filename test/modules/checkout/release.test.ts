@@ -12,9 +12,9 @@ import {
   cart,
   checkout,
   enable,
+  type GatewayOverride,
   giveCredit,
   issueGiftCard,
-  type OddGateway,
   openCheckoutApp,
   openShop,
   stock,
@@ -29,10 +29,14 @@ test('an order that is held', async (t) => {
   await enable(merchant, 'gift_cards', 'store_credit')
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   const held = async (more: object = {}) => {
-    const answer = await checkout(app, shop, cart(counted, { email: 'odd@example.com', ...more }))
+    const answer = await checkout(
+      app,
+      shop,
+      cart(counted, { email: 'review@example.com', ...more }),
+    )
     assert.equal(answer.status, 202, answer.text)
     for (const { tender, status } of answer.body.charges) assert.equal(status, 'authorized', tender)
     return answer.body.order.id as string
@@ -138,7 +142,7 @@ test('an order that is held', async (t) => {
     'stays held, and can be cancelled, when its gateway does not know it any more',
     async () => {
       const id = await held({ card: cardOf('5431111111111111') })
-      const gateway: OddGateway = () => ({
+      const gateway: GatewayOverride = () => ({
         capture: async () => refused('invalid_state'),
         lookup: async () => noRecord(),
       })
@@ -164,7 +168,7 @@ test('an order that is held', async (t) => {
         keyed(),
       )
       assert.equal(cancel.body.error.code, 'order_busy')
-      await app.abandon()
+      await app.expireClaims()
       await app.reconcile()
       assert.equal((await read(id)).order.status, 'placed')
       assert.deepEqual(await eventsOf(id), ['held', 'placed', 'released'])
@@ -229,7 +233,7 @@ test('an order that is held', async (t) => {
         const key = randomUUID()
         const card = cardOf('5431111111111111')
         await app.crash(shop, cart(counted, { email: ban.value, card }), 'authorized', key)
-        await app.abandon()
+        await app.expireClaims()
         const url = `/v1/merchant/idempotency/checkout/${key}`
         const id = (await merchant.get(url)).body.resource_id as string
         for (const table of ['orders', 'payment_attempts']) {
@@ -281,7 +285,7 @@ test('an order that is held', async (t) => {
       [waiting],
     )
     const theirs = rows.map(({ txn_id }) => txn_id)
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       void: async (what) => (theirs.includes(what.txn_id) ? unknownResult() : real.void(what)),
     })
     assert.equal(await app.expire({ gateway }), 0)
@@ -291,7 +295,7 @@ test('an order that is held', async (t) => {
       `update charges set authorized_until = now() where order_id = any($1)`,
       [waiting],
     )
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.expire(), 10)
   })
 
@@ -421,7 +425,7 @@ test('an order that is held', async (t) => {
       (await app.storefront.get('/v1/tenants/other/idempotency/refund/back')).status,
       404,
     )
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
   })
 })

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
-import { mute, openMuteApp, SEEN, txnOf } from './mute.ts'
+import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import { APPROVED, addVariant, cart, checkout, openShop, stock } from './setup.ts'
 
 test('a change of an order whose gateway never speaks of it again', async (t) => {
-  const app = await openMuteApp(t)
+  const app = await openResolveApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   t.afterEach(async () => {
-    app.through(null)
+    app.useGateway(null)
     await app.assertAddsUp()
   })
 
@@ -36,7 +36,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     (await merchant.get(`/v1/merchant/idempotency/${operation}/${key}`)).body.status
   const approvalOf = async (attempt: string, txn_id: string) => {
     const { amount_cents } = await app.attempt(attempt)
-    return { ...SEEN, outcome: 'approved', txn_id, amount_cents }
+    return { ...OPERATOR_REASON, outcome: 'approved', txn_id, amount_cents }
   }
   const chargeTxn = async (id: string) => {
     const { rows } = await app.superuser.query(
@@ -54,7 +54,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
 
   await t.test('a refund counts as it was said to have gone through', async () => {
     const id = await place()
-    app.through(mute('done', 'refund'))
+    app.useGateway(unanswered('done', 'refund'))
     const key = await begin(id, 'refunds', { amount_cents: 500 })
     const attempt = await app.agedAttempt(id, 'refund')
     await resolved(attempt, await approvalOf(attempt, 'refund-1'))
@@ -67,13 +67,13 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   for (const outcome of ['declined', 'not_found'] as const) {
     await t.test(`a refund that was ${outcome} counts for nothing, and can be made`, async () => {
       const id = await place()
-      app.through(mute('lost', 'refund'))
+      app.useGateway(unanswered('lost', 'refund'))
       const key = await begin(id, 'refunds', { amount_cents: 500 })
       const attempt = await app.agedAttempt(id, 'refund')
-      const { order } = await resolved(attempt, { ...SEEN, outcome })
+      const { order } = await resolved(attempt, { ...OPERATOR_REASON, outcome })
       assert.deepEqual([order.status, order.refunded_cents], ['placed', 0])
       assert.equal(await statusOfKey('refund', key), 409)
-      app.through(null)
+      app.useGateway(null)
       const again = await merchant.post(
         `/v1/merchant/orders/${id}/refunds`,
         {},
@@ -85,7 +85,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
 
   await t.test('a cancellation ends with the refund that it waits for', async () => {
     const id = await place()
-    app.through(mute('done', 'void'))
+    app.useGateway(unanswered('done', 'void'))
     const key = await begin(id, 'cancel', { reason: 'staff' })
     const attempt = await app.agedAttempt(id, 'refund')
     const { order } = await resolved(attempt, await approvalOf(attempt, 'refund-2'))
@@ -96,7 +96,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   await t.test('an edit is made as its card was said to have been charged', async () => {
     const id = await place()
     const [item] = (await read(id)).items
-    app.through(mute('done', 'sale'))
+    app.useGateway(unanswered('done', 'sale'))
     const edit = { edits: [{ order_item_id: item.id, quantity: 3 }], card: APPROVED }
     const { order } = await read(id)
     const key = randomUUID()
@@ -115,7 +115,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
 
   await t.test('a release places the order, if its capture was made', async () => {
     const id = await placeHeld()
-    app.through(mute('done', 'capture'))
+    app.useGateway(unanswered('done', 'capture'))
     const key = await begin(id, 'release')
     const attempt = await app.agedAttempt(id, 'release')
     const foreign = await app.resolve(attempt, await approvalOf(attempt, 'another-one'))
@@ -129,13 +129,13 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   for (const outcome of ['declined', 'not_found'] as const) {
     await t.test(`a release whose capture was ${outcome} leaves the order held`, async () => {
       const id = await placeHeld()
-      app.through(mute('lost', 'capture'))
+      app.useGateway(unanswered('lost', 'capture'))
       const key = await begin(id, 'release')
       const attempt = await app.agedAttempt(id, 'release')
-      const { order, payment } = await resolved(attempt, { ...SEEN, outcome })
+      const { order, payment } = await resolved(attempt, { ...OPERATOR_REASON, outcome })
       assert.deepEqual([order.status, payment.state], ['on_hold', 'declined'])
       assert.equal(await statusOfKey('release', key), 402)
-      app.through(null)
+      app.useGateway(null)
       const again = await merchant.post(
         `/v1/merchant/orders/${id}/release`,
         {},
@@ -148,11 +148,12 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   for (const outcome of ['approved', 'declined'] as const) {
     await t.test(`a held order is cancelled, its void being ${outcome}`, async () => {
       const id = await placeHeld()
-      app.through(mute('done', 'void'))
+      app.useGateway(unanswered('done', 'void'))
       const key = await begin(id, 'cancel', { reason: 'staff' })
       const attempt = await app.agedAttempt(id, 'void')
       const [txn_id = ''] = await chargeTxn(id)
-      const said = outcome === 'approved' ? await approvalOf(attempt, txn_id) : { ...SEEN, outcome }
+      const said =
+        outcome === 'approved' ? await approvalOf(attempt, txn_id) : { ...OPERATOR_REASON, outcome }
       const { order, payment } = await resolved(attempt, said)
       assert.deepEqual(
         [order.status, order.payment_status, payment.state],
@@ -164,7 +165,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
 
   await t.test('a hold that ran out is cancelled without a key', async () => {
     const id = await placeHeld()
-    app.through(mute('done', 'void'))
+    app.useGateway(unanswered('done', 'void'))
     await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
       id,
     ])
@@ -194,7 +195,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
       )
       assert.equal(edit.status, 200, edit.text)
       const [first] = await chargeTxn(id)
-      app.through((real) => ({
+      app.useGateway((real) => ({
         async void(what) {
           const result = await real.void(what)
           return what.txn_id === first ? unknownResult() : result
@@ -210,7 +211,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
       )
       const silent = rows.find(({ parent_txn_id }) => parent_txn_id === first).id
       const heard = rows.find(({ parent_txn_id }) => parent_txn_id !== first).id
-      const other = await app.resolve(heard, { ...SEEN, outcome: 'declined' })
+      const other = await app.resolve(heard, { ...OPERATOR_REASON, outcome: 'declined' })
       assert.deepEqual([other.status, other.body.reason], [409, 'answered'])
       const ended = await resolved(silent, await approvalOf(silent, 'refund-3'))
       assert.deepEqual([ended.order.status, ended.order.refunded_cents], ['cancelled', 4_000])
@@ -230,7 +231,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
       },
       { 'idempotency-key': randomUUID() },
     )
-    app.through(mute('done', 'void'))
+    app.useGateway(unanswered('done', 'void'))
     const key = await begin(id, 'cancel', { reason: 'staff' })
     await app.agedAttempt(id, 'refund')
     const { rows } = await app.superuser.query(

@@ -5,7 +5,7 @@ import { resolvePayment } from '../../../src/modules/checkout/resolve.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
 import { refused, unreachable } from '../../../src/modules/payments/gateway.ts'
-import { mute, openMuteApp, SEEN, txnOf } from './mute.ts'
+import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import {
   APPROVED,
   addVariant,
@@ -19,14 +19,14 @@ import {
 } from './setup.ts'
 
 test('a payment that its gateway never speaks of again', async (t) => {
-  const app = await openMuteApp(t)
+  const app = await openResolveApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
   await enable(merchant, 'store_credit', 'gift_cards')
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
   t.afterEach(async () => {
-    app.through(null)
+    app.useGateway(null)
     await app.assertAddsUp()
   })
 
@@ -38,14 +38,14 @@ test('a payment that its gateway never speaks of again', async (t) => {
     const tenders = { apply_store_credit: true, gift_card_code, card: APPROVED }
     const body = cart(counted, { customer_ref, ...tenders, ...more })
     const key = randomUUID()
-    app.through(mute(done, done === 'done' ? 'capture' : 'authorize'))
+    app.useGateway(unanswered(done, done === 'done' ? 'capture' : 'authorize'))
     const answer = await checkout(app, shop, body, key)
     assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
     const { id } = answer.body.order
     return { id, key, body, customer_ref, attempt: await app.agedAttempt(id) }
   }
   const paid = async (attempt: string) => ({
-    ...SEEN,
+    ...OPERATOR_REASON,
     outcome: 'approved',
     txn_id: await txnOf(app, attempt),
     amount_cents: 1_500,
@@ -115,7 +115,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.deepEqual(await levelOf(), { ...before, allocated: before.allocated + 1 })
     const [record, ...others] = await auditOf(id)
     assert.deepEqual(others, [])
-    assert.deepEqual([record.actor, record.reason], ['operator', SEEN.reason])
+    assert.deepEqual([record.actor, record.reason], ['operator', OPERATOR_REASON.reason])
     assert.deepEqual(record.after, {
       ...{ attempt_id: attempt, kind: 'checkout', amount_cents: 1_500, txn_id: said.txn_id },
       ...{ outcome: 'approved', decided_by: 'operator' },
@@ -135,7 +135,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
       const before = await levelOf()
       const { id, key, attempt, customer_ref } = await wait('lost')
       assert.equal((await creditOf(customer_ref)).held_cents, 300)
-      const answer = await app.resolve(attempt, { ...SEEN, outcome })
+      const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome })
       assert.equal(answer.status, 200, answer.text)
       assert.deepEqual(
         [answer.body.decided_by, answer.body.payment.state, answer.body.order.status],
@@ -152,8 +152,8 @@ test('a payment that its gateway never speaks of again', async (t) => {
 
   await t.test('has the gateway’s word first, if that answers after all', async () => {
     const { id, attempt } = await wait()
-    app.through(null)
-    const answer = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    app.useGateway(null)
+    const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
     assert.equal(answer.status, 200, answer.text)
     assert.deepEqual(
       [answer.body.decided_by, answer.body.payment.state, answer.body.order.status],
@@ -165,25 +165,28 @@ test('a payment that its gateway never speaks of again', async (t) => {
 
   await t.test('is captured by no word about an authorisation alone', async () => {
     const { attempt } = await wait('lost')
-    const said = { ...SEEN, outcome: 'approved', txn_id: 'somebody-looked' }
+    const said = { ...OPERATOR_REASON, outcome: 'approved', txn_id: 'somebody-looked' }
     for (const amount_cents of [undefined, 0, 1_499, 1_501, 2_000]) {
       const answer = await app.resolve(attempt, { ...said, amount_cents })
       assert.equal(answer.status, 400, answer.text)
       assert.equal(answer.body.issues[0].path, 'amount_cents')
     }
-    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })).status, 200)
+    assert.equal(
+      (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })).status,
+      200,
+    )
   })
 
   await t.test('is not resolved by what says too little', async () => {
     const { attempt } = await wait('lost')
-    const declined = { ...SEEN, outcome: 'declined' }
+    const declined = { ...OPERATOR_REASON, outcome: 'declined' }
     for (const [path, body] of [
-      ['outcome', SEEN],
-      ['outcome', { ...SEEN, outcome: 'captured' }],
+      ['outcome', OPERATOR_REASON],
+      ['outcome', { ...OPERATOR_REASON, outcome: 'captured' }],
       ['reason', { outcome: 'declined' }],
       ['reason', { outcome: 'declined', reason: ' \n' }],
       ['reason', { outcome: 'declined', reason: 'x'.repeat(2_001) }],
-      ['txn_id', { ...SEEN, outcome: 'approved', amount_cents: 1_500 }],
+      ['txn_id', { ...OPERATOR_REASON, outcome: 'approved', amount_cents: 1_500 }],
       ['txn_id', { ...declined, txn_id: 'two words' }],
       ['txn_id', { ...declined, txn_id: 'x'.repeat(101) }],
       ['amount_cents', { ...declined, amount_cents: 0.5 }],
@@ -199,7 +202,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
   await t.test('is not another’s: of a store, of another payment, or none at all', async () => {
     await app.store('other')
     const { attempt } = await wait()
-    const declined = { ...SEEN, outcome: 'declined' }
+    const declined = { ...OPERATOR_REASON, outcome: 'declined' }
     for (const [id, tenant] of [
       [attempt, 'other'],
       [randomUUID(), 'acme'],
@@ -230,21 +233,21 @@ test('a payment that its gateway never speaks of again', async (t) => {
       }
       return unreachable()
     }
-    app.through(() => ({ lookup }))
+    app.useGateway(() => ({ lookup }))
     const answer = await app.resolve(two.attempt, said)
     assert.deepEqual([answer.status, answer.body.reason], [409, 'txn_taken'], answer.text)
     const statuses = await Promise.all(
       [one.id, two.id].map(async (id) => (await read(id)).order.status),
     )
     assert.deepEqual(statuses, ['placed', 'pending_payment'])
-    await app.abandon()
-    const declined = await app.resolve(two.attempt, { ...SEEN, outcome: 'declined' })
+    await app.expireClaims()
+    const declined = await app.resolve(two.attempt, { ...OPERATOR_REASON, outcome: 'declined' })
     assert.equal(declined.status, 200, declined.text)
   })
 
   await t.test('is not resolved while its gateway may speak yet, nor twice', async () => {
     const { attempt } = await wait('lost')
-    const declined = { ...SEEN, outcome: 'declined' }
+    const declined = { ...OPERATOR_REASON, outcome: 'declined' }
     const age = (minutes: number) =>
       app.superuser.query(
         `update payment_attempts set created_at = now() - make_interval(mins => $2) where id = $1`,
@@ -269,7 +272,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     const { id, attempt } = await wait('lost')
     const words = ['declined', 'not_found'] as const
     const answers = await Promise.all(
-      words.map((outcome) => app.resolve(attempt, { ...SEEN, outcome })),
+      words.map((outcome) => app.resolve(attempt, { ...OPERATOR_REASON, outcome })),
     )
     assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409])
     const late = answers.find(({ status }) => status === 409)
@@ -284,7 +287,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     const { id, attempt } = await wait()
     const asked = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
-    app.through(null)
+    app.useGateway(null)
     const slow = app.reconcile({
       gateway: (real) => ({
         async lookup(what) {
@@ -295,7 +298,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
       }),
     })
     await asked.promise
-    const busy = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    const busy = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
     assert.deepEqual(
       [busy.status, busy.body.error.code, busy.headers['retry-after']],
       [409, 'order_busy', '60'],
@@ -303,7 +306,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     answered.resolve()
     await slow
     assert.equal((await read(id)).order.status, 'placed')
-    const late = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    const late = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
     assert.equal(late.body.reason, 'decided')
   })
 
@@ -321,8 +324,8 @@ test('a payment that its gateway never speaks of again', async (t) => {
       }),
     })
     await asked.promise
-    await app.abandon()
-    const said = await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })
+    await app.expireClaims()
+    const said = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })
     assert.equal(said.status, 200, said.text)
     answered.resolve()
     await slow
@@ -334,14 +337,14 @@ test('a payment that its gateway never speaks of again', async (t) => {
     const { id, key, attempt } = await wait()
     const db = app.runtime.database.tenant('acme')
     const killed = new Error('killed')
-    const deps = app.oddly({
+    const deps = app.depsWith({
       at: (point) => (point === 'resolved' ? Promise.reject(killed) : undefined),
     })
     const actor = { name: 'operator', correlationId: null }
     const said = { ...(await paid(attempt)), outcome: 'approved' as const }
     await assert.rejects(resolvePayment(deps, db, actor, attempt, said), killed)
     assert.equal((await read(id)).order.status, 'pending_payment')
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
     assert.equal((await read(id)).order.status, 'placed')
     assert.equal((await keyOf(key)).status, 201)
@@ -349,10 +352,13 @@ test('a payment that its gateway never speaks of again', async (t) => {
 
   await t.test('is given back if it was taken late, and its order stays failed', async () => {
     const { id, attempt, body } = await wait('lost')
-    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'not_found' })).status, 200)
+    assert.equal(
+      (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })).status,
+      200,
+    )
     await app.watchLate()
     assert.equal((await app.attempt(attempt)).state, 'not_found', 'it cannot be asked still')
-    app.through(null)
+    app.useGateway(null)
     const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
     const charge = { ref: attempt, amount_cents: 1_500, currency: 'USD', order_id: id }
     await real.sale({ ...charge, source: { card: readCard(body.card) } })
@@ -366,8 +372,11 @@ test('a payment that its gateway never speaks of again', async (t) => {
 
   await t.test('is a discrepancy where the gateway tells otherwise later', async () => {
     const { id, attempt } = await wait()
-    assert.equal((await app.resolve(attempt, { ...SEEN, outcome: 'declined' })).status, 200)
-    app.through(null)
+    assert.equal(
+      (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })).status,
+      200,
+    )
+    app.useGateway(null)
     await compare()
     assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'])
     assert.equal((await read(id)).order.status, 'payment_failed')
@@ -379,16 +388,16 @@ test('a payment that its gateway never speaks of again', async (t) => {
     const { id, attempt } = await wait()
     const undo = `update payment_attempts set reason = 'invalid_state' where id = $1`
     await app.superuser.query(undo, [attempt])
-    app.through(() => ({ void: async () => refused('invalid_state') }))
+    app.useGateway(() => ({ void: async () => refused('invalid_state') }))
     const kept = await app.resolve(attempt, await paid(attempt))
     assert.deepEqual([kept.status, kept.body.reason], [409, 'taken_back'])
-    const answer = await app.resolve(attempt, { ...SEEN, outcome: 'declined' })
+    const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
     assert.equal(answer.status, 200, answer.text)
     assert.deepEqual(
       [answer.body.decided_by, answer.body.order.status],
       ['operator', 'payment_failed'],
     )
-    app.through(null)
+    app.useGateway(null)
     await compare()
     assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway has it still')
     const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))

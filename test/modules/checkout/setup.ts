@@ -13,7 +13,7 @@ import type { ClaimRequest, StoredAnswer, WonClaim } from '../../../src/platform
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
 import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
-import { abandonAll, place, release } from '../../harness/operations.ts'
+import { expireAllClaims, place, release } from '../../harness/operations.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -151,32 +151,32 @@ export interface CheckoutApp extends TestApp {
   /** What a person was told to look at. */
   alerts: { message: string; order_id?: unknown }[]
   /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
-  crash(shop: Shop, body: object, point: string, key?: string, odd?: Odd): Promise<void>
-  /** A checkout under odd circumstances, and what it threw or answered. */
-  place(shop: Shop, body: object, key: string, odd: Odd): Promise<Reply>
+  crash(shop: Shop, body: object, point: string, key?: string, overrides?: Overrides): Promise<void>
+  /** A checkout under overrides circumstances, and what it threw or answered. */
+  place(shop: Shop, body: object, key: string, overrides: Overrides): Promise<Reply>
   /** A release in the same way. */
-  release(shop: Shop, orderId: string, key: string, odd: Odd): Promise<Reply>
+  release(shop: Shop, orderId: string, key: string, overrides: Overrides): Promise<Reply>
   /** A release that is interrupted in the same way. */
   crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
   /** As if the holder of every claim had been gone for so long. */
-  abandon(): Promise<void>
-  reconcile(odd?: Odd): Promise<number>
+  expireClaims(): Promise<void>
+  reconcile(overrides?: Overrides): Promise<number>
   /** What the app works with, but for that. */
-  oddly(odd?: Odd): jobs.JobDeps
+  depsWith(overrides?: Overrides): jobs.JobDeps
   /** Cancels held orders whose authorisation has run out. */
-  expire(odd?: Odd): Promise<number>
-  watchLate(odd?: Odd): Promise<number>
+  expire(overrides?: Overrides): Promise<number>
+  watchLate(overrides?: Overrides): Promise<number>
   /** Fails unless all that is left adds up. */
   assertAddsUp(): Promise<void>
 }
 
 /** The real gateway, of which some calls go astray. */
-export type OddGateway = (real: Gateway) => Partial<Gateway>
+export type GatewayOverride = (real: Gateway) => Partial<Gateway>
 
 /** What a test wants to be otherwise than in the app. */
-export interface Odd {
+export interface Overrides {
   velocityLimit?: number
-  gateway?: OddGateway
+  gateway?: GatewayOverride
   /** Called at each named step. */
   at?: (point: string) => void | Promise<void>
 }
@@ -198,7 +198,7 @@ export async function openCheckoutApp(
     onAlert: (alert: Record<string, unknown>, message: string) =>
       void alerts.push({ ...alert, message }),
   }
-  const oddly = ({ gateway, ...rest }: Odd = {}) => {
+  const depsWith = ({ gateway, ...rest }: Overrides = {}) => {
     const { payments } = deps
     const forStore: typeof payments.forStore = async (...of) => {
       const real = await payments.forStore(...of)
@@ -235,26 +235,26 @@ export async function openCheckoutApp(
     superuser,
     clock,
     alerts,
-    crash(shop, body, point, key = randomUUID(), odd) {
+    crash(shop, body, point, key = randomUUID(), overrides) {
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
       return crashAt(point, shop, claim, (at, db, held) =>
-        place({ ...oddly(odd), at }, db, held, placing),
+        place({ ...depsWith(overrides), at }, db, held, placing),
       )
     },
-    place({ tenant }, body, key, odd) {
+    place({ tenant }, body, key, overrides) {
       const db = app.runtime.database.tenant(tenant)
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
-      return run(db, claim, (held) => place(oddly(odd), db, held, placing))
+      return run(db, claim, (held) => place(depsWith(overrides), db, held, placing))
     },
-    release({ tenant }, orderId, key, odd) {
+    release({ tenant }, orderId, key, overrides) {
       const db = app.runtime.database.tenant(tenant)
       const claim = { operation: 'release', key, fingerprint: print(null, orderId) }
       return run(db, claim, (held) =>
-        release(oddly(odd), db, { actor: SYSTEM, claim: held }, orderId),
+        release(depsWith(overrides), db, { actor: SYSTEM, claim: held }, orderId),
       )
     },
     crashRelease(shop, orderId, point) {
@@ -263,17 +263,17 @@ export async function openCheckoutApp(
         release({ ...deps, at }, db, { actor: SYSTEM, claim: held }, orderId),
       )
     },
-    async abandon() {
-      await abandonAll(superuser)
+    async expireClaims() {
+      await expireAllClaims(superuser)
     },
-    oddly,
-    reconcile: (odd) => jobs.reconcile(oddly(odd)),
-    expire: (odd) => jobs.expireAuthorizations(oddly(odd)),
-    async watchLate(odd) {
+    depsWith,
+    reconcile: (overrides) => jobs.reconcile(depsWith(overrides)),
+    expire: (overrides) => jobs.expireAuthorizations(depsWith(overrides)),
+    async watchLate(overrides) {
       await superuser.query(
         `update payment_attempts set next_check_at = now() where next_check_at is not null`,
       )
-      return jobs.watchLateApprovals(oddly(odd))
+      return jobs.watchLateApprovals(depsWith(overrides))
     },
     assertAddsUp: () => assertOrdersAddUp(superuser),
   }

@@ -9,9 +9,9 @@ import {
   cart,
   checkout,
   enable,
+  type GatewayOverride,
   giveCredit,
-  type Odd,
-  type OddGateway,
+  type Overrides,
   openCheckoutApp,
   openShop,
   stock,
@@ -21,7 +21,7 @@ type Verb = 'capture' | 'void'
 
 /** A gateway that keeps silent: it has done what it was asked to, or it never heard of it. */
 const silent =
-  (verb: Verb, when: 'after' | 'before'): OddGateway =>
+  (verb: Verb, when: 'after' | 'before'): GatewayOverride =>
   (real: Gateway) => {
     const say = async (work: () => Promise<GatewayResult>) => {
       if (when === 'after') await work()
@@ -34,7 +34,7 @@ const silent =
 
 /** As the bank does not know this address, nor this security code. */
 const MISMATCH = {
-  email: 'odd@example.com',
+  email: 'review@example.com',
   shipping_address: {
     label: 'Ann',
     line1: '1 Main St',
@@ -47,7 +47,7 @@ const MISMATCH = {
 }
 
 /** With the shopper's last attempt of this minute all of it together is too much. */
-const SUSPECT: Odd = { velocityLimit: 1 }
+const SUSPECT: Overrides = { velocityLimit: 1 }
 
 test('what a gateway does not answer to', async (t) => {
   const app = await openCheckoutApp(t)
@@ -56,7 +56,7 @@ test('what a gateway does not answer to', async (t) => {
   await enable(merchant, 'store_credit')
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   const orderOf = async (key: string) => {
     const { rows } = await app.superuser.query(
@@ -98,7 +98,7 @@ test('what a gateway does not answer to', async (t) => {
     const body = await suspect()
     await app.crash(shop, body, 'voided', key, SUSPECT)
     assert.equal((await orderOf(key)).status, 'pending_payment')
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
     const order = await orderOf(key)
     assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
@@ -113,19 +113,19 @@ test('what a gateway does not answer to', async (t) => {
     async () => {
       const key = randomUUID()
       const body = await suspect()
-      const gateway: OddGateway = () => ({ void: async () => refused('invalid_state') })
+      const gateway: GatewayOverride = () => ({ void: async () => refused('invalid_state') })
       await assert.rejects(app.place(shop, body, key, { ...SUSPECT, gateway }), {
         code: 'payment_unconfirmed',
       })
-      const askAfter = async (days: number, odd: OddGateway) => {
+      const askAfter = async (days: number, override: GatewayOverride) => {
         app.clock.advance(days * 86_400_000)
-        await app.abandon()
-        assert.equal(await app.reconcile({ gateway: odd }), 1)
+        await app.expireClaims()
+        assert.equal(await app.reconcile({ gateway: override }), 1)
         app.clock.reset()
         return (await orderOf(key)).status
       }
       assert.equal(await askAfter(6.9, gateway), 'pending_payment', 'it is held still')
-      const away: OddGateway = () => ({ void: async () => notSent() })
+      const away: GatewayOverride = () => ({ void: async () => notSent() })
       assert.equal(await askAfter(7.1, away), 'pending_payment', 'nobody has said anything')
       assert.equal(await askAfter(7.1, gateway), 'payment_failed')
       const answer = await checkout(app, shop, body, key)
@@ -154,12 +154,12 @@ test('what a gateway does not answer to', async (t) => {
           ['pending_payment', 'unknown', 'unknown'],
         )
         if (when === 'before') {
-          await app.abandon()
+          await app.expireClaims()
           assert.equal(await app.reconcile({ gateway }), 1)
           assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
           assert.equal(await app.reconcile(), 0, 'not at once again')
         }
-        await app.abandon()
+        await app.expireClaims()
         assert.equal(await app.reconcile(), 1)
         const order = await orderOf(key)
         assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
@@ -179,11 +179,11 @@ test('what a gateway does not answer to', async (t) => {
         ['pending_payment', 'unknown', 'unknown'],
       )
       if (when === 'before') {
-        await app.abandon()
+        await app.expireClaims()
         assert.equal(await app.reconcile({ gateway }), 1)
         assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
       }
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
       const order = await orderOf(key)
       assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
@@ -192,7 +192,7 @@ test('what a gateway does not answer to', async (t) => {
     })
 
     await t.test(`a release that is silent ${when} it was made goes on, and ends`, async () => {
-      const email = 'odd@example.com'
+      const email = 'review@example.com'
       const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
       assert.equal(held.status, 202, held.text)
       const { id } = held.body.order
@@ -209,12 +209,12 @@ test('what a gateway does not answer to', async (t) => {
       )
       assert.equal(rejected.body.error.code, 'order_busy', 'nobody comes between')
       if (when === 'before') {
-        await app.abandon()
+        await app.expireClaims()
         assert.equal(await app.reconcile({ gateway }), 1)
         assert.equal((await read()).order.status, 'on_hold')
         assert.equal(await app.reconcile(), 0, 'not at once again')
       }
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
       const { order } = await read()
       assert.deepEqual([order.status, order.payment_status, order.hold], ['placed', 'paid', null])
@@ -224,16 +224,16 @@ test('what a gateway does not answer to', async (t) => {
     })
 
     await t.test(`a cancelled hold whose void is silent ${when} it was made ends`, async () => {
-      const email = 'odd@example.com'
+      const email = 'review@example.com'
       const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
       const { id } = held.body.order
       const gateway = silent('void', when)
       // What could not be ended is due again only later.
-      const expire = async (odd?: Odd) => {
+      const expire = async (override?: Overrides) => {
         const due = `update charges set authorized_until = now() where order_id = $1`
         await app.superuser.query(due, [id])
-        await app.abandon()
-        return app.expire(odd)
+        await app.expireClaims()
+        return app.expire(override)
       }
       assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
       if (when === 'before') {
@@ -252,7 +252,7 @@ test('what a gateway does not answer to', async (t) => {
   await t.test('a capture is not made once its void may be on its way', async () => {
     const key = randomUUID()
     const onTheirWay: (() => Promise<unknown>)[] = []
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
       async void(what) {
         onTheirWay.push(() => real.void(what))
@@ -263,10 +263,10 @@ test('what a gateway does not answer to', async (t) => {
       code: 'payment_unconfirmed',
     })
     assert.equal((await orderOf(key)).payment_status, 'unknown')
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile({ gateway })
     assert.equal((await orderOf(key)).status, 'pending_payment')
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     for (const arrive of onTheirWay) await arrive()
     const order = await orderOf(key)
@@ -278,7 +278,7 @@ test('what a gateway does not answer to', async (t) => {
   await t.test('nor by whoever takes it up from a process that died at its void', async () => {
     const key = randomUUID()
     const onTheirWay: (() => Promise<unknown>)[] = []
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
       async void(what) {
         onTheirWay.push(() => real.void(what))
@@ -286,7 +286,7 @@ test('what a gateway does not answer to', async (t) => {
       },
     })
     await app.crash(shop, cart(counted), 'voided', key, { gateway })
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     for (const arrive of onTheirWay) await arrive()
     const order = await orderOf(key)
@@ -300,10 +300,10 @@ test('what a gateway does not answer to', async (t) => {
     const body = { ...(await suspect()), card: { ...MISMATCH.card, cvv: '999' } }
     await app.crash(shop, body, 'authorized', key)
     // No simulated card is approved with a warning; banks do that.
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       lookup: async (what) => ({ ...(await real.lookup(what)), code: '252' }),
     })
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile({ gateway })
     const order = await orderOf(key)
     assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])

@@ -378,7 +378,7 @@ async function expire(app: CheckoutApp, it: Order): Promise<void> {
 /** What nobody knows stays as it is, for however long. */
 async function passHours({ app }: World): Promise<void> {
   app.clock.advance(4 * 3_600_000)
-  await app.abandon()
+  await app.expireClaims()
   await app.reconcile({ gateway: () => ({ lookup: async () => unreachable() }) })
 }
 
@@ -387,7 +387,7 @@ const LATER_MS = 11_000
 
 async function learn({ app, orders }: World): Promise<void> {
   app.clock.advance(LATER_MS)
-  do await app.abandon()
+  do await app.expireClaims()
   while ((await app.reconcile()) > 0)
   for (const it of orders) {
     if (it.edit !== null && it.isCharged) apply(it, it.edit.wanted, it.edit.taken)

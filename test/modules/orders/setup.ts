@@ -11,7 +11,7 @@ export { APPROVED } from '../checkout/setup.ts'
 
 export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
-export interface Desk {
+export interface OrderStore {
   app: TestApp
   shop: Shop
   superuser: pg.Client
@@ -26,7 +26,10 @@ export interface Desk {
 }
 
 /** A live store that sells at 1,000, 2,500 and 333 cents, with whoever works at it. */
-export async function openDesk(t: TestContext, options: TestAppOptions = {}): Promise<Desk> {
+export async function openOrderStore(
+  t: TestContext,
+  options: TestAppOptions = {},
+): Promise<OrderStore> {
   const env = { CHECKOUT_VELOCITY_PER_MINUTE: '100000', ...options.env }
   const app = await openTestApp(t, { ...options, env })
   const shop = await openShop(app, 'acme', [1_000, 2_500, 333])
@@ -38,7 +41,7 @@ export async function openDesk(t: TestContext, options: TestAppOptions = {}): Pr
     assert.ok(answer.status < 300, answer.text)
     return answer.body
   }
-  const desk: Desk = {
+  const store: OrderStore = {
     app,
     shop,
     superuser,
@@ -51,7 +54,7 @@ export async function openDesk(t: TestContext, options: TestAppOptions = {}): Pr
     net: (id) => netOf(superuser, id),
     check: () => assertOrdersAddUp(superuser),
   }
-  return desk
+  return store
 }
 
 async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
@@ -66,7 +69,7 @@ async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
 }
 
 /** A store whose customer `ann` has so much credit, and a gift card. */
-export async function fund({ shop }: Desk, creditCents: number, giftCents: number) {
+export async function giveBalances({ shop }: OrderStore, creditCents: number, giftCents: number) {
   for (const feature_key of ['gift_cards', 'store_credit']) {
     await shop.merchant.post('/v1/merchant/entitlements/enable', { feature_key })
   }
@@ -81,13 +84,13 @@ export async function fund({ shop }: Desk, creditCents: number, giftCents: numbe
   return issued.body as { code: string; gift_card: { id: string } }
 }
 
-/** One desk for all tests of a file, whose books are checked when they are done. */
-export function shareDesk(options: TestAppOptions = {}): { current: Desk } {
-  const held = {} as { current: Desk }
+/** One store for all tests of a file, whose books are checked when they are done. */
+export function shareOrderStore(options: TestAppOptions = {}): { current: OrderStore } {
+  const held = {} as { current: OrderStore }
   const ends: (() => unknown)[] = []
   before(async () => {
     const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openDesk(scope as unknown as TestContext, options)
+    held.current = await openOrderStore(scope as unknown as TestContext, options)
   })
   after(async () => {
     try {

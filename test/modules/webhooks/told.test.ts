@@ -8,7 +8,7 @@ import { EVENTS } from '../../../src/modules/webhooks/events.ts'
 import { sealDue } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
 import { addVariant, checkout, DECLINED, enable } from '../checkout/setup.ts'
-import { APPROVED, type Desk, fund, keyed, openDesk } from '../orders/setup.ts'
+import { APPROVED, giveBalances, keyed, type OrderStore, openOrderStore } from '../orders/setup.ts'
 import { PLACED } from './setup.ts'
 
 interface Told {
@@ -22,7 +22,7 @@ interface Told {
 }
 
 /** Reads what has been told since it was last asked. */
-function openFeed({ app, shop }: Desk) {
+function openFeed({ app, shop }: OrderStore) {
   let after = 0
   return async (): Promise<Told[]> => {
     while ((await sealDue(app.runtime.workerDatabase)) > 0);
@@ -68,7 +68,7 @@ const ENVELOPE = () =>
 const PERSONAL = [APPROVED.ccnumber.replaceAll(' ', ''), '203.0.113.9', 'my own words', 'For Bea']
 
 test('what is told of an order is what its merchant then reads, once for each thing done', async (t) => {
-  const desk = await openDesk(t)
+  const desk = await openOrderStore(t)
   const { app, shop } = desk
   const news = openFeed(desk)
   const { merchant, variants } = shop
@@ -78,7 +78,7 @@ test('what is told of an order is what its merchant then reads, once for each th
   await merchant.post('/v1/merchant/fraud/bans', {
     ...{ kind: 'email', value: 'odd@shop.test', action: 'review' },
   })
-  const gift = await fund(desk, 500, 600)
+  const gift = await giveBalances(desk, 500, 600)
   await news()
 
   /** Does it, and compares what was told with what can be read. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
-import { APPROVED, fund, shareDesk } from './setup.ts'
+import { APPROVED, giveBalances, shareOrderStore } from '../orders/setup.ts'
 
-const held = shareDesk()
+const held = shareOrderStore()
 
 const dispute = (id: string, body: object) =>
   held.current.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, body)
@@ -92,7 +92,7 @@ test('a dispute that is lost counts as a refund that no gateway was asked for', 
 })
 
 test('only what the card paid can be lost, and only what is left of it', async () => {
-  const gift = await fund(held.current, 0, 500)
+  const gift = await giveBalances(held.current, 0, 500)
   const { id, total_cents } = await openDisputed({ gift_card_code: gift.code })
   const card = total_cents - 500
   const more = await dispute(id, { outcome: 'lost', amount_cents: card + 1 })
@@ -169,7 +169,7 @@ test('a dispute is refused where there is none, or nothing to dispute', async ()
 })
 
 test('what no card has paid is not disputed: no bank can ask for it back', async () => {
-  const gift = await fund(held.current, 0, 5_000)
+  const gift = await giveBalances(held.current, 0, 5_000)
   const { order } = await held.current.place({ gift_card_code: gift.code, card: undefined })
   const opened = await dispute(order.id, { outcome: 'opened' })
   assert.deepEqual([opened.status, opened.body.error?.code], [409, 'invalid_transition'])

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Answer, Caller } from '../../harness/app.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
-import { type Desk, keyed } from './setup.ts'
+import { keyed, type OrderStore } from '../orders/setup.ts'
 
 /** What may happen to an order, in any sequence. */
 export type Step =
@@ -125,16 +125,16 @@ const REFUSALS = [
 const ON_HAND = 3
 
 /** Takes an order through a sequence, and holds it against its own facts after every step. */
-export async function follow(
-  desk: Desk,
+export async function runSequence(
+  store: OrderStore,
   { steps, credit, gift, coupon, held, isShipped }: Sequence,
-  fund: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
+  giveBalances: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
-  const { merchant, variants } = desk.shop
+  const { merchant, variants } = store.shop
   const counted = await addVariant(merchant, 333)
   await stock(merchant, counted, ON_HAND)
-  const card = gift > 0 || credit > 0 ? await fund(credit, Math.max(gift, 1)) : null
-  const { order, items, charges } = await desk.place({
+  const card = gift > 0 || credit > 0 ? await giveBalances(credit, Math.max(gift, 1)) : null
+  const { order, items, charges } = await store.place({
     items: [
       { variant_id: variants[1_000], quantity: 2 },
       { variant_id: counted, quantity: 3 },
@@ -151,17 +151,17 @@ export async function follow(
       await Promise.all(step.steps.map((each) => take(each, true)))
       return
     }
-    const { body: explained } = await desk.shop.merchant.get(
+    const { body: explained } = await store.shop.merchant.get(
       `/v1/merchant/orders/${order.id}/explain`,
     )
-    const answer = await send(desk, order.id, { items, charges }, step)
+    const answer = await send(store, order.id, { items, charges }, step)
     if (!isAmong) assertAsExplained(explained, step, answer)
     const isFine = answer.status < 300 || REFUSALS.includes(answer.body.error?.code)
     assert.ok(isFine, `${JSON.stringify(step)}: ${answer.text}`)
   }
   for (const step of steps) {
     await take(step)
-    await agree(desk, order.id)
+    await assertConsistent(store, order.id)
   }
 }
 
@@ -189,44 +189,44 @@ async function banEmail(merchant: Caller): Promise<string> {
 
 type Placed = { items: { id: string }[]; charges: { charge_id: string }[] }
 
-function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
+function send(store: OrderStore, id: string, { items, charges }: Placed, step: Step) {
   switch (step.do) {
     case 'refund':
-      return desk.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
+      return store.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
     case 'refund units': {
       const wanted = { order_item_id: items[step.line]?.id, quantity: step.quantity }
-      return desk.merchant(id, 'refunds', { items: [wanted] })
+      return store.merchant(id, 'refunds', { items: [wanted] })
     }
     case 'refund charge': {
       // What was free has none.
       const charge_id = charges[step.charge % charges.length]?.charge_id ?? randomUUID()
-      return desk.shopper(id, 'refund', {
+      return store.shopper(id, 'refund', {
         charge_id,
         ...(step.cents === null ? {} : { amount_cents: step.cents }),
       })
     }
     case 'refund shipping':
-      return desk.merchant(id, 'refunds', { shipping_cents: step.cents })
+      return store.merchant(id, 'refunds', { shipping_cents: step.cents })
     case 'refund rest':
-      return desk.merchant(id, 'refunds', { method: step.method })
+      return store.merchant(id, 'refunds', { method: step.method })
     case 'reject':
-      return desk.shop.merchant.post(`/v1/merchant/fraud/reviews/${id}/reject`, {}, keyed())
+      return store.shop.merchant.post(`/v1/merchant/fraud/reviews/${id}/reject`, {}, keyed())
     case 'dispute': {
       const { outcome, cents } = step
       const amount = outcome === 'lost' && cents !== null ? { amount_cents: cents } : {}
-      return desk.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome, ...amount })
+      return store.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome, ...amount })
     }
     case 'edit': {
       const edits = step.quantities.map((quantity, at) => ({
         order_item_id: items[at]?.id,
         quantity,
       }))
-      return desk.shopper(id, 'edit', { edits, card: APPROVED })
+      return store.shopper(id, 'edit', { edits, card: APPROVED })
     }
     case 'cancel':
-      return desk.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
+      return store.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
     default:
-      return desk.merchant(id, step.do)
+      return store.merchant(id, step.do)
   }
 }
 
@@ -249,9 +249,9 @@ function assertAsExplained(explained: Answer['body'], step: Step, { status, text
 }
 
 /** The status that is kept is the one that follows from the facts, and the gateway has what is due. */
-async function agree(desk: Desk, id: string): Promise<void> {
-  const { order, charges, refunds } = await desk.read(id)
-  const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
+async function assertConsistent(store: OrderStore, id: string): Promise<void> {
+  const { order, charges, refunds } = await store.read(id)
+  const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
   assert.deepEqual(
     [body.status, body.payment_status, body.fulfillment_status],
     [order.status, order.payment_status, order.fulfillment_status],

@@ -9,7 +9,7 @@ import { run } from '../../../src/platform/idempotency-run.ts'
 import { until } from '../../harness/eventually.ts'
 import { edit, refund } from '../../harness/operations.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
+import { APPROVED, cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
 test('of two who change one order at once, whoever looked before the other was done', async (t) => {
   const app = await openCheckoutApp(t)
@@ -65,7 +65,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const actor = { name: 'storefront', correlationId: null }
     const adding = await run(db, claim, (held) =>
-      edit(app.oddly({ at }), db, { actor, claim: held }, id, wish),
+      edit(app.depsWith({ at }), db, { actor, claim: held }, id, wish),
     )
     assert.equal(adding.status, 200, adding.body)
     const removed = await removing.promise
@@ -107,7 +107,7 @@ test('of two who change one order at once, whoever looked before the other was d
       assert.deepEqual([lost.status, lost.body.error?.code], [409, 'order_busy'], lost.text)
     }
     const no = async () => refused('invalid_state')
-    const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+    const deps = app.depsWith({ at, gateway: () => ({ void: no, refund: no }) })
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const refunded = await run(db, claim, (held) =>
       refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: {} }),
@@ -154,7 +154,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const fewer = run(db, { ...claim, passing: ['order_busy'] }, (held) =>
-      edit({ ...app.oddly(), tax }, db, { actor: SYSTEM, claim: held }, id, wish),
+      edit({ ...app.depsWith(), tax }, db, { actor: SYSTEM, claim: held }, id, wish),
     )
     await assert.rejects(fewer, { code: 'order_busy' })
     const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
@@ -175,7 +175,7 @@ test('of two who change one order at once, whoever looked before the other was d
         assert.equal(last.body.refund?.amount_cents, 1_083, last.text)
       }
       const no = async () => refused('processing_error')
-      const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+      const deps = app.depsWith({ at, gateway: () => ({ void: no, refund: no }) })
       const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
       const first = await run(db, claim, (held) =>
         refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: unit }),
@@ -203,7 +203,7 @@ test('of two who change one order at once, whoever looked before the other was d
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const edited = await run(db, claim, (held) =>
-      edit(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+      edit(app.depsWith({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
     )
     assert.equal(edited.status, 200, edited.body)
     const { rows } = await app.superuser.query(

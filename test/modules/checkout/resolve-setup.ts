@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { type CheckoutApp, type OddGateway, openCheckoutApp } from './setup.ts'
+import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup.ts'
 
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
 
 /** A gateway that has done these, or never heard of them, says nothing of it and cannot be asked. */
-export const mute =
-  (done: 'done' | 'lost', ...verbs: Verb[]): OddGateway =>
+export const unanswered =
+  (done: 'done' | 'lost', ...verbs: Verb[]): GatewayOverride =>
   (real) => {
     const say =
       <What>(send: (what: What) => Promise<GatewayResult>) =>
@@ -27,28 +27,28 @@ export const mute =
     return { ...chosen, lookup: async () => unreachable() }
   }
 
-export interface MuteApp extends CheckoutApp {
+export interface ResolveApp extends CheckoutApp {
   /** From now on every gateway of the app, its routes and its worker, is this one; null: the real one. */
-  through(odd: OddGateway | null): void
+  useGateway(override: GatewayOverride | null): void
   /** The attempt of an order that waits longest, made some hours old; nobody is at work on it. */
   agedAttempt(orderId: string, kind?: string): Promise<string>
   attempt(id: string): Promise<{ state: string; txn_id: string | null; amount_cents: number }>
   resolve(id: string, body: object, tenant?: string): ReturnType<CheckoutApp['operator']['post']>
 }
 
-export async function openMuteApp(t: TestContext): Promise<MuteApp> {
+export async function openResolveApp(t: TestContext): Promise<ResolveApp> {
   const app = await openCheckoutApp(t)
   const { payments } = app.runtime
   const { forStore } = payments
-  let odd: OddGateway | null = null
+  let override: GatewayOverride | null = null
   payments.forStore = async (...of) => {
     const real = await forStore(...of)
-    return { ...real, ...odd?.(real) }
+    return { ...real, ...override?.(real) }
   }
   return {
     ...app,
-    through(next) {
-      odd = next
+    useGateway(next) {
+      override = next
     },
     async agedAttempt(orderId, kind = 'checkout') {
       const { rows } = await app.superuser.query(
@@ -57,7 +57,7 @@ export async function openMuteApp(t: TestContext): Promise<MuteApp> {
         [orderId, kind],
       )
       assert.ok(rows.length > 0, `no ${kind} waits`)
-      await app.abandon()
+      await app.expireClaims()
       return rows[0].id
     },
     async attempt(id) {
@@ -73,7 +73,7 @@ export async function openMuteApp(t: TestContext): Promise<MuteApp> {
 }
 
 /** What a person saw. */
-export const SEEN = { reason: 'Looked at the portal with Kim: see ticket 12.' }
+export const OPERATOR_REASON = { reason: 'Looked at the portal with Kim: see ticket 12.' }
 
 /** The transaction that the gateway's own books have for a reference. */
 export async function txnOf({ superuser }: CheckoutApp, ref: string): Promise<string> {
