@@ -5,10 +5,10 @@ import { giveBalances, shareOrderStore } from '../modules/orders/setup.ts'
 
 const shared = shareOrderStore()
 
-/** Some minutes' worth. */
+/** Takes some minutes. */
 const RUNS = 400
 
-test('four hundred orders through any sequence of changes: every status derived, every cent found', async () => {
+test('four hundred random sequences of changes: every status follows from facts, every cent is accounted for', async () => {
   const store = shared.current
   await fc.assert(
     fc.asyncProperty(sequences, async (sequence) => {

@@ -5,7 +5,7 @@ import { unknownResult, unreachable } from '../../../src/modules/payments/gatewa
 import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import { APPROVED, addVariant, cart, checkout, openShop, stock } from './setup.ts'
 
-test('a change of an order whose gateway never speaks of it again', async (t) => {
+test('a change of an order that its gateway never answers', async (t) => {
   const app = await openResolveApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
@@ -24,7 +24,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     return answer.body.order.id as string
   }
   const placeHeld = () => place({ email: ban.value })
-  /** Begins a change that is left, since the gateway says nothing; answers its key. */
+  /** Begins a change that stays open, since the gateway does not answer. Returns its key. */
   const begin = async (id: string, verb: string, body: object = {}, key: string = randomUUID()) => {
     const url = `/v1/merchant/orders/${id}/${verb}`
     const answer = await merchant.post(url, body, { 'idempotency-key': key })
@@ -45,14 +45,14 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     )
     return rows.map(({ txn_id }) => txn_id as string)
   }
-  const resolved = async (attempt: string, said: object) => {
-    const answer = await app.resolve(attempt, said)
+  const resolved = async (attempt: string, decision: object) => {
+    const answer = await app.resolve(attempt, decision)
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.decided_by, 'operator')
     return answer.body
   }
 
-  await t.test('a refund counts as it was said to have gone through', async () => {
+  await t.test('a refund counts as the operator decided', async () => {
     const id = await place()
     app.useGateway(unanswered('done', 'refund'))
     const key = await begin(id, 'refunds', { amount_cents: 500 })
@@ -65,7 +65,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   })
 
   for (const outcome of ['declined', 'not_found'] as const) {
-    await t.test(`a refund that was ${outcome} counts for nothing, and can be made`, async () => {
+    await t.test(`a refund that was ${outcome} fails, and can be made again`, async () => {
       const id = await place()
       app.useGateway(unanswered('lost', 'refund'))
       const key = await begin(id, 'refunds', { amount_cents: 500 })
@@ -83,7 +83,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     })
   }
 
-  await t.test('a cancellation ends with the refund that it waits for', async () => {
+  await t.test('a cancellation ends with its refund', async () => {
     const id = await place()
     app.useGateway(unanswered('done', 'void'))
     const key = await begin(id, 'cancel', { reason: 'staff' })
@@ -93,25 +93,28 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     assert.equal(await statusOfKey('cancel', key), 200)
   })
 
-  await t.test('an edit is made as its card was said to have been charged', async () => {
-    const id = await place()
-    const [item] = (await read(id)).items
-    app.useGateway(unanswered('done', 'sale'))
-    const edit = { edits: [{ order_item_id: item.id, quantity: 3 }], card: APPROVED }
-    const { order } = await read(id)
-    const key = randomUUID()
-    const answer = await app.storefront.post(
-      `/v1/tenants/acme/orders/${id}/edit`,
-      { ...edit, customer_ref: order.customer_ref },
-      { 'idempotency-key': key },
-    )
-    assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
-    const attempt = await app.agedAttempt(id, 'edit')
-    await resolved(attempt, await approvalOf(attempt, await txnOf(app, attempt)))
-    const edited = (await read(id)).order
-    assert.deepEqual([edited.total_cents, edited.captured_cents], [6_000, 6_000])
-    assert.equal(await statusOfKey('edit', key), 200)
-  })
+  await t.test(
+    'an edit is applied when the operator decides that its card was charged',
+    async () => {
+      const id = await place()
+      const [item] = (await read(id)).items
+      app.useGateway(unanswered('done', 'sale'))
+      const edit = { edits: [{ order_item_id: item.id, quantity: 3 }], card: APPROVED }
+      const { order } = await read(id)
+      const key = randomUUID()
+      const answer = await app.storefront.post(
+        `/v1/tenants/acme/orders/${id}/edit`,
+        { ...edit, customer_ref: order.customer_ref },
+        { 'idempotency-key': key },
+      )
+      assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
+      const attempt = await app.agedAttempt(id, 'edit')
+      await resolved(attempt, await approvalOf(attempt, await txnOf(app, attempt)))
+      const edited = (await read(id)).order
+      assert.deepEqual([edited.total_cents, edited.captured_cents], [6_000, 6_000])
+      assert.equal(await statusOfKey('edit', key), 200)
+    },
+  )
 
   await t.test('a release places the order, if its capture was made', async () => {
     const id = await placeHeld()
@@ -146,15 +149,15 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   }
 
   for (const outcome of ['approved', 'declined'] as const) {
-    await t.test(`a held order is cancelled, its void being ${outcome}`, async () => {
+    await t.test(`a held order is cancelled, with its void ${outcome}`, async () => {
       const id = await placeHeld()
       app.useGateway(unanswered('done', 'void'))
       const key = await begin(id, 'cancel', { reason: 'staff' })
       const attempt = await app.agedAttempt(id, 'void')
       const [txn_id = ''] = await chargeTxn(id)
-      const said =
+      const decision =
         outcome === 'approved' ? await approvalOf(attempt, txn_id) : { ...OPERATOR_REASON, outcome }
-      const { order, payment } = await resolved(attempt, said)
+      const { order, payment } = await resolved(attempt, decision)
       assert.deepEqual(
         [order.status, order.payment_status, payment.state],
         ['cancelled', 'voided', outcome],
@@ -163,7 +166,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     })
   }
 
-  await t.test('a hold that ran out is cancelled without a key', async () => {
+  await t.test("an expired hold is cancelled, although it has no caller's key", async () => {
     const id = await placeHeld()
     app.useGateway(unanswered('done', 'void'))
     await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
@@ -180,7 +183,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   })
 
   await t.test(
-    'of two cards only the silent one is decided, and the other’s word stands',
+    'of two cards only the unanswered one is decided, and the other’s reply counts',
     async () => {
       const id = await place()
       const { order, items } = await read(id)
@@ -210,8 +213,8 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
         [id],
       )
       const silent = rows.find(({ parent_txn_id }) => parent_txn_id === first).id
-      const heard = rows.find(({ parent_txn_id }) => parent_txn_id !== first).id
-      const other = await app.resolve(heard, { ...OPERATOR_REASON, outcome: 'declined' })
+      const answered = rows.find(({ parent_txn_id }) => parent_txn_id !== first).id
+      const other = await app.resolve(answered, { ...OPERATOR_REASON, outcome: 'declined' })
       assert.deepEqual([other.status, other.body.reason], [409, 'answered'])
       const ended = await resolved(silent, await approvalOf(silent, 'refund-3'))
       assert.deepEqual([ended.order.status, ended.order.refunded_cents], ['cancelled', 4_000])
@@ -219,32 +222,35 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     },
   )
 
-  await t.test('of two silent ones each is decided, and the second ends it', async () => {
-    const id = await place()
-    const { order, items } = await read(id)
-    await app.storefront.post(
-      `/v1/tenants/acme/orders/${id}/edit`,
-      {
-        customer_ref: order.customer_ref,
-        edits: [{ order_item_id: items[0].id, quantity: 2 }],
-        card: APPROVED,
-      },
-      { 'idempotency-key': randomUUID() },
-    )
-    app.useGateway(unanswered('done', 'void'))
-    const key = await begin(id, 'cancel', { reason: 'staff' })
-    await app.agedAttempt(id, 'refund')
-    const { rows } = await app.superuser.query(
-      `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
-      [id],
-    )
-    const [one, two] = rows.map((row) => row.id as string)
-    assert.ok(one && two)
-    const half = await resolved(one, await approvalOf(one, 'refund-4'))
-    assert.deepEqual([half.payment.state, half.order.status], ['approved', 'placed'])
-    assert.equal(await statusOfKey('cancel', key), null)
-    const whole = await resolved(two, await approvalOf(two, 'refund-5'))
-    assert.deepEqual([whole.order.status, whole.order.refunded_cents], ['cancelled', 4_000])
-    assert.equal(await statusOfKey('cancel', key), 200)
-  })
+  await t.test(
+    'of two unanswered cards each is decided, and the second ends the operation',
+    async () => {
+      const id = await place()
+      const { order, items } = await read(id)
+      await app.storefront.post(
+        `/v1/tenants/acme/orders/${id}/edit`,
+        {
+          customer_ref: order.customer_ref,
+          edits: [{ order_item_id: items[0].id, quantity: 2 }],
+          card: APPROVED,
+        },
+        { 'idempotency-key': randomUUID() },
+      )
+      app.useGateway(unanswered('done', 'void'))
+      const key = await begin(id, 'cancel', { reason: 'staff' })
+      await app.agedAttempt(id, 'refund')
+      const { rows } = await app.superuser.query(
+        `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
+        [id],
+      )
+      const [one, two] = rows.map((row) => row.id as string)
+      assert.ok(one && two)
+      const half = await resolved(one, await approvalOf(one, 'refund-4'))
+      assert.deepEqual([half.payment.state, half.order.status], ['approved', 'placed'])
+      assert.equal(await statusOfKey('cancel', key), null)
+      const whole = await resolved(two, await approvalOf(two, 'refund-5'))
+      assert.deepEqual([whole.order.status, whole.order.refunded_cents], ['cancelled', 4_000])
+      assert.equal(await statusOfKey('cancel', key), 200)
+    },
+  )
 })

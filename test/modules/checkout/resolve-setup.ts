@@ -6,31 +6,34 @@ import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup
 
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
 
-/** A gateway that has done these, or never heard of them, says nothing of it and cannot be asked. */
+/**
+ * A gateway that answers neither these calls nor lookups. `done`: it carries the calls out. `lost`: it
+ * never gets them.
+ */
 export const unanswered =
   (done: 'done' | 'lost', ...verbs: Verb[]): GatewayOverride =>
   (real) => {
-    const say =
+    const withoutAnswer =
       <What>(send: (what: What) => Promise<GatewayResult>) =>
       async (what: What) => {
         if (done === 'done') await send(what)
         return unknownResult()
       }
     const silent = {
-      authorize: say(real.authorize),
-      capture: say(real.capture),
-      sale: say(real.sale),
-      void: say(real.void),
-      refund: say(real.refund),
+      authorize: withoutAnswer(real.authorize),
+      capture: withoutAnswer(real.capture),
+      sale: withoutAnswer(real.sale),
+      void: withoutAnswer(real.void),
+      refund: withoutAnswer(real.refund),
     }
     const chosen = Object.fromEntries(verbs.map((verb) => [verb, silent[verb]]))
     return { ...chosen, lookup: async () => unreachable() }
   }
 
 export interface ResolveApp extends CheckoutApp {
-  /** From now on every gateway of the app, its routes and its worker, is this one; null: the real one. */
+  /** Overrides every gateway of the app, for its routes and its worker; null: the real one again. */
   useGateway(override: GatewayOverride | null): void
-  /** The attempt of an order that waits longest, made some hours old; nobody is at work on it. */
+  /** Makes the open attempt of an order three hours old, ends all leases, and returns its id. */
   agedAttempt(orderId: string, kind?: string): Promise<string>
   attempt(id: string): Promise<{ state: string; txn_id: string | null; amount_cents: number }>
   resolve(id: string, body: object, tenant?: string): ReturnType<CheckoutApp['operator']['post']>
@@ -72,10 +75,10 @@ export async function openResolveApp(t: TestContext): Promise<ResolveApp> {
   }
 }
 
-/** What a person saw. */
+/** The operator's reason for a decision. */
 export const OPERATOR_REASON = { reason: 'Looked at the portal with Kim: see ticket 12.' }
 
-/** The transaction that the gateway's own books have for a reference. */
+/** The transaction that the gateway's own tables have for a reference. */
 export async function txnOf({ superuser }: CheckoutApp, ref: string): Promise<string> {
   const { rows } = await superuser.query(`select txn_id from sim_charges where ref = $1`, [ref])
   return rows[0].txn_id

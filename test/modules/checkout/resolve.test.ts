@@ -18,7 +18,7 @@ import {
   stock,
 } from './setup.ts'
 
-test('a payment that its gateway never speaks of again', async (t) => {
+test('a payment that its gateway never answers', async (t) => {
   const app = await openResolveApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
@@ -30,7 +30,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     await app.assertAddsUp()
   })
 
-  /** An order that waits, with store credit and a gift card held, since its gateway says nothing. */
+  /** An order with holds on store credit and a gift card, whose gateway does not answer. */
   const wait = async (done: 'done' | 'lost' = 'done', more: object = {}) => {
     const customer_ref = randomUUID()
     await giveCredit(merchant, customer_ref, 300)
@@ -72,7 +72,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     return body.payments.find((each: { attempt_id: string }) => each.attempt_id === attempt)
   }
   const compare = async () => {
-    // The gateway's record is of today, and what was made older by a test perhaps of yesterday.
+    // The gateway's record is of today, and an attempt that a test made older perhaps of yesterday.
     const { rows } = await app.superuser.query(
       `select (created_at at time zone 'utc')::date::text as day from payment_attempts
         union select (created_at at time zone 'utc')::date::text from sim_charges`,
@@ -87,7 +87,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
       .map(({ problem }: { problem: string }) => problem)
   }
 
-  await t.test('is settled by hand as the money it took', async () => {
+  await t.test("is settled by the operator's decision `approved`", async () => {
     const before = await levelOf()
     const { id, key, body, attempt, customer_ref } = await wait()
     const waiting = await listed(attempt)
@@ -97,13 +97,13 @@ test('a payment that its gateway never speaks of again', async (t) => {
     )
     await compare()
     assert.deepEqual(await discrepanciesOf(attempt), ['outcome_unknown'])
-    const said = await paid(attempt)
-    const answer = await app.resolve(attempt, said)
+    const decision = await paid(attempt)
+    const answer = await app.resolve(attempt, decision)
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.decided_by, 'operator')
     assert.deepEqual(
       [answer.body.payment.state, answer.body.payment.txn_id, answer.body.order.status],
-      ['approved', said.txn_id, 'placed'],
+      ['approved', decision.txn_id, 'placed'],
     )
     const { order, charges, timeline } = await read(id)
     assert.deepEqual([order.payment_status, order.captured_cents], ['paid', 2_000])
@@ -117,7 +117,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.deepEqual(others, [])
     assert.deepEqual([record.actor, record.reason], ['operator', OPERATOR_REASON.reason])
     assert.deepEqual(record.after, {
-      ...{ attempt_id: attempt, kind: 'checkout', amount_cents: 1_500, txn_id: said.txn_id },
+      ...{ attempt_id: attempt, kind: 'checkout', amount_cents: 1_500, txn_id: decision.txn_id },
       ...{ outcome: 'approved', decided_by: 'operator' },
     })
     assert.equal(await listed(attempt), undefined)
@@ -131,7 +131,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
   })
 
   for (const outcome of ['declined', 'not_found'] as const) {
-    await t.test(`lets everything go that it held, where it was ${outcome}`, async () => {
+    await t.test(`releases everything, where it was ${outcome}`, async () => {
       const before = await levelOf()
       const { id, key, attempt, customer_ref } = await wait('lost')
       assert.equal((await creditOf(customer_ref)).held_cents, 300)
@@ -144,13 +144,13 @@ test('a payment that its gateway never speaks of again', async (t) => {
       assert.deepEqual(await levelOf(), before)
       const { balance_cents, held_cents } = await creditOf(customer_ref)
       assert.deepEqual([balance_cents, held_cents], [300, 0])
-      const { status, answer: kept } = await keyOf(key)
-      assert.deepEqual([status, kept.error.code], [402, 'payment_declined'])
-      assert.equal(kept.order.id, id)
+      const { status, answer: stored } = await keyOf(key)
+      assert.deepEqual([status, stored.error.code], [402, 'payment_declined'])
+      assert.equal(stored.order.id, id)
     })
   }
 
-  await t.test('has the gateway’s word first, if that answers after all', async () => {
+  await t.test('is decided by the gateway, if that answers after all', async () => {
     const { id, attempt } = await wait()
     app.useGateway(null)
     const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
@@ -163,11 +163,11 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.deepEqual([record.after.outcome, record.after.decided_by], ['declined', 'gateway'])
   })
 
-  await t.test('is captured by no word about an authorisation alone', async () => {
+  await t.test('is not captured by a decision with another amount', async () => {
     const { attempt } = await wait('lost')
-    const said = { ...OPERATOR_REASON, outcome: 'approved', txn_id: 'somebody-looked' }
+    const decision = { ...OPERATOR_REASON, outcome: 'approved', txn_id: 'somebody-looked' }
     for (const amount_cents of [undefined, 0, 1_499, 1_501, 2_000]) {
-      const answer = await app.resolve(attempt, { ...said, amount_cents })
+      const answer = await app.resolve(attempt, { ...decision, amount_cents })
       assert.equal(answer.status, 400, answer.text)
       assert.equal(answer.body.issues[0].path, 'amount_cents')
     }
@@ -177,7 +177,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     )
   })
 
-  await t.test('is not resolved by what says too little', async () => {
+  await t.test('is not resolved by an incomplete decision', async () => {
     const { attempt } = await wait('lost')
     const declined = { ...OPERATOR_REASON, outcome: 'declined' }
     for (const [path, body] of [
@@ -199,42 +199,48 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal((await app.resolve(attempt, declined)).status, 200)
   })
 
-  await t.test('is not another’s: of a store, of another payment, or none at all', async () => {
-    await app.store('other')
-    const { attempt } = await wait()
-    const declined = { ...OPERATOR_REASON, outcome: 'declined' }
-    for (const [id, tenant] of [
-      [attempt, 'other'],
-      [randomUUID(), 'acme'],
-      ['nonsense', 'acme'],
-    ] as const) {
-      const answer = await app.resolve(id, declined, tenant)
-      assert.deepEqual([answer.status, answer.body.error.code], [404, 'payment_not_found'])
-    }
-    assert.equal((await app.resolve(attempt, declined, 'nobody')).body.error.code, 'unknown_tenant')
-    const { rows } = await app.superuser.query(
-      `select txn_id from payment_attempts where state = 'approved' and kind = 'checkout' limit 1`,
-    )
-    const said = { ...(await paid(attempt)), txn_id: rows[0].txn_id }
-    const taken = await app.resolve(attempt, said)
-    assert.deepEqual([taken.status, taken.body.reason], [409, 'txn_taken'])
-    assert.equal((await app.resolve(attempt, await paid(attempt))).status, 200)
-  })
+  await t.test(
+    'is not found for another store, and refuses the transaction of another payment',
+    async () => {
+      await app.store('other')
+      const { attempt } = await wait()
+      const declined = { ...OPERATOR_REASON, outcome: 'declined' }
+      for (const [id, tenant] of [
+        [attempt, 'other'],
+        [randomUUID(), 'acme'],
+        ['nonsense', 'acme'],
+      ] as const) {
+        const answer = await app.resolve(id, declined, tenant)
+        assert.deepEqual([answer.status, answer.body.error.code], [404, 'payment_not_found'])
+      }
+      assert.equal(
+        (await app.resolve(attempt, declined, 'nobody')).body.error.code,
+        'unknown_tenant',
+      )
+      const { rows } = await app.superuser.query(
+        `select txn_id from payment_attempts where state = 'approved' and kind = 'checkout' limit 1`,
+      )
+      const decision = { ...(await paid(attempt)), txn_id: rows[0].txn_id }
+      const taken = await app.resolve(attempt, decision)
+      assert.deepEqual([taken.status, taken.body.reason], [409, 'txn_taken'])
+      assert.equal((await app.resolve(attempt, await paid(attempt))).status, 200)
+    },
+  )
 
-  await t.test('pays for one order, though it is said of two at once', async () => {
+  await t.test('pays for one order, even if two decisions name it at once', async () => {
     const one = await wait()
     const two = await wait('lost')
-    const said = await paid(one.attempt)
+    const decision = await paid(one.attempt)
     let isFirst = true
     const lookup = async () => {
       if (isFirst) {
         isFirst = false
-        assert.equal((await app.resolve(one.attempt, said)).status, 200)
+        assert.equal((await app.resolve(one.attempt, decision)).status, 200)
       }
       return unreachable()
     }
     app.useGateway(() => ({ lookup }))
-    const answer = await app.resolve(two.attempt, said)
+    const answer = await app.resolve(two.attempt, decision)
     assert.deepEqual([answer.status, answer.body.reason], [409, 'txn_taken'], answer.text)
     const statuses = await Promise.all(
       [one.id, two.id].map(async (id) => (await read(id)).order.status),
@@ -245,7 +251,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal(declined.status, 200, declined.text)
   })
 
-  await t.test('is not resolved while its gateway may speak yet, nor twice', async () => {
+  await t.test('is not resolved while its gateway may still answer, nor twice', async () => {
     const { attempt } = await wait('lost')
     const declined = { ...OPERATOR_REASON, outcome: 'declined' }
     const age = (minutes: number) =>
@@ -268,7 +274,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     )
   })
 
-  await t.test('is resolved once by two who say otherwise at the same time', async () => {
+  await t.test('is resolved once by two contrary decisions at the same time', async () => {
     const { id, attempt } = await wait('lost')
     const words = ['declined', 'not_found'] as const
     const answers = await Promise.all(
@@ -283,7 +289,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal((await auditOf(id)).length, 1)
   })
 
-  await t.test('is left to the worker that is asking the gateway right now', async () => {
+  await t.test('is busy while the worker looks it up', async () => {
     const { id, attempt } = await wait()
     const asked = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
@@ -310,7 +316,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal(late.body.reason, 'decided')
   })
 
-  await t.test('is not settled again by a worker that was slower than its claim', async () => {
+  await t.test('is not settled again by an overtaken worker', async () => {
     const { id, attempt } = await wait('lost')
     const asked = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
@@ -325,15 +331,15 @@ test('a payment that its gateway never speaks of again', async (t) => {
     })
     await asked.promise
     await app.expireClaims()
-    const said = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })
-    assert.equal(said.status, 200, said.text)
+    const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })
+    assert.equal(answer.status, 200, answer.text)
     answered.resolve()
     await slow
     assert.equal((await app.attempt(attempt)).state, 'not_found')
     assert.equal((await read(id)).order.status, 'payment_failed')
   })
 
-  await t.test('ends by what was said, also when nobody lived to end it', async () => {
+  await t.test('ends by the decision, even after a crash before the end', async () => {
     const { id, key, attempt } = await wait()
     const db = app.runtime.database.tenant('acme')
     const killed = new Error('killed')
@@ -341,8 +347,8 @@ test('a payment that its gateway never speaks of again', async (t) => {
       at: (point) => (point === 'resolved' ? Promise.reject(killed) : undefined),
     })
     const actor = { name: 'operator', correlationId: null }
-    const said = { ...(await paid(attempt)), outcome: 'approved' as const }
-    await assert.rejects(resolvePayment(deps, db, actor, attempt, said), killed)
+    const decision = { ...(await paid(attempt)), outcome: 'approved' as const }
+    await assert.rejects(resolvePayment(deps, db, actor, attempt, decision), killed)
     assert.equal((await read(id)).order.status, 'pending_payment')
     await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
@@ -350,7 +356,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal((await keyOf(key)).status, 201)
   })
 
-  await t.test('is given back if it was taken late, and its order stays failed', async () => {
+  await t.test('is reversed if it is captured late, and its order stays failed', async () => {
     const { id, attempt, body } = await wait('lost')
     assert.equal(
       (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'not_found' })).status,
@@ -370,7 +376,7 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.ok(types.includes('late_approval_returned'), types.join())
   })
 
-  await t.test('is a discrepancy where the gateway tells otherwise later', async () => {
+  await t.test("is a discrepancy where the gateway's record differs later", async () => {
     const { id, attempt } = await wait()
     assert.equal(
       (await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })).status,
@@ -384,24 +390,27 @@ test('a payment that its gateway never speaks of again', async (t) => {
     assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
   })
 
-  await t.test('is a failed order once what was to be taken back is said to be back', async () => {
-    const { id, attempt } = await wait()
-    const undo = `update payment_attempts set reason = 'invalid_state' where id = $1`
-    await app.superuser.query(undo, [attempt])
-    app.useGateway(() => ({ void: async () => refused('invalid_state') }))
-    const kept = await app.resolve(attempt, await paid(attempt))
-    assert.deepEqual([kept.status, kept.body.reason], [409, 'taken_back'])
-    const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
-    assert.equal(answer.status, 200, answer.text)
-    assert.deepEqual(
-      [answer.body.decided_by, answer.body.order.status],
-      ['operator', 'payment_failed'],
-    )
-    app.useGateway(null)
-    await compare()
-    assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway has it still')
-    const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
-    assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
-    assert.equal((await read(id)).order.payment_status, 'failed')
-  })
+  await t.test(
+    'is a failed order once the operator decides that the charge was reversed',
+    async () => {
+      const { id, attempt } = await wait()
+      const undo = `update payment_attempts set reason = 'invalid_state' where id = $1`
+      await app.superuser.query(undo, [attempt])
+      app.useGateway(() => ({ void: async () => refused('invalid_state') }))
+      const refusal = await app.resolve(attempt, await paid(attempt))
+      assert.deepEqual([refusal.status, refusal.body.reason], [409, 'taken_back'])
+      const answer = await app.resolve(attempt, { ...OPERATOR_REASON, outcome: 'declined' })
+      assert.equal(answer.status, 200, answer.text)
+      assert.deepEqual(
+        [answer.body.decided_by, answer.body.order.status],
+        ['operator', 'payment_failed'],
+      )
+      app.useGateway(null)
+      await compare()
+      assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway has it still')
+      const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
+      assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
+      assert.equal((await read(id)).order.payment_status, 'failed')
+    },
+  )
 })

@@ -23,8 +23,8 @@ export const DECLINED = cardOf('4000000000000002')
 export const LOST_AFTER_CHARGE = cardOf('4000000000005126')
 export const LOST_BEFORE_CHARGE = cardOf('4000000000005134')
 
-/** Every gate of the checkout open. */
-const OPEN_GATES = {
+/** A manifest that offers every option of the checkout. */
+const ALL_OPTIONS = {
   behavior: { storeCredit: { enabled: true }, giftCards: { enabled: true } },
 }
 
@@ -40,7 +40,7 @@ export async function openShop(
   app: TestApp,
   tenant = 'acme',
   prices: readonly number[] = [1_000],
-  manifest: unknown = OPEN_GATES,
+  manifest: unknown = ALL_OPTIONS,
 ): Promise<Shop> {
   const merchant = await app.merchant(tenant)
   const saved = await merchant.put('/v1/my/store/manifest', { manifest })
@@ -79,7 +79,7 @@ export async function addVariant(
   return made.body.variant.id as string
 }
 
-/** Counts a variant, and has so many of it. */
+/** Tracks the stock of a variant, and sets it. */
 export async function stock(merchant: Caller, variant_id: string, on_hand: number): Promise<void> {
   const url = `/v1/merchant/inventory/${variant_id}`
   const tracked = await merchant.put(url, { track_inventory: true })
@@ -97,7 +97,7 @@ export async function enable(merchant: Caller, ...features: string[]): Promise<v
   }
 }
 
-/** A gift card's code. The store must have gift cards. */
+/** Issues a gift card. The store must have the add-on. */
 export async function issueGiftCard(merchant: Caller, cents: number, more: object = {}) {
   const body = { initial_balance_cents: cents, ...more }
   const answer = await merchant.post('/v1/merchant/gift-cards', body, keyed())
@@ -131,7 +131,7 @@ export const cart = (variant_id: string | undefined, more: object = {}) => ({
   ...more,
 })
 
-/** Time that a test moves. The database keeps its own. */
+/** A clock that a test moves. The time of the database stays. */
 export function movableClock() {
   let ahead = 0
   return {
@@ -148,32 +148,32 @@ export function movableClock() {
 export interface CheckoutApp extends TestApp {
   superuser: pg.Client
   clock: ReturnType<typeof movableClock>
-  /** What a person was told to look at. */
+  /** The alerts so far. */
   alerts: { message: string; order_id?: unknown }[]
-  /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
+  /** A checkout that stops at a named step, as by a crash: nothing is cleaned up. */
   crash(shop: Shop, body: object, point: string, key?: string, overrides?: Overrides): Promise<void>
-  /** A checkout under overrides circumstances, and what it threw or answered. */
+  /** A checkout with overrides. */
   place(shop: Shop, body: object, key: string, overrides: Overrides): Promise<Reply>
-  /** A release in the same way. */
+  /** A release with overrides. */
   release(shop: Shop, orderId: string, key: string, overrides: Overrides): Promise<Reply>
-  /** A release that is interrupted in the same way. */
+  /** A release that stops at a named step, as by a crash. */
   crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
-  /** As if the holder of every claim had been gone for so long. */
+  /** Makes every running key due, as if its process had stopped. */
   expireClaims(): Promise<void>
   reconcile(overrides?: Overrides): Promise<number>
-  /** What the app works with, but for that. */
+  /** The app's deps with overrides. */
   depsWith(overrides?: Overrides): jobs.JobDeps
-  /** Cancels held orders whose authorisation has run out. */
+  /** Cancels held orders whose authorisation has lapsed. */
   expire(overrides?: Overrides): Promise<number>
   watchLate(overrides?: Overrides): Promise<number>
-  /** Fails unless all that is left adds up. */
+  /** Fails unless all oracles hold. */
   assertAddsUp(): Promise<void>
 }
 
-/** The real gateway, of which some calls go astray. */
+/** Replaces some calls of the real gateway. */
 export type GatewayOverride = (real: Gateway) => Partial<Gateway>
 
-/** What a test wants to be otherwise than in the app. */
+/** What a test replaces in the app's deps. */
 export interface Overrides {
   velocityLimit?: number
   gateway?: GatewayOverride
@@ -207,7 +207,7 @@ export async function openCheckoutApp(
     return { ...deps, ...rest, payments: { ...payments, forStore } }
   }
   const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
-  // Whoever crashes gives nothing back: the claim stays as it was.
+  // A crashed process releases nothing: the claim stays as it was.
   const crashAt = async (
     point: string,
     { tenant }: Shop,
@@ -279,7 +279,7 @@ export async function openCheckoutApp(
   }
 }
 
-/** As much as shows whether anything at all was left behind. */
+/** Row counts that show whether a refused checkout left anything behind. */
 export async function counts({ superuser }: CheckoutApp) {
   const { rows } = await superuser.query(
     `select (select count(*) from orders) as orders, (select count(*) from charges) as charges,

@@ -23,7 +23,7 @@ describe('cancelling', () => {
     }
   }
 
-  test('leaves the first order still to come', async () => {
+  test('does not count as the first order of a customer', async () => {
     const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
     const first = { ...coupon, first_order_only: true }
     await store.shop.merchant.post('/v1/merchant/marketing/coupons', first)
@@ -37,7 +37,7 @@ describe('cancelling', () => {
     assert.equal(second.body.coupon.reason, 'not_applicable')
   })
 
-  test('gives back every tender, the stock and the coupon in one act', async () => {
+  test('refunds every tender and releases the stock and the coupon in one operation', async () => {
     const gift = await giveBalances(store, 300, 700)
     const { id, available } = await counted(5)
     const code = randomUUID()
@@ -71,7 +71,7 @@ describe('cancelling', () => {
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('is harmless to repeat, and says so', async () => {
+  test('changes nothing when it is repeated, and the answer says so', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'cancel', { reason: 'staff' })
     const again = await store.merchant(order.id, 'cancel', { reason: 'staff' })
@@ -81,7 +81,7 @@ describe('cancelling', () => {
     assert.equal(again.body.order.is_test, false)
   })
 
-  test('gives back only what is left after a refund', async () => {
+  test('refunds only what an earlier refund has left', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds', { amount_cents: 700 })
     const answer = await store.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
@@ -91,7 +91,7 @@ describe('cancelling', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('of what was given back already frees the rest of it, and gives nothing more', async () => {
+  test('of a refunded order releases its stock and coupon, and refunds nothing more', async () => {
     const { id, available } = await counted(4)
     const code = randomUUID()
     const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 2 }
@@ -127,7 +127,7 @@ describe('cancelling', () => {
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('of what was given back and has been shipped is refused', async () => {
+  test('of a refunded order that was shipped is refused', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds')
     await store.superuser.query(`update order_items set shipped_quantity = 1 where order_id = $1`, [
@@ -138,7 +138,7 @@ describe('cancelling', () => {
     assert.equal(answer.body.reason, 'already_shipped')
   })
 
-  test('puts its units back on sale, or writes them off, and owes them to nobody', async () => {
+  test('returns its units to stock or writes them off, and leaves none allocated', async () => {
     const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 1_500)
     await stock(merchant, variant_id, 10)
@@ -179,7 +179,7 @@ describe('cancelling', () => {
     assert.deepEqual(await level(), [0, 0, 0, 0], 'what had not come is not gone')
   })
 
-  test('of what cost nothing writes off, too', async () => {
+  test('of an order with a total of zero writes its units off, too', async () => {
     const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 0)
     await stock(merchant, variant_id, 5)
@@ -202,7 +202,7 @@ describe('cancelling', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('lets go of an authorisation that was held for review', async () => {
+  test('voids the authorisation of an order that was held for review', async () => {
     const value = 'review@bad.example'
     await store.shop.merchant.post('/v1/merchant/fraud/bans', {
       kind: 'email',
@@ -235,7 +235,7 @@ describe('cancelling', () => {
     assert.deepEqual(rows, [{ voided: true, captured_cents: 0 }])
   })
 
-  test('keeps what a merchant notes on it from the shopper', async () => {
+  test("does not show the merchant's note to the shopper", async () => {
     const { order } = await store.place()
     const key = randomUUID()
     const note = 'known to have stolen cards'
@@ -252,14 +252,14 @@ describe('cancelling', () => {
     assert.equal((await store.read(order.id)).notes[0].note, note)
   })
 
-  test('takes as many words as it allows', async () => {
+  test('accepts a note of the maximum length', async () => {
     const { order } = await store.place()
     const words = { reason: 'x'.repeat(2_000), actor: 'y'.repeat(200) }
     const answer = await store.shopper(order.id, 'cancel', words)
     assert.equal(answer.status, 200, answer.text)
   })
 
-  test('is refused for what has been shipped, and says what may be done', async () => {
+  test('is refused for a shipped order, and the refusal names the allowed actions', async () => {
     const { order } = await store.place()
     await store.superuser.query(
       `update order_items set shipped_quantity = quantity where order_id = $1`,
@@ -271,7 +271,7 @@ describe('cancelling', () => {
     assert.ok(answer.body.allowed.includes('refund'))
   })
 
-  test('is of the order whose charge is named, and of no other', async () => {
+  test('refuses a charge of another order', async () => {
     const [{ order, charges }, other] = [await store.place(), await store.place()]
     for (const charge_id of [other.charges[0].charge_id, randomUUID(), 'nothing']) {
       const refused = await store.shopper(order.id, 'cancel', { charge_id })

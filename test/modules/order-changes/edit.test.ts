@@ -12,8 +12,8 @@ import {
 
 const shared = shareOrderStore()
 
-/** As if the shopper had let the card of a charge be kept. */
-async function keepCard({ superuser }: OrderStore, charge_id: string): Promise<void> {
+/** Stores the card of a charge, as if the shopper had agreed to it. */
+async function storeCard({ superuser }: OrderStore, charge_id: string): Promise<void> {
   const { rows } = await superuser.query(
     `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)
      values ('acme', gen_random_uuid(), $1, 'f', '100') returning vault_id`,
@@ -36,7 +36,7 @@ describe('an edit', () => {
     edits: quantities.map((quantity, at) => ({ order_item_id: items[at]?.id, quantity })),
   })
 
-  test('charges the difference to the card that comes with it', async () => {
+  test('charges the difference to the card that was sent', async () => {
     const { order, items } = await store.place()
     const answer = await store.shopper(order.id, 'edit', { ...edits(items, 5), card: APPROVED })
     assert.equal(answer.status, 200, answer.text)
@@ -49,7 +49,7 @@ describe('an edit', () => {
     assert.equal(await store.net(order.id), 5_000)
   })
 
-  test('gives the difference back without becoming a refund', async () => {
+  test('refunds the difference, and the order does not count as refunded', async () => {
     const { order, items } = await store.place()
     const answer = await store.shopper(order.id, 'edit', edits(items, 1))
     assert.equal(answer.status, 200, answer.text)
@@ -66,7 +66,7 @@ describe('an edit', () => {
     assert.equal(rest.body.order.status, 'refunded')
   })
 
-  test('keeps the prices it was bought for, and drops a coupon whose minimum is no longer met', async () => {
+  test('keeps the unit prices, and removes a coupon whose minimum is no longer met', async () => {
     const code = randomUUID()
     const coupon = { code, type: 'percent', percent_bps: 1_000, min_subtotal_cents: 2_000 }
     await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
@@ -92,7 +92,7 @@ describe('an edit', () => {
     assert.equal(fewer.body.order.total_cents, 900, fewer.text)
   })
 
-  test('keeps a coupon for a collection whatever becomes of that', async () => {
+  test('keeps a coupon for a collection, even if the collection changes', async () => {
     const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 1_000)
     const { body } = await merchant.get('/v1/merchant/catalog/products')
@@ -144,7 +144,7 @@ describe('an edit', () => {
     assert.equal(same.body.delta_cents, 0, same.text)
   })
 
-  test('answers its key alike once the card has run out', async (t) => {
+  test('repeats the answer of its key after the card has expired', async (t) => {
     const clock = movableClock()
     const own = await openOrderStore(t, { clock })
     const { order, items } = await own.place()
@@ -175,7 +175,7 @@ describe('an edit', () => {
     assert.equal(again.status, 200, 'it is free for the next edit')
   })
 
-  test('that names a charge of another order changes nothing, be it all quantities to zero', async () => {
+  test('that names a charge of another order changes nothing, even with all quantities zero', async () => {
     const { order, items } = await store.place()
     const { charges } = await store.place()
     const [foreign] = charges
@@ -188,7 +188,7 @@ describe('an edit', () => {
     assert.deepEqual([detail.order.status, detail.order.total_cents], ['placed', 2_000])
   })
 
-  test('charges nobody who did not ask for it', async () => {
+  test('charges no stored card without `charge_card`', async () => {
     const { order, items } = await store.place()
     const shopper = await store.shopper(order.id, 'edit', edits(items, 3))
     assert.equal(shopper.status, 402)
@@ -198,10 +198,10 @@ describe('an edit', () => {
       ...edits(items, 3),
       charge_card: true,
     })
-    assert.equal(merchant.body.error.code, 'card_required', 'no card was kept')
+    assert.equal(merchant.body.error.code, 'card_required', 'no card is stored')
   })
 
-  test('that a merchant may not charge says what would help, which is no card: none can be sent', async () => {
+  test('that a merchant may not charge says what to do, and does not ask for a card', async () => {
     const { order, items, charges } = await store.place()
     const says = async (more: object) => {
       const answer = await store.merchant(order.id, 'edit', { ...edits(items, 3), ...more })
@@ -211,15 +211,15 @@ describe('an edit', () => {
     const nothingKept = await says({ charge_card: true })
     assert.match(nothingKept, /no card/i)
     assert.equal(await says({}), nothingKept, 'saying charge_card would not help')
-    await keepCard(store, charges[0].charge_id)
+    await storeCard(store, charges[0].charge_id)
     assert.match(await says({}), /charge_card: true/)
     for (const message of [nothingKept, await says({})])
       assert.doesNotMatch(message, /send a card/i)
   })
 
-  test('lets a merchant charge the card that was kept, and says which', async () => {
+  test('lets a merchant charge the stored card, and names it', async () => {
     const { order, items, charges } = await store.place()
-    await keepCard(store, charges[0].charge_id)
+    await storeCard(store, charges[0].charge_id)
     const unasked = await store.merchant(order.id, 'edit', edits(items, 3))
     assert.equal(unasked.body.error.code, 'card_required')
     const answer = await store.merchant(order.id, 'edit', { ...edits(items, 3), charge_card: true })
@@ -228,7 +228,7 @@ describe('an edit', () => {
     assert.equal(await store.net(order.id), 3_000)
   })
 
-  test('that leaves nothing of what is cancelled is answered as an edit that changed nothing', async () => {
+  test('that removes all units of a cancelled order is answered as an edit without changes', async () => {
     const { order, items } = await store.place()
     await store.merchant(order.id, 'cancel', { reason: 'staff' })
     const { items: lines } = await store.read(order.id)
@@ -244,7 +244,7 @@ describe('an edit', () => {
     assert.equal(some.body.error.code, 'invalid_transition', some.text)
   })
 
-  test('that leaves nothing is a cancellation', async () => {
+  test('that removes all units is a cancellation', async () => {
     const { order, items } = await store.place()
     const answer = await store.shopper(order.id, 'edit', edits(items, 0))
     assert.equal(answer.status, 200, answer.text)
@@ -254,7 +254,7 @@ describe('an edit', () => {
     assert.equal(await store.net(order.id), 0)
   })
 
-  test('gives back to the tenders in the reverse of how they paid', async () => {
+  test('refunds the tenders in the reverse order of payment', async () => {
     const gift = await giveBalances(store, 300, 1_700)
     const { order, items } = await store.place({
       apply_store_credit: true,
@@ -271,7 +271,7 @@ describe('an edit', () => {
     )
   })
 
-  test('moves stock with what is wanted, and takes none that is not there', async () => {
+  test('reserves and releases stock with the quantities, and never more than is available', async () => {
     const id = await addVariant(store.shop.merchant, 1_000)
     const url = `/v1/merchant/inventory/${id}`
     await store.shop.merchant.put(url, { track_inventory: true })
@@ -292,7 +292,7 @@ describe('an edit', () => {
     assert.deepEqual(rows, [{ allocated: 1 }])
   })
 
-  test('keeps what the order still wants, when some of it was bought uncounted', async () => {
+  test('keeps the stock that the order needs, if some units were bought while stock was not tracked', async () => {
     const { merchant } = store.shop
     const id = await addVariant(merchant, 1_000)
     await stock(merchant, id, 10)
@@ -312,14 +312,14 @@ describe('an edit', () => {
     assert.deepEqual([await edit(1), await allocated()], [200, 1])
   })
 
-  test('tells once of what it has brought down to its threshold, and not when it is declined', async () => {
+  test('emits one low-stock event at the threshold, and none when it is declined', async () => {
     const { merchant } = store.shop
     const id = await addVariant(merchant, 1_000)
     await stock(merchant, id, 10)
     const counted = { track_inventory: true, low_stock_threshold: 4 }
     await merchant.put(`/v1/merchant/inventory/${id}`, counted)
     const { order, items } = await store.place({ items: [{ variant_id: id, quantity: 5 }] })
-    const told = async () => {
+    const lowStockEvents = async () => {
       const { rows } = await store.superuser.query(
         `select (data::json->>'remaining')::int as remaining from webhook_events
           where type = 'commerce.inventory.low.v1' and data::json->>'variant_id' = $1`,
@@ -329,13 +329,13 @@ describe('an edit', () => {
     }
     const more = (card: object) => store.shopper(order.id, 'edit', { ...edits(items, 7), card })
     assert.equal((await more(DECLINED)).status, 402)
-    assert.deepEqual(await told(), [])
+    assert.deepEqual(await lowStockEvents(), [])
     assert.equal((await more(APPROVED)).status, 200)
     await store.place({ items: [{ variant_id: id, quantity: 1 }] })
-    assert.deepEqual(await told(), [3])
+    assert.deepEqual(await lowStockEvents(), [3])
   })
 
-  test('charges no card that is banned from checking out', async () => {
+  test('charges no banned card', async () => {
     const { order, items } = await store.place()
     const banned = { ...APPROVED, ccnumber: '5555 5555 5555 4444' }
     const ban = { kind: 'card_bin', value: '55555555' }
@@ -351,7 +351,7 @@ describe('an edit', () => {
     assert.equal(fewer.status, 200, 'nothing is charged to it')
   })
 
-  test('of somebody who is to be looked at holds the order until a person has', async () => {
+  test('of a shopper under review holds the order until it is released', async () => {
     const { merchant } = store.shop
     const value = 'look@edit.example'
     const reviewed = async () => {
@@ -405,7 +405,7 @@ describe('an edit', () => {
     assert.equal(most.status, 200, most.text)
   })
 
-  test('is refused for what it cannot name, or once money was given back', async () => {
+  test('is refused for unknown lines, and once the order was refunded', async () => {
     const { order, items } = await store.place()
     const unknown = await store.shopper(order.id, 'edit', edits([{ id: randomUUID() }], 1))
     assert.equal(unknown.body.error.code, 'order_item_not_found')
@@ -426,12 +426,12 @@ describe('an edit', () => {
   })
 })
 
-test('a card that was kept is charged where it was, though the store pays by another gateway', async (t) => {
-  // Nobody listens there.
+test('a stored card is charged at its own gateway, even if the store uses another one now', async (t) => {
+  // No server listens there.
   const env = { NMI_URL: 'http://127.0.0.1:9', NMI_SECURITY_KEY: 'a security key of nmi' }
   const store = await openOrderStore(t, { env })
   const { order, items, charges } = await store.place()
-  await keepCard(store, charges[0].charge_id)
+  await storeCard(store, charges[0].charge_id)
   const moved = await store.app.operator.put('/v1/stores/acme/payments', { gateway: 'nmi' })
   assert.equal(moved.status, 200, moved.text)
   const three = [{ order_item_id: items[0].id, quantity: 3 }]
@@ -441,7 +441,7 @@ test('a card that was kept is charged where it was, though the store pays by ano
   await store.check()
 })
 
-test('cards are tried out by edits no faster than by checkouts', async (t) => {
+test('the velocity limit counts edits like checkouts', async (t) => {
   const store = await openOrderStore(t, { env: { CHECKOUT_VELOCITY_PER_MINUTE: '8' } })
   const { order, items } = await store.place()
   const body = { edits: [{ order_item_id: items[0].id, quantity: 3 }], card: DECLINED }

@@ -5,10 +5,10 @@ import { runSequence, sequences } from './random.ts'
 
 const shared = shareOrderStore()
 
-/** The long form is in test/torture. */
+/** A short run. test/torture has the long one. */
 const RUNS = 12
 
-test('whatever happens to an order, its status follows from its facts and its money adds up', async () => {
+test('after any sequence of changes the status follows from the facts and the money adds up', async () => {
   const store = shared.current
   await fc.assert(
     fc.asyncProperty(sequences, async (sequence) => {

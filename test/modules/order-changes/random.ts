@@ -5,7 +5,7 @@ import type { Answer, Caller } from '../../harness/app.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
 import { keyed, type OrderStore } from '../orders/setup.ts'
 
-/** What may happen to an order, in any sequence. */
+/** One change of an order in a random sequence. */
 export type Step =
   | { do: 'refund'; cents: number; method: 'original' | 'store_credit' }
   | { do: 'refund units'; line: number; quantity: number }
@@ -81,13 +81,13 @@ const single: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
 )
 
-/** Some of them at the same time. */
+/** Single steps, or several at the same time. */
 const many: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('many' as const),
   steps: fc.array(single, { minLength: 2, maxLength: 4 }),
 })
 
-/** The second makes the goods free, and all of the order where shipping is. */
+/** Coupons. The second makes the goods free, and with free shipping the whole order. */
 const COUPONS = [
   null,
   { type: 'percent', percent_bps: 10_000 },
@@ -102,7 +102,7 @@ export const sequences = fc.record({
   credit: fc.constantFrom(0, 150),
   gift: fc.constantFrom(0, 700),
   coupon: fc.constantFrom(...COUPONS),
-  /** Begun under a ban that asks for a look. */
+  /** Placed under a ban with the decision `review`. */
   held: fc.boolean(),
   isShipped: fc.boolean(),
   steps: fc.array(fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: many }), {
@@ -111,7 +111,7 @@ export const sequences = fc.record({
   }),
 })
 
-/** All that a step may be refused with. Anything else is a fault. */
+/** The codes that a step may be refused with. Any other refusal fails the test. */
 const REFUSALS = [
   'not_refundable',
   'amount_exceeds_refundable',
@@ -121,10 +121,10 @@ const REFUSALS = [
   'insufficient_stock',
 ]
 
-/** One of the two variants is counted, and there is not enough of it for every edit. */
+/** The stock of the one variant that is tracked: not enough for every edit. */
 const ON_HAND = 3
 
-/** Takes an order through a sequence, and holds it against its own facts after every step. */
+/** Runs a sequence of steps on a new order, and compares the order with its facts after every step. */
 export async function runSequence(
   store: OrderStore,
   { steps, credit, gift, coupon, held, isShipped }: Sequence,
@@ -179,7 +179,7 @@ async function makeCoupon(merchant: Caller, terms: object): Promise<string> {
   return body.code
 }
 
-/** Who orders under it is looked at. */
+/** Bans an address with the decision `review`, and returns it. */
 async function banEmail(merchant: Caller): Promise<string> {
   const value = `${randomUUID()}@example.com`
   const ban = { kind: 'email', value, action: 'review' }
@@ -198,7 +198,7 @@ function send(store: OrderStore, id: string, { items, charges }: Placed, step: S
       return store.merchant(id, 'refunds', { items: [wanted] })
     }
     case 'refund charge': {
-      // What was free has none.
+      // A free order has no charges.
       const charge_id = charges[step.charge % charges.length]?.charge_id ?? randomUUID()
       return store.shopper(id, 'refund', {
         charge_id,
@@ -233,22 +233,22 @@ function send(store: OrderStore, id: string, { items, charges }: Placed, step: S
 const UNALLOWED = ['invalid_transition', 'not_refundable', 'order_busy', 'charge_not_found']
 const NAMED: readonly string[] = ['refund charge', 'refund units', 'refund shipping']
 
-/** What an order's explanation allows is not refused, and what it refuses is. */
+/** Fails unless an allowed action of the explanation is accepted, and any other is refused. */
 function assertAsExplained(explained: Answer['body'], step: Step, { status, text, body }: Answer) {
   if (step.do === 'dispute') return
-  // An edit that leaves nothing of what was never paid lets go of it.
+  // An edit that removes all units of an unpaid order cancels it.
   const isLetGo = step.do === 'edit' && !step.quantities.some(Boolean) && !explained.facts.placed_at
   const action = isLetGo ? 'cancel' : step.do.split(' ')[0]
   const isAllowed = explained.allowed.includes(action)
   const isRefused = UNALLOWED.includes(body.error?.code)
   // A cancellation can be repeated, and so can an edit that was one.
   const isRepeated = explained.status === 'cancelled' && status === 200
-  // What is named may have nothing left, or have cost nothing, while other parts have.
+  // The named line or charge may have nothing left, or have cost nothing, while others have.
   const isOfOne = NAMED.includes(step.do) && isAllowed
   assert.ok(isAllowed !== isRefused || isRepeated || isOfOne, `${JSON.stringify(step)}: ${text}`)
 }
 
-/** The status that is kept is the one that follows from the facts, and the gateway has what is due. */
+/** Fails unless the stored status follows from the facts, and the gateway has the same net amount. */
 async function assertConsistent(store: OrderStore, id: string): Promise<void> {
   const { order, charges, refunds } = await store.read(id)
   const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)

@@ -11,7 +11,7 @@ describe('refunds', () => {
     store = shared.current
   })
 
-  test('a shopper gets a part back, then the rest, and no more', async () => {
+  test('a shopper is refunded a part, then the rest, and no more', async () => {
     const { order, charges } = await store.place()
     const { charge_id } = charges[0]
     const part = await store.shopper(order.id, 'refund', {
@@ -41,7 +41,7 @@ describe('refunds', () => {
     assert.equal(again.body.error.code, 'not_refundable')
   })
 
-  test('the same key gives back once and answers alike', async () => {
+  test('the same key refunds once and repeats the answer', async () => {
     const { order, charges } = await store.place()
     const body = { charge_id: charges[0].charge_id, amount_cents: 100 }
     const key = randomUUID()
@@ -54,7 +54,7 @@ describe('refunds', () => {
     assert.equal(other.body.error.code, 'idempotency_key_reused')
   })
 
-  test('what is not there is not found', async () => {
+  test('unknown orders and charges are not found', async () => {
     const { order } = await store.place()
     const unknown = await store.shopper(order.id, 'refund', { charge_id: randomUUID() })
     assert.equal(unknown.body.error.code, 'charge_not_found')
@@ -85,7 +85,7 @@ describe('refunds', () => {
     assert.equal(keyless.body.error.code, 'idempotency_key_required')
   })
 
-  test('a misspelt member is named and gives nothing back', async () => {
+  test('a misspelt member is named and nothing is refunded', async () => {
     const { order, items, charges } = await store.place()
     const key = randomUUID()
     const [item] = items
@@ -109,7 +109,7 @@ describe('refunds', () => {
     assert.equal((await store.merchant(order.id, 'refunds', { amount_cents: 5 }, key)).status, 201)
   })
 
-  test('units come back at what was paid for them, with their tax, and the last takes the rest', async () => {
+  test('units are refunded at the price paid, with their tax, and the last unit gets the rest', async () => {
     const { order, items } = await store.place({
       items: [{ variant_id: store.shop.variants[333], quantity: 3 }],
       shipping: { mode: 'flat', flat_rate_cents: 500, expedited_rate_cents: 900, max_cents: 900 },
@@ -136,7 +136,7 @@ describe('refunds', () => {
     assert.equal((await store.read(order.id)).items[0].refunded_quantity, 3)
   })
 
-  test('no more units and no more shipping come back than were bought', async () => {
+  test('no more units and no more shipping are refunded than were bought', async () => {
     const { order, items } = await store.place()
     const three = { items: [{ order_item_id: items[0].id, quantity: 3 }] }
     const refused = await store.merchant(order.id, 'refunds', three)
@@ -150,7 +150,7 @@ describe('refunds', () => {
     assert.equal(shipping.body.refundable_cents, 0)
   })
 
-  test('none of the shipping is nothing, and not all that is left', async () => {
+  test('a refund of zero shipping is refused, and does not refund everything', async () => {
     const { order } = await store.place()
     for (const verb of ['refunds/preview', 'refunds']) {
       const none = await store.merchant(order.id, verb, { shipping_cents: 0 })
@@ -160,7 +160,7 @@ describe('refunds', () => {
     assert.equal(await store.net(order.id), 2_000)
   })
 
-  test('the tenders get it back in the reverse of how they paid, each no more than it paid', async () => {
+  test('tenders are refunded in the reverse order of payment, each no more than it paid', async () => {
     const gift = await giveBalances(store, 300, 700)
     const { order, charges } = await store.place({
       apply_store_credit: true,
@@ -201,7 +201,7 @@ describe('refunds', () => {
     assert.equal(account.body.accounts[0].balance_cents, 600)
   })
 
-  test('a preview says where it goes, also for what its gift card will not take', async () => {
+  test('a preview names the tenders, also store credit in place of an unusable gift card', async () => {
     const gift = await giveBalances(store, 300, 700)
     const { order } = await store.place({ apply_store_credit: true, gift_card_code: gift.code })
     await store.shop.merchant.post(`/v1/merchant/gift-cards/${gift.gift_card.id}/disable`)
@@ -213,12 +213,12 @@ describe('refunds', () => {
     assert.deepEqual(preview.body.tenders, given.body.refund.tenders)
   })
 
-  test('the later of two cards gets it back first, and stands first wherever that is told', async () => {
+  test('the later of two cards is refunded first, and is listed first everywhere', async () => {
     for (const method of ['original', 'store_credit']) {
       const { order, items } = await store.place({ customer_ref: 'two-cards' })
       const edits = [{ order_item_id: items[0].id, quantity: 3 }]
       await store.shopper(order.id, 'edit', { edits, card: APPROVED })
-      // Ids are chance: here the later charge is the one that they would put last.
+      // Ids are random: here the later charge has the id that would sort last.
       const { rows } = await store.superuser.query(
         `update charges as c set created_at = created_at + interval '1 hour'
            from (select max(charge_id::text) as id from charges where order_id = $1) as last
@@ -235,7 +235,7 @@ describe('refunds', () => {
     }
   })
 
-  test("a shopper reads their own reason for one, and not the merchant's", async () => {
+  test("a shopper reads their own reason for a refund, and not the merchant's", async () => {
     const { order, charges } = await store.place()
     const [charge] = charges
     const own = { charge_id: charge.charge_id, amount_cents: 100, reason: 'came late' }
@@ -248,12 +248,12 @@ describe('refunds', () => {
     )
     const reasons = read.body.refunds.map((each: { reason: unknown }) => each.reason)
     assert.deepEqual(reasons, ['came late', null])
-    const kept = await store.app.storefront.get(`/v1/tenants/acme/idempotency/refund/${key}`)
-    assert.equal(kept.status, 200, kept.text)
-    assert.ok(!kept.text.includes(reason), kept.text)
+    const lookup = await store.app.storefront.get(`/v1/tenants/acme/idempotency/refund/${key}`)
+    assert.equal(lookup.status, 200, lookup.text)
+    assert.ok(!lookup.text.includes(reason), lookup.text)
   })
 
-  test('a merchant may give all of it as store credit, which no gateway hears of', async () => {
+  test('a merchant may refund to store credit, and no gateway is asked', async () => {
     const { order } = await store.place({ customer_ref: 'bea' })
     const answer = await store.merchant(order.id, 'refunds', { method: 'store_credit' })
     assert.equal(answer.status, 201, answer.text)
@@ -263,7 +263,7 @@ describe('refunds', () => {
     assert.equal(account.body.accounts[0].balance_cents, 2_000)
   })
 
-  test('a refund has one journal, one event and its place in the timeline', async () => {
+  test('a refund has one journal, one event and one entry in the timeline', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'refunds', { amount_cents: 700 })
     const journals = await store.superuser.query(
@@ -290,7 +290,7 @@ describe('refunds', () => {
     assert.equal(timeline.at(-1).type, 'refunded')
   })
 
-  test('two hundred at once never give back more than was paid', async () => {
+  test('two hundred refunds at once never exceed what was paid', async () => {
     const { order, charges } = await store.place()
     const { charge_id } = charges[0]
     const url = `/v1/tenants/acme/orders/${order.id}/refund`

@@ -12,7 +12,7 @@ import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
 
 const shared = shareOrderStore()
 
-describe('a subscription that an order has begun', () => {
+describe('a subscription that an order started', () => {
   let store: OrderStore
   let tea: string
   before(async () => {
@@ -50,7 +50,7 @@ describe('a subscription that an order has begun', () => {
     return timeline.filter(({ type }: { type: string }) => type === 'subscription_cancelled')
   }
 
-  test('is cancelled with the order, once, and is told of', async () => {
+  test('is cancelled with the order, once, with an event', async () => {
     const { id, subscription } = await subscribe()
     const other = await subscribe()
     const [running] = await explained(id)
@@ -74,7 +74,7 @@ describe('a subscription that an order has begun', () => {
     assert.equal((await explained(other.id))[0].status, 'active', 'of another order')
   })
 
-  test('is cancelled by the shopper, and by an edit that leaves nothing, too', async () => {
+  test("is cancelled also by the shopper's cancellation, and by an edit that removes all units", async () => {
     const one = await subscribe()
     const { order } = await store.read(one.id)
     const { customer_ref } = order
@@ -88,7 +88,7 @@ describe('a subscription that an order has begun', () => {
     assert.equal((await explained(two.id))[0].status, 'cancelled')
   })
 
-  test('stays while the order does, whatever is given back or edited', async () => {
+  test('stays active through refunds and edits of the order', async () => {
     const { id, subscription } = await subscribe()
     const { items } = await store.read(id)
     const edits = [{ order_item_id: items[0].id, quantity: 1 }]
@@ -102,7 +102,7 @@ describe('a subscription that an order has begun', () => {
     assert.equal((await explained(id))[0].status, 'cancelled')
   })
 
-  test('stays until the money of the cancellation has moved', async () => {
+  test('stays active until the refund of the cancellation succeeded', async () => {
     const { id, subscription } = await subscribe()
     const deps = openCheckout(store.app.runtime)
     const forStore: typeof deps.payments.forStore = async (...of) => {
@@ -124,9 +124,9 @@ describe('a subscription that an order has begun', () => {
     )
     assert.equal((await explained(id))[0].status, 'active')
     await store.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
-    const [taken] = await takeDue(db, { operations: ['cancel'], limit: 1 })
-    assert.ok(taken)
-    await cancelOperation.resume(deps, db, taken)
+    const [due] = await takeDue(db, { operations: ['cancel'], limit: 1 })
+    assert.ok(due)
+    await cancelOperation.resume(deps, db, due)
     assert.equal((await explained(id))[0].status, 'cancelled')
     assert.equal((await eventsOf(subscription)).length, 1)
   })

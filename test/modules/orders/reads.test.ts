@@ -28,13 +28,13 @@ describe('reading orders', () => {
   const found = async (query: string) =>
     (await list(query)).orders.map(({ id }: { id: string }) => id)
 
-  test('lists the newest first, with how many there are', async () => {
+  test('lists the newest first, with the total', async () => {
     const { orders, total, limit, offset } = await list('limit=1')
     assert.deepEqual([orders.length, total, limit, offset], [1, 2, 1, 0])
     assert.equal(orders[0].id, second.order.id)
   })
 
-  test('filters by everything that an order is known by', async () => {
+  test('filters by every filter, and searches by number, customer, e-mail, name and SKU', async () => {
     const sku = first.items[0].sku
     const only = [
       'customer_ref=zoe',
@@ -65,7 +65,7 @@ describe('reading orders', () => {
     }
   })
 
-  test('shows one order with all that hangs on it', async () => {
+  test('shows one order with its lines, charges, refunds, timeline and notes', async () => {
     const detail = await store.read(first.order.id)
     assert.deepEqual(Object.keys(detail), [
       'order',
@@ -118,7 +118,7 @@ describe('reading orders', () => {
     await store.app.operator.put('/v1/stores/acme/status', { status: 'live' })
   })
 
-  test('explains why an order is where it is', async () => {
+  test('explains why an order has its status', async () => {
     const url = `/v1/merchant/orders/${first.order.id}/explain`
     const { body } = await store.shop.merchant.get(url)
     assert.equal(body.status, 'placed')
@@ -133,7 +133,7 @@ describe('reading orders', () => {
     })
   })
 
-  test('holds an order back, once, and lets somebody begin to work on another', async () => {
+  test('holds an order once, and marks another as being processed', async () => {
     const { order } = await store.place()
     const url = `/v1/merchant/orders/${order.id}`
     const processed = await store.shop.merchant.post(`${url}/process`)
@@ -153,14 +153,14 @@ describe('reading orders', () => {
     assert.equal((await store.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
   })
 
-  test('says since when an order is held in one form everywhere', async () => {
+  test('shows the time of a hold in one format everywhere', async () => {
     const { merchant } = store.shop
     const ban = { kind: 'email', value: 'look@bad.example', action: 'review', reason: 'a test' }
     await merchant.post('/v1/merchant/fraud/bans', ban)
     const { order: looked } = await store.place({ email: ban.value })
     const { order } = await store.place()
     const { body: held } = await merchant.post(`/v1/merchant/orders/${order.id}/hold`)
-    // A time whose last digit is nothing, which PostgreSQL leaves out.
+    // A time whose last digit is zero, which PostgreSQL leaves out.
     await store.superuser.query(
       `update orders set hold_at = date_trunc('second', hold_at) + interval '470 ms' where id = any($1)`,
       [[order.id, looked.id]],
@@ -187,7 +187,7 @@ describe('reading orders', () => {
     assert.equal((await store.shop.merchant.post(url, { note: '' })).status, 400)
   })
 
-  test('what is done at the store is on record, in no words of anybody, and what a shopper does is not', async () => {
+  test('the audit log has what merchants do, without free text, and nothing of shoppers', async () => {
     const { merchant } = store.shop
     const words = 'Zoe Zebra asked for it'
     const { order, items } = await store.place({ email: 'zoe@zebra.example' })
@@ -243,7 +243,7 @@ describe('reading orders', () => {
     assert.equal((await store.app.operator.get(url)).body.total, 1)
   })
 
-  test('an operator flags a test order, on record', async () => {
+  test('an operator flags a test order, and the audit log has it', async () => {
     const { order } = await store.place()
     const url = `/v1/stores/acme/orders/${order.id}/test-flag`
     const flagged = await store.app.operator.post(url, { is_test: true })
@@ -257,7 +257,7 @@ describe('reading orders', () => {
     assert.equal(nothing.body.error.code, 'order_not_found')
   })
 
-  test('exports a table that no spreadsheet takes for formulas', async () => {
+  test('exports a table in which a spreadsheet finds no formulas', async () => {
     const answer = await store.shop.merchant.get('/v1/merchant/orders/export.csv')
     assert.equal(answer.status, 200)
     assert.match(answer.headers['content-type'] ?? '', /^text\/csv/)
@@ -275,7 +275,7 @@ describe('reading orders', () => {
     assert.equal(cell(null), '')
   })
 
-  test('an export that breaks off is never taken for a whole one', async () => {
+  test('an export that fails half-way ends the connection', async () => {
     await store.superuser.query('alter table orders rename column coupon_code to gone')
     const cut = store.shop.merchant.get('/v1/merchant/orders/export.csv')
     await assert.rejects(cut)

@@ -11,21 +11,22 @@ export { APPROVED } from '../checkout/setup.ts'
 
 export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
+/** A store with its callers, for tests of orders. */
 export interface OrderStore {
   app: TestApp
   shop: Shop
   superuser: pg.Client
-  /** Places an order and answers the checkout's body. */
+  /** Places an order and returns the body of the checkout's answer. */
   place(more?: object): Promise<Answer['body']>
   shopper(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
   merchant(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
   read(orderId: string): Promise<Answer['body']>
-  /** What the simulated gateway has taken and not given back, by its own books. */
+  /** What the simulated gateway has captured and not refunded of an order, by its own tables. */
   net(orderId: string): Promise<number>
   check(): Promise<void>
 }
 
-/** A live store that sells at 1,000, 2,500 and 333 cents, with whoever works at it. */
+/** Opens an app with a live store that sells at 1,000, 2,500 and 333 cents. */
 export async function openOrderStore(
   t: TestContext,
   options: TestAppOptions = {},
@@ -68,7 +69,7 @@ async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
   return rows[0].net
 }
 
-/** A store whose customer `ann` has so much credit, and a gift card. */
+/** Gives the customer `ann` store credit, and issues a gift card. */
 export async function giveBalances({ shop }: OrderStore, creditCents: number, giftCents: number) {
   for (const feature_key of ['gift_cards', 'store_credit']) {
     await shop.merchant.post('/v1/merchant/entitlements/enable', { feature_key })
@@ -84,7 +85,7 @@ export async function giveBalances({ shop }: OrderStore, creditCents: number, gi
   return issued.body as { code: string; gift_card: { id: string } }
 }
 
-/** One store for all tests of a file, whose books are checked when they are done. */
+/** One store for all tests of a file. The oracles check it at the end. */
 export function shareOrderStore(options: TestAppOptions = {}): { current: OrderStore } {
   const held = {} as { current: OrderStore }
   const ends: (() => unknown)[] = []
