@@ -15,8 +15,8 @@ import * as stores from '../../src/modules/stores/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
 import type { SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { openRuntime, type Runtime } from '../../src/runtime.ts'
+import { COMPILED_SCHEMAS } from './compiled-schemas.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
-import { KEPT_CODE } from './kept-code.ts'
 import { SLOW_CLOCK } from './slow-clock.ts'
 
 export const OPERATOR_TOKEN = 'the operator token of every test app'
@@ -94,7 +94,7 @@ export async function openTestApp(t: TestContext, options: TestAppOptions = {}):
   const runtime = await openTestRuntime(t, database, options)
   const undeclared: string[] = []
   const app = await buildApp(runtime, {
-    ...(options.extend === undefined && { schemaController: KEPT_CODE }),
+    ...(options.extend === undefined && { schemaController: COMPILED_SCHEMAS }),
     onUndeclared: (route, code) => undeclared.push(`${route} answered ${code}`),
   })
   await options.extend?.(app, runtime)

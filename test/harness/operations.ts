@@ -56,5 +56,5 @@ export const DUE_NOW = `
   next_attempt_at = case when next_attempt_at is not null then now() end`
 
 /** Makes all running keys due, as if their processes had stopped and their waits were over. */
-export const abandonAll = (superuser: pg.Client) =>
+export const expireAllClaims = (superuser: pg.Client) =>
   superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)

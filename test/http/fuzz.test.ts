@@ -6,9 +6,9 @@ import fc from 'fast-check'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { readDocument } from '../../src/http/openapi.ts'
 import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN, type TestApp } from '../harness/app.ts'
+import { type Callers, type Shot, shotsAt } from '../harness/fuzz-requests.ts'
 import { startProcess } from '../harness/process.ts'
 import { UUID } from '../harness/refusals.ts'
-import { type Callers, type Shot, shotsAt } from '../harness/shots.ts'
 
 /** A run of the whole test suite makes few; a night makes 100,000. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000)

@@ -13,7 +13,7 @@ import { FORBIDDEN_ADDRESSES, UNSAFE_URLS } from '../harness/address-vectors.ts'
 import { type Canary, openCanary } from '../harness/canary.ts'
 import { fixed, rebinding, startDns, type TestDns } from '../harness/dns.ts'
 import { openServers, type Servers, TEST_CA } from '../harness/servers.ts'
-import { openSilence } from '../harness/silence.ts'
+import { openSilentHost } from '../harness/silent-host.ts'
 
 let dns: TestDns
 let canary: Canary
@@ -177,7 +177,7 @@ test('sends not a byte where the socket leads elsewhere than it was told', async
 
 test('tries the next address when one refuses or stays silent', async (t) => {
   const port = await servers.http((_request, response) => response.end('second'))
-  await openSilence(t, '127.0.0.7', port)
+  await openSilentHost(t, '127.0.0.7', port)
   dns.set('two.hook.test', fixed('127.0.0.3', '127.0.0.1'))
   dns.set('quiet.hook.test', fixed('127.0.0.7', '127.0.0.3', '127.0.0.1'))
   const safe = start({ testTargets: [`two.hook.test:${port}`, `quiet.hook.test:${port}`] })

@@ -1,19 +1,19 @@
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { follow, sequences } from '../modules/orders/random.ts'
-import { fund, shareDesk } from '../modules/orders/setup.ts'
+import { runSequence, sequences } from '../modules/order-changes/random.ts'
+import { giveBalances, shareOrderStore } from '../modules/orders/setup.ts'
 
-const shared = shareDesk()
+const shared = shareOrderStore()
 
-/** Some minutes' worth. */
+/** Takes some minutes. */
 const RUNS = 400
 
-test('four hundred orders through any sequence of changes: every status derived, every cent found', async () => {
-  const desk = shared.current
+test('four hundred random sequences of changes: every status follows from facts, every cent is accounted for', async () => {
+  const store = shared.current
   await fc.assert(
     fc.asyncProperty(sequences, async (sequence) => {
-      await follow(desk, sequence, (credit, gift) => fund(desk, credit, gift))
-      await desk.check()
+      await runSequence(store, sequence, (credit, gift) => giveBalances(store, credit, gift))
+      await store.check()
     }),
     { numRuns: RUNS, endOnFailure: true },
   )

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { STOREFRONT_TOKEN } from '../../harness/app.ts'
 import { APPROVED, cart, checkout, counts, enable, openCheckoutApp, openShop } from './setup.ts'
 
-/** What a field is made of. A `?` after it: it may be null or missing. */
+/** The kinds of fields. With a `?` the field may be null or missing. */
 type Kind = 'text' | 'flag' | 'cents' | 'count' | 'record' | 'list'
 type Fields = Record<string, `${Kind}${'' | '?'}`>
 
@@ -54,7 +54,7 @@ const CHECKOUT: Fields = {
   ...SHIPPING,
 }
 
-/** Values as they stand in JSON, none of which is of the kind. */
+/** JSON texts that are not valid for a kind. */
 const WRONG: Record<Kind, readonly string[]> = {
   text: ['7', '0', '-1', '1.5', 'true', '[]', '{}', '["a"]', `"${'x'.repeat(100_000)}"`],
   flag: ['"true"', '"yes"', '0', '1', '[]', '{}'],
@@ -91,7 +91,7 @@ const WRONG: Record<Kind, readonly string[]> = {
   list: ['"x"', '7', '{}', 'true', 'null', '[]', '[null]', '[[]]', '[1]'],
 }
 
-/** Stands in a body for the text that is put there. */
+/** A placeholder in a body, replaced by the invalid text. */
 const MARK = '\u{1f3ab}'
 
 interface Spoilt {
@@ -100,7 +100,7 @@ interface Spoilt {
   path: string
 }
 
-/** The body with another text at a path, or with nothing there. */
+/** The body with another text at a path, or without that member. */
 function spoil(good: object, path: string, text: string | undefined): string {
   const body = structuredClone(good) as Record<string, unknown>
   const names = path.split('.')
@@ -126,12 +126,12 @@ function* spoilt(good: object, fields: Fields): Generator<Spoilt> {
   }
 }
 
-/** A fault may be named by what it is in, or by what is missing in it. */
+/** Whether a path is within another: an issue may name the object or the member that is missing. */
 const isWithin = (path: string, other: string) => other === '' || `${path}.`.startsWith(`${other}.`)
 
 const AT_ONCE = 8
 
-test('whatever is wrong in a body', async (t) => {
+test('a wrong value in a body', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000])
   await enable(shop.merchant, 'gift_cards', 'store_credit', 'subscriptions')
@@ -159,7 +159,7 @@ test('whatever is wrong in a body', async (t) => {
     )
     return { ...(await counts(app)), ...rows[0] }
   }
-  /** Each is 400 `invalid_body`, names the field where one is named, and leaves nothing at all. */
+  /** Fails unless each is 400 `invalid_body`, names the expected field, and writes no row. */
   const refuseAll = async (
     url: string,
     cases: Iterable<Spoilt>,
@@ -214,7 +214,7 @@ test('whatever is wrong in a body', async (t) => {
   }
   const url = '/v1/tenants/acme/checkout'
 
-  await t.test('of a checkout is refused, every field of it', async () => {
+  await t.test('of a checkout is refused, for every field', async () => {
     await refuseAll(url, spoilt(good, CHECKOUT))
     const placed = await checkout(app, shop, good)
     assert.equal(placed.status, 201, 'without the fault it is a good one')
@@ -231,7 +231,7 @@ test('whatever is wrong in a body', async (t) => {
     await refuseAll(`${url}/preview`, spoilt({ items, shipping, tax }, fields))
   })
 
-  await t.test('that is none, or too much of one, is refused', async () => {
+  await t.test('that is no JSON object, or too large, is refused', async () => {
     const item = { variant_id, quantity: 1 }
     const many = (length: number) => ({ ...good, items: Array.from({ length }, () => item) })
     const bodies = [null, [], [good], 'text', 7, true, {}, many(501), many(10_000)]
@@ -262,7 +262,7 @@ test('whatever is wrong in a body', async (t) => {
     assert.deepEqual(await everything(), before)
   })
 
-  await t.test('is no matter of how a number is spelt: 1e0 is 1, under the same key', async () => {
+  await t.test('is not a matter of notation: 1e0 is 1, under the same key', async () => {
     const key = randomUUID()
     const body = spoil(good, 'items.0.quantity', '1')
     const first = await send(url, body, key)
@@ -273,7 +273,7 @@ test('whatever is wrong in a body', async (t) => {
     }
   })
 
-  await t.test('of amounts beyond all measure is refused, and not counted wrongly', async () => {
+  await t.test('of amounts above the limit is refused, and never rounded', async () => {
     const most = '9007199254740991'
     const before = await everything()
     for (const path of ['shipping.flat_rate_cents', 'tax.rate_bps']) {
@@ -285,7 +285,7 @@ test('whatever is wrong in a body', async (t) => {
     assert.deepEqual(await everything(), before)
   })
 
-  await t.test('of a change of an order is refused, and the order is as it was', async () => {
+  await t.test('of a change of an order is refused, and the order does not change', async () => {
     const placed = await checkout(app, shop, cart(variant_id))
     const { order, items, charges } = placed.body
     const [order_item_id, charge_id] = [items[0].id, charges[0].charge_id]
@@ -320,12 +320,12 @@ test('whatever is wrong in a body', async (t) => {
     const wrong = cents.map((text) => ({ body: spoil(refund, path, text), what: text, path }))
     await refuseAll(`${shoppers}/refund`, wrong)
     const cancel: Fields = { charge_id: 'text?', reason: 'text?', actor: 'text?' }
-    const wish = { charge_id, reason: 'no', actor: 'ann' }
-    await refuseAll(`${shoppers}/cancel`, spoilt(wish, cancel))
+    const request = { charge_id, reason: 'no', actor: 'ann' }
+    await refuseAll(`${shoppers}/cancel`, spoilt(request, cancel))
 
     const merchants = `/v1/merchant/orders/${order.id}`
     const refuseMerchant = (verb: string, body: object, fields: Fields) => {
-      // A number beyond all doubles cannot be said by who speaks in them.
+      // A number larger than any double cannot be written by a client that uses doubles.
       const cases = [...spoilt(body, fields)].filter((each) => !each.body.includes('e400'))
       return refuseAll(`${merchants}/${verb}`, cases, sendAsMerchant)
     }

@@ -8,7 +8,7 @@ import { cart, openCheckoutApp, openShop } from './setup.ts'
 
 const CHECKOUTS = process.env.LONG === '1' ? 2_000 : 100
 
-/** A number that passes the check of its last digit, and that nobody else has. */
+/** A unique card number with a valid check digit. */
 function cardNumber(n: number): string {
   const body = `4${String(730_000_000_000_000 + n * 7_919).slice(0, 14)}`
   const digits = [...body].map(Number).toReversed()
@@ -22,7 +22,7 @@ function cardNumber(n: number): string {
 const spaced = (number: string) => number.replace(/(\d{4})(?=\d)/g, '$1 ')
 const dashed = (number: string) => number.replace(/(\d{4})(?=\d)/g, '$1-')
 
-/** How a number might be written down by whoever thinks that nobody can read it so. */
+/** Encodings in which a number could be stored. */
 const disguises = (text: string) => [
   text,
   createHash('sha256').update(text).digest('hex'),
@@ -34,7 +34,7 @@ const disguises = (text: string) => [
   Buffer.from(text).toString('hex'),
 ]
 
-test('no card number and no security code is found anywhere afterwards', async (t) => {
+test('no card number and no CVV is found anywhere afterwards', async (t) => {
   const log: string[] = []
   const logger = pino({ level: 'trace' }, { write: (line: string) => void log.push(line) })
   const app = await openCheckoutApp(t, { logger })
@@ -54,7 +54,7 @@ test('no card number and no security code is found anywhere afterwards', async (
     answers.push(text, JSON.stringify([...answer.headers]))
     return answer.status
   }
-  // Longer than any real one, so that it cannot stand there by chance.
+  // Longer than a real CVV, so that it cannot occur by chance.
   const cvvOf = (n: number) => String(7_000 + (n % 2_999))
   const secrets: string[] = []
   const send = async (n: number) => {

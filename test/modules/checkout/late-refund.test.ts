@@ -10,7 +10,7 @@ import { cart, checkout, enable, openCheckoutApp, openShop } from './setup.ts'
 
 const keyed = () => ({ 'idempotency-key': randomUUID() })
 
-test('a refund that was given up and has gone through all the same', async (t) => {
+test('a late refund', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [2_000])
   const { merchant } = shop
@@ -26,19 +26,25 @@ test('a refund that was given up and has gone through all the same', async (t) =
   const refund = (id: string, body: object) =>
     merchant.post(`/v1/merchant/orders/${id}/refunds`, body, keyed())
 
-  /** Sent to a gateway that never got it, and failed for that ten seconds later. */
+  /** Begins a refund that never reaches its gateway, and lets it fail ten seconds later. */
   const giveUp = async (orderId: string, amount_cents: number) => {
     const deps = openCheckout(app.runtime)
-    const nobody = async () => unknownResult()
-    const deaf = { ...gateway, refund: nobody, void: nobody }
-    const payments = { ...deps.payments, forStore: async () => deaf }
+    const noAnswer = async () => unknownResult()
+    const silentGateway = { ...gateway, refund: noAnswer, void: noAnswer }
+    const payments = { ...deps.payments, forStore: async () => silentGateway }
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-    const wish = { by: 'merchant', body: { amount_cents } } as const
+    const request = { by: 'merchant', body: { amount_cents } } as const
     const begun = run(db, claim, (held) =>
-      operations.refund({ ...deps, payments }, db, { actor: SYSTEM, claim: held }, orderId, wish),
+      operations.refund(
+        { ...deps, payments },
+        db,
+        { actor: SYSTEM, claim: held },
+        orderId,
+        request,
+      ),
     )
     await assert.rejects(begun, { code: 'payment_unconfirmed' })
-    await app.abandon()
+    await app.expireClaims()
     app.clock.advance(11_000)
     await app.reconcile()
     app.clock.reset()
@@ -66,7 +72,7 @@ test('a refund that was given up and has gone through all the same', async (t) =
     app.alerts.length = 0
   })
 
-  await t.test('counts in the order, the charge and the ledger, and is told once', async () => {
+  await t.test('counts in the order, the charge and the ledger, with one alert', async () => {
     const id = await place()
     const { ref, txn_id } = await giveUp(id, 300)
     await app.watchLate()
@@ -107,19 +113,22 @@ test('a refund that was given up and has gone through all the same', async (t) =
     await app.assertAddsUp()
   })
 
-  await t.test('counts where the whole charge was voided, which has no reference', async () => {
-    const id = await place()
-    const { ref, txn_id } = await giveUp(id, 2_000)
-    assert.equal((await gateway.void({ txn_id })).outcome, 'approved')
-    await app.watchLate()
-    const { order } = await read(id)
-    assert.deepEqual([order.status, order.refunded_cents], ['refunded', 2_000])
-    assert.equal(await stateOf(ref), 'approved')
-    assert.equal((await refund(id, {})).body.error.code, 'not_refundable')
-    await app.assertAddsUp()
-  })
+  await t.test(
+    'counts where the whole charge was voided, which has no reference of its own',
+    async () => {
+      const id = await place()
+      const { ref, txn_id } = await giveUp(id, 2_000)
+      assert.equal((await gateway.void({ txn_id })).outcome, 'approved')
+      await app.watchLate()
+      const { order } = await read(id)
+      assert.deepEqual([order.status, order.refunded_cents], ['refunded', 2_000])
+      assert.equal(await stateOf(ref), 'approved')
+      assert.equal((await refund(id, {})).body.error.code, 'not_refundable')
+      await app.assertAddsUp()
+    },
+  )
 
-  await t.test('is no news where another refund has voided the charge meanwhile', async () => {
+  await t.test('changes nothing where another refund has voided the charge meanwhile', async () => {
     const id = await place()
     const { ref } = await giveUp(id, 2_000)
     assert.equal((await refund(id, {})).status, 201)
@@ -130,7 +139,7 @@ test('a refund that was given up and has gone through all the same', async (t) =
     await app.assertAddsUp()
   })
 
-  await t.test('waits for whatever is under way with the order', async () => {
+  await t.test('waits for a running operation of the order', async () => {
     const id = await place()
     const { ref, txn_id } = await giveUp(id, 300)
     await gateway.refund({ ref, txn_id, amount_cents: 300, currency: 'USD' })
@@ -154,54 +163,60 @@ test('a refund that was given up and has gone through all the same', async (t) =
     ['a part', 300, 'refund'],
     ['everything', 2_000, 'void'],
   ] as const) {
-    await t.test(`waits for a refund that may come to nothing by it: ${what}`, async () => {
-      const id = await place()
-      const { ref, txn_id } = await giveUp(id, amount_cents)
-      const late = async () => {
-        const refund = { ref, txn_id, amount_cents, currency: 'USD' }
-        const { outcome } = await gateway[arrives](refund)
-        assert.equal(outcome, 'approved')
-        // Long after it was given up: nobody asks once more by himself.
-        await app.superuser.query(
-          `update payment_attempts set closed_at = closed_at - interval '10 minutes' where id = $1`,
-          [ref],
+    await t.test(
+      `waits for a pending refund that may be refused because of it: ${what}`,
+      async () => {
+        const id = await place()
+        const { ref, txn_id } = await giveUp(id, amount_cents)
+        const late = async () => {
+          const refund = { ref, txn_id, amount_cents, currency: 'USD' }
+          const { outcome } = await gateway[arrives](refund)
+          assert.equal(outcome, 'approved')
+          // Long after it was given up, when no more lookups are due.
+          await app.superuser.query(
+            `update payment_attempts set closed_at = closed_at - interval '10 minutes' where id = $1`,
+            [ref],
+          )
+          await app.watchLate()
+          assert.deepEqual(app.alerts, [])
+        }
+        const at = async (point: string) => {
+          if (point === 'refund-begun') await late()
+        }
+        const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
+        const request = { by: 'merchant', body: { amount_cents: 1_900 } } as const
+        const other = await run(db, claim, (held) =>
+          operations.refund(app.depsWith({ at }), db, { actor: SYSTEM, claim: held }, id, request),
         )
+        assert.match(other.body, /refund_failed/)
         await app.watchLate()
-        assert.deepEqual(app.alerts, [])
-      }
-      const at = async (point: string) => {
-        if (point === 'refund-begun') await late()
-      }
-      const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
-      const wish = { by: 'merchant', body: { amount_cents: 1_900 } } as const
-      const other = await run(db, claim, (held) =>
-        operations.refund(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
-      )
-      assert.match(other.body, /refund_failed/)
-      await app.watchLate()
-      assert.equal((await read(id)).order.refunded_cents, amount_cents)
-      assert.equal(await stateOf(ref), 'approved')
-      await app.assertAddsUp()
-    })
+        assert.equal((await read(id)).order.refunded_cents, amount_cents)
+        assert.equal(await stateOf(ref), 'approved')
+        await app.assertAddsUp()
+      },
+    )
   }
 
   for (const [how, amount_cents] of [
     ['refund', 300],
     ['void', 2_000],
   ] as const) {
-    await t.test(`is told where it was given by another way already: a ${how}`, async () => {
-      const id = await place()
-      const { ref, txn_id } = await giveUp(id, amount_cents)
-      assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
-      await gateway[how]({ ref, txn_id, amount_cents, currency: 'USD' })
-      await app.watchLate()
-      const { order, charges } = await read(id)
-      assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
-      await app.watchLate()
-      const [told, ...again] = app.alerts.filter(({ order_id }) => order_id === id)
-      assert.match(told?.message ?? '', /twice/)
-      assert.deepEqual(again, [], 'told once, however often it is asked about')
-      await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
-    })
+    await t.test(
+      `is an alert where the charge was refunded in another way already: a ${how}`,
+      async () => {
+        const id = await place()
+        const { ref, txn_id } = await giveUp(id, amount_cents)
+        assert.equal((await refund(id, { method: 'store_credit' })).status, 201)
+        await gateway[how]({ ref, txn_id, amount_cents, currency: 'USD' })
+        await app.watchLate()
+        const { order, charges } = await read(id)
+        assert.deepEqual([order.refunded_cents, charges[0].refunded_cents], [2_000, 2_000])
+        await app.watchLate()
+        const [alert, ...again] = app.alerts.filter(({ order_id }) => order_id === id)
+        assert.match(alert?.message ?? '', /twice/)
+        assert.deepEqual(again, [], 'one alert, however often it is looked up')
+        await assert.rejects(app.assertAddsUp(), /remembers otherwise/, 'a person must see to it')
+      },
+    )
   }
 })

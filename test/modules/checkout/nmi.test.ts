@@ -9,7 +9,7 @@ import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
 const KEY = 'a-security-key-of-32-characters!'
 const OTHER_KEY = 'another-security-key-32-letters?'
 
-test('a part of what NMI was asked for', async (t) => {
+test('a partial approval by NMI', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
@@ -19,12 +19,12 @@ test('a part of what NMI was asked for', async (t) => {
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
   const takeUp = async () => {
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
   }
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('pays for no order, though its void went astray', async () => {
+  await t.test('pays for no order, even if the answer to its void is lost', async () => {
     nmi.failNext({ authorises: '4.00' }, 'reset_before')
     const key = randomUUID()
     assert.equal((await checkout(app, shop, body, key)).status, 503)
@@ -58,7 +58,7 @@ test('a part of what NMI was asked for', async (t) => {
     })
   }
 
-  await t.test('or all of it, once it was given back, pays for no edit', async () => {
+  await t.test('or a refunded charge pays for no edit', async () => {
     const { order, items } = (await checkout(app, shop, body)).body
     const url = `/v1/tenants/acme/orders/${order.id}/edit`
     const edit = { edits: [{ order_item_id: items[0].id, quantity: 2 }], card: APPROVED }
@@ -74,8 +74,8 @@ test('a part of what NMI was asked for', async (t) => {
     assert.equal((await read(order.id)).order.total_cents, 1_000)
   })
 
-  await t.test('releases no order, if somebody took it at the gateway’s own desk', async () => {
-    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  await t.test('releases no order, if it was captured in the gateway’s back office', async () => {
+    const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
     assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
     const held = await checkout(app, shop, { ...body, email: ban.value })
     assert.equal(held.status, 202, held.text)
@@ -84,8 +84,10 @@ test('a part of what NMI was asked for', async (t) => {
     assert.ok(auth)
     auth.condition = 'pendingsettlement'
     auth.actions.push({ ...auth.actions[0], type: 'capture', amount: '4.00' } as never)
-    const ask = (verb: string, wish?: object) =>
-      merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+    const ask = (verb: string, request?: object) =>
+      merchant.post(`/v1/merchant/orders/${id}/${verb}`, request, {
+        'idempotency-key': randomUUID(),
+      })
     const refused = await ask('release')
     assert.equal(refused.body.error?.code, 'payment_declined', refused.text)
     assert.equal((await read(id)).order.status, 'on_hold')
@@ -94,7 +96,7 @@ test('a part of what NMI was asked for', async (t) => {
   })
 })
 
-test('what was asked of an account that the store has left meanwhile', async (t) => {
+test('an attempt at an account that the store has since replaced', async (t) => {
   const nmi = await startNmi(KEY, OTHER_KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
@@ -103,15 +105,15 @@ test('what was asked of an account that the store has left meanwhile', async (t)
   const { merchant } = shop
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
-  const ask = (id: string, verb: string, wish?: object) =>
-    merchant.post(`/v1/merchant/orders/${id}/${verb}`, wish, { 'idempotency-key': randomUUID() })
+  const ask = (id: string, verb: string, request?: object) =>
+    merchant.post(`/v1/merchant/orders/${id}/${verb}`, request, { 'idempotency-key': randomUUID() })
   const payBy = async (security_key: string) => {
     const settings = { gateway: 'nmi', credentials: { security_key } }
     const set = await app.operator.put('/v1/stores/acme/payments', settings)
     assert.equal(set.status, 200, set.text)
   }
   const takeUp = async () => {
-    await app.abandon()
+    await app.expireClaims()
     app.clock.advance(11_000)
     assert.equal(await app.reconcile(), 1)
     app.clock.reset()
@@ -119,7 +121,7 @@ test('what was asked of an account that the store has left meanwhile', async (t)
   t.beforeEach(() => payBy(KEY))
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('is not taken for a payment that never was', async () => {
+  await t.test('does not count as a payment that was not found', async () => {
     nmi.failNext('reset_after')
     const unconfirmed = await checkout(app, shop, body)
     assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
@@ -132,7 +134,7 @@ test('what was asked of an account that the store has left meanwhile', async (t)
     assert.equal((await read(id)).order.status, 'placed')
   })
 
-  await t.test('is not taken for a refund that never was', async () => {
+  await t.test('does not count as a refund that was not found', async () => {
     const { id } = (await checkout(app, shop, body)).body.order
     nmi.settle()
     nmi.failNext('reset_after')
@@ -146,8 +148,8 @@ test('what was asked of an account that the store has left meanwhile', async (t)
     assert.equal((await read(id)).order.refunded_cents, 400)
   })
 
-  await t.test('is not taken for a release that never was', async () => {
-    const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  await t.test('does not count as a release that was not found', async () => {
+    const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
     assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
     const { id } = (await checkout(app, shop, { ...body, email: ban.value })).body.order
     nmi.failNext('reset_after')
@@ -161,7 +163,7 @@ test('what was asked of an account that the store has left meanwhile', async (t)
     assert.equal((await read(id)).order.status, 'placed')
   })
 
-  await t.test('is asked of the account as before where the store has not left it', async () => {
+  await t.test('is looked up as before where the store has kept its account', async () => {
     await app.superuser.query(
       `update payment_accounts set credentials_at = credentials_at - interval '1 hour'`,
     )
@@ -175,7 +177,7 @@ test('what was asked of an account that the store has left meanwhile', async (t)
   })
 })
 
-test('a gateway that does not answer is on record, as no bug of ours and without the shopper', async (t) => {
+test('a gateway that does not answer is logged as an upstream fault, without data of the shopper', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
@@ -183,13 +185,13 @@ test('a gateway that does not answer is on record, as no bug of ours and without
   const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
   const app = await openCheckoutApp(t, { env, logger })
   const shop = await openShop(app)
-  /** What was logged since the last look. */
+  /** The log lines since the last call. */
   const read = () =>
     lines.splice(0).map((line) => {
       for (const secret of ['ann@', KEY]) assert.ok(!line.includes(secret), line)
       assert.ok(!showsCard(line, APPROVED.ccnumber, APPROVED.cvv), line)
       const { level, kind, tenant, code, call, why } = JSON.parse(line)
-      return { level, kind, tenant, said: code ?? `${call} ${why}` }
+      return { level, kind, tenant, logged: code ?? `${call} ${why}` }
     })
   const upstream = { level: 40, kind: 'upstream', tenant: 'acme' }
   const body = { ...cart(shop.variants[1_000]), email: 'ann@example.com' }
@@ -197,23 +199,23 @@ test('a gateway that does not answer is on record, as no bug of ours and without
   nmi.failNext('reset_after')
   assert.equal((await checkout(app, shop, body)).body.error.code, 'payment_unconfirmed')
   assert.deepEqual(read(), [
-    { ...upstream, said: 'transaction ECONNRESET' },
-    { ...upstream, tenant: undefined, said: 'payment_unconfirmed' },
+    { ...upstream, logged: 'transaction ECONNRESET' },
+    { ...upstream, tenant: undefined, logged: 'payment_unconfirmed' },
   ])
   const ask = async () => {
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     return read()
   }
   nmi.failNext('html_502')
-  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup http_502' }])
+  assert.deepEqual(await ask(), [{ ...upstream, logged: 'lookup http_502' }])
   nmi.failNext({ body: 'gone for lunch' })
-  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup unreadable' }])
+  assert.deepEqual(await ask(), [{ ...upstream, logged: 'lookup unreadable' }])
   await nmi.close()
-  assert.deepEqual(await ask(), [{ ...upstream, said: 'lookup ECONNREFUSED' }])
+  assert.deepEqual(await ask(), [{ ...upstream, logged: 'lookup ECONNREFUSED' }])
 })
 
-test('a fault of the account or the processor is told to the operator, and no decline of a card is', async (t) => {
+test('a fault of the account is an alert, and a decline of a card is not', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
@@ -233,16 +235,16 @@ test('a fault of the account or the processor is told to the operator, and no de
       return { level, kind, tenant, call, why }
     })
   }
-  const told = { level: 50, kind: 'upstream', tenant: 'acme', call: 'transaction' }
+  const expected = { level: 50, kind: 'upstream', tenant: 'acme', call: 'transaction' }
   for (const code of ['400', '410', '411', '440', '441', '460']) {
-    assert.deepEqual(await buy(code), [{ ...told, why: `code_${code}` }], code)
+    assert.deepEqual(await buy(code), [{ ...expected, why: `code_${code}` }], code)
   }
-  assert.deepEqual(await buy('300'), [{ ...told, why: 'code_300' }])
+  assert.deepEqual(await buy('300'), [{ ...expected, why: 'code_300' }])
   assert.deepEqual(await buy('300', 'Authentication Failed'), [
-    { ...told, why: 'authentication_failed' },
+    { ...expected, why: 'authentication_failed' },
   ])
   const refused = 'The cc payment type [JCB] and/or currency [USD] is not accepted'
-  assert.deepEqual(await buy('300', refused), [{ ...told, why: 'type_or_currency_refused' }])
+  assert.deepEqual(await buy('300', refused), [{ ...expected, why: 'type_or_currency_refused' }])
   for (const code of ['200', '202', '225', '251', '461']) {
     assert.deepEqual(await buy(code), [], code)
   }
@@ -253,15 +255,15 @@ test('a fault of the account or the processor is told to the operator, and no de
   assert.deepEqual([level, why], [40, 'code_420'], 'its processor is away: it is asked again')
 })
 
-test('a held order whose payment NMI does not know any more is cancelled at once', async (t) => {
+test('a held order whose payment NMI no longer has is cancelled at once', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
   const app = await openCheckoutApp(t, { env })
   const shop = await openShop(app)
-  const ban = { kind: 'email', value: 'odd@shop.test', action: 'review' }
+  const ban = { kind: 'email', value: 'review@shop.test', action: 'review' }
   assert.equal((await shop.merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
-  const body = { ...cart(shop.variants[1_000]), email: 'odd@shop.test' }
+  const body = { ...cart(shop.variants[1_000]), email: 'review@shop.test' }
   const { order } = (await checkout(app, shop, body)).body
   assert.equal(order.status, 'on_hold')
   nmi.journal.length = 0
@@ -271,7 +273,7 @@ test('a held order whose payment NMI does not know any more is cancelled at once
   assert.deepEqual([cancelled.status, cancelled.body.order?.status], [200, 'cancelled'])
 })
 
-test('what a bank says of renewals is a decline to a shopper who pays now', async (t) => {
+test("a bank's reason for renewals is a plain decline for a shopper who pays now", async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const env = { PAYMENT_GATEWAY: 'nmi', NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY }
@@ -287,9 +289,9 @@ test('what a bank says of renewals is a decline to a shopper who pays now', asyn
   for (const code of Object.keys(retryable)) {
     for (const pay of [() => checkout(app, shop, body), edit]) {
       nmi.failNext({ code })
-      const { status, body: said } = await pay()
+      const { status, body: answer } = await pay()
       const decline = { reason: 'card_declined', retryable: retryable[code] }
-      assert.deepEqual([status, said.decline], [402, decline], code)
+      assert.deepEqual([status, answer.decline], [402, decline], code)
     }
   }
 })

@@ -32,22 +32,22 @@ interface Bought {
   item: string
 }
 
-interface Act {
+interface Scenario {
   operation: string
-  /** Where a caller may be paused with nothing sent, and with everything heard. */
+  /** The points before anything is sent, and the point after the gateway's reply. */
   before: readonly string[]
   after: string
   /** The calls that move money. */
   calls: readonly ('refund' | 'void' | 'sale' | 'capture')[]
-  begin(deps: CheckoutDeps, asked: Caller, bought: Bought): Promise<StoredAnswer>
-  /** The same wish by somebody else, under a key of its own. */
+  begin(deps: CheckoutDeps, caller: Caller, bought: Bought): Promise<StoredAnswer>
+  /** The same request by another caller, under another key. */
   verb: string
   body(bought: Bought): object | undefined
-  /** What the store has of the shopper's 2,000 once it is done. */
+  /** What the store has of the shopper's 2,000 after the operation. */
   net: number
 }
 
-test('a caller that was overtaken', async (t) => {
+test('an overtaken process', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
@@ -55,7 +55,7 @@ test('a caller that was overtaken', async (t) => {
   await enable(merchant, 'store_credit')
   const counted = await addVariant(merchant, 1_000)
   await stock(merchant, counted, 10_000)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
 
   const buy = async (more: object = {}): Promise<Bought> => {
@@ -76,8 +76,8 @@ test('a caller that was overtaken', async (t) => {
     return rows[0].net
   }
 
-  /** What knows no reference of ours as a key: it does a second time what it is asked twice. */
-  const forgetful = (real: Gateway): Gateway => {
+  /** A gateway that does not recognise our references: a request that it gets twice is done twice. */
+  const withoutDeduplication = (real: Gateway): Gateway => {
     const fresh = async <W extends { ref: string }>(what: W): Promise<W> => {
       const { found } = await real.lookup({ ref: what.ref })
       return found === 'yes' ? { ...what, ref: randomUUID() } : what
@@ -93,33 +93,33 @@ test('a caller that was overtaken', async (t) => {
     }
   }
 
-  interface Slow {
-    act: Act
+  interface SlowCaller {
+    scenario: Scenario
     bought: Bought
     key: string
     at?: (point: string) => Promise<void>
     gateway?: (real: Gateway) => Partial<Gateway>
   }
-  const begin = ({ act, bought, key, at, gateway }: Slow) => {
+  const begin = ({ scenario, bought, key, at, gateway }: SlowCaller) => {
     const deps = openCheckout(app.runtime)
     const forStore: typeof deps.payments.forStore = async (...of) => {
-      const real = forgetful(await deps.payments.forStore(...of))
+      const real = withoutDeduplication(await deps.payments.forStore(...of))
       return { ...real, ...gateway?.(real) }
     }
     const slow = { ...deps, ...(at && { at }), payments: { ...deps.payments, forStore } }
-    const claim = { operation: act.operation, key, fingerprint: Buffer.alloc(32) }
-    return run(db, claim, (held) => act.begin(slow, { actor: SYSTEM, claim: held }, bought))
+    const claim = { operation: scenario.operation, key, fingerprint: Buffer.alloc(32) }
+    return run(db, claim, (held) => scenario.begin(slow, { actor: SYSTEM, claim: held }, bought))
   }
   const overtake = async () => {
     app.clock.advance(PAUSE_MS)
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
   }
 
-  const editTo = (quantity: number): Pick<Act, 'operation' | 'begin' | 'verb' | 'body'> => ({
+  const editTo = (quantity: number): Pick<Scenario, 'operation' | 'begin' | 'verb' | 'body'> => ({
     operation: 'edit',
-    begin: (deps, asked, { id, item }) =>
-      edit(deps, db, asked, id, {
+    begin: (deps, caller, { id, item }) =>
+      edit(deps, db, caller, id, {
         body: { edits: [{ order_item_id: item, quantity }] },
         tender: { by: 'card', source: { card: readCard(APPROVED) } },
         note: null,
@@ -127,24 +127,26 @@ test('a caller that was overtaken', async (t) => {
     verb: 'edit',
     body: ({ item }) => ({ edits: [{ order_item_id: item, quantity }] }),
   })
-  const refundOf = (amount_cents: number): Pick<Act, 'operation' | 'begin' | 'verb' | 'body'> => ({
+  const refundOf = (
+    amount_cents: number,
+  ): Pick<Scenario, 'operation' | 'begin' | 'verb' | 'body'> => ({
     operation: 'refund',
-    begin: (deps, asked, { id }) =>
-      refund(deps, db, asked, id, { by: 'merchant', body: { amount_cents } }),
+    begin: (deps, caller, { id }) =>
+      refund(deps, db, caller, id, { by: 'merchant', body: { amount_cents } }),
     verb: 'refunds',
     body: () => ({ amount_cents }),
   })
-  const GIVES_BACK = { before: ['refund-begun', 'refund-sent'], after: 'refund-answered' }
-  const ACTS: Record<string, Act> = {
-    'a refund of a part': { ...refundOf(300), ...GIVES_BACK, calls: ['refund'], net: 1_700 },
-    'a refund of everything': { ...refundOf(2_000), ...GIVES_BACK, calls: ['void'], net: 0 },
+  const REFUND_POINTS = { before: ['refund-begun', 'refund-sent'], after: 'refund-answered' }
+  const SCENARIOS: Record<string, Scenario> = {
+    'a refund of a part': { ...refundOf(300), ...REFUND_POINTS, calls: ['refund'], net: 1_700 },
+    'a refund of everything': { ...refundOf(2_000), ...REFUND_POINTS, calls: ['void'], net: 0 },
     'a cancellation': {
       operation: 'cancel',
       before: ['cancel-begun', 'refund-sent'],
       after: 'cancel-answered',
       calls: ['void'],
-      begin: (deps, asked, { id }) =>
-        cancel(deps, db, asked, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
+      begin: (deps, caller, { id }) =>
+        cancel(deps, db, caller, id, { reason: 'staff', note: null, restock: true, as: 'cancel' }),
       verb: 'cancel',
       body: () => ({ reason: 'staff' }),
       net: 0,
@@ -156,7 +158,7 @@ test('a caller that was overtaken', async (t) => {
       calls: ['sale'],
       net: 3_000,
     },
-    'an edit that gives back': {
+    'an edit that refunds': {
       ...editTo(1),
       before: ['edit-begun', 'refund-sent'],
       after: 'edit-answered',
@@ -167,20 +169,20 @@ test('a caller that was overtaken', async (t) => {
   t.beforeEach(async () => {
     app.clock.reset()
     app.alerts.length = 0
-    // Of what was given up before nobody needs to hear any more.
+    // Attempts of earlier tests need no more lookups.
     await app.superuser.query(
       `update payment_attempts set next_check_at = null where state = 'not_found'`,
     )
   })
 
-  for (const [what, act] of Object.entries(ACTS)) {
-    for (const point of act.before) {
-      await t.test(`moves no money any more: ${what}, paused at ${point}`, async () => {
+  for (const [what, scenario] of Object.entries(SCENARIOS)) {
+    for (const point of scenario.before) {
+      await t.test(`moves no more money: ${what}, paused at ${point}`, async () => {
         const bought = await buy()
         const key = randomUUID()
         let isPaused = false
         const reply = await begin({
-          act,
+          scenario,
           bought,
           key,
           async at(reached) {
@@ -197,137 +199,146 @@ test('a caller that was overtaken', async (t) => {
         await app.assertAddsUp()
       })
 
-      if (act.operation === 'edit' && act.net > 2_000) continue
+      if (scenario.operation === 'edit' && scenario.net > 2_000) continue
       await t.test(
-        `leaves alone what was asked for anew: ${what}, paused at ${point}`,
+        `does not repeat what a new request has done: ${what}, paused at ${point}`,
         async () => {
           const bought = await buy()
           let isPaused = false
           await begin({
-            act,
+            scenario,
             bought,
             key: randomUUID(),
             async at(reached) {
               if (reached !== point || isPaused) return
               isPaused = true
               await overtake()
-              const again = await ask(bought, act.verb, act.body(bought))
+              const again = await ask(bought, scenario.verb, scenario.body(bought))
               assert.ok(again.status < 300, again.text)
             },
           })
-          assert.equal(await netOf(bought), act.net)
+          assert.equal(await netOf(bought), scenario.net)
           await app.assertAddsUp()
         },
       )
     }
 
-    await t.test(`is answered what was made of ${what}, once that was done`, async () => {
-      const bought = await buy()
-      let isPaused = false
-      const reply = await begin({
-        act,
-        bought,
-        key: randomUUID(),
-        async at(reached) {
-          if (reached !== act.after || isPaused) return
-          isPaused = true
-          await overtake()
-        },
-      })
-      assert.ok(reply.status < 300, reply.body)
-      assert.equal(reply.headers['idempotent-replayed'], 'true')
-      assert.equal(await netOf(bought), act.net)
-      assert.deepEqual(app.alerts, [])
-      await app.assertAddsUp()
-    })
-
-    await t.test(`is answered what was made of ${what}, of which it heard nothing`, async () => {
-      const bought = await buy()
-      const unheard =
-        <W>(call: (wanted: W) => Promise<GatewayResult>) =>
-        async (wanted: W) => {
-          await call(wanted)
-          await overtake()
-          return unknownResult()
-        }
-      const reply = await begin({
-        act,
-        bought,
-        key: randomUUID(),
-        gateway: (real) => ({
-          refund: unheard(real.refund),
-          void: unheard(real.void),
-          sale: unheard(real.sale),
-        }),
-      })
-      assert.ok(reply.status < 300, reply.body)
-      assert.equal(await netOf(bought), act.net)
-      await app.assertAddsUp()
-    })
-
-    await t.test(`and whose ${act.calls[0]} arrived too late is found out: ${what}`, async () => {
-      const bought = await buy()
-      let isPaused = false
-      const pausing =
-        <W, R>(call: (what: W) => Promise<R>) =>
-        async (wanted: W) => {
-          if (!isPaused) {
+    await t.test(
+      `answers with the outcome of ${what}, paused after the gateway's reply`,
+      async () => {
+        const bought = await buy()
+        let isPaused = false
+        const reply = await begin({
+          scenario,
+          bought,
+          key: randomUUID(),
+          async at(reached) {
+            if (reached !== scenario.after || isPaused) return
             isPaused = true
             await overtake()
+          },
+        })
+        assert.ok(reply.status < 300, reply.body)
+        assert.equal(reply.headers['idempotent-replayed'], 'true')
+        assert.equal(await netOf(bought), scenario.net)
+        assert.deepEqual(app.alerts, [])
+        await app.assertAddsUp()
+      },
+    )
+
+    await t.test(
+      `answers with the outcome of ${what}, when its gateway's answer is lost`,
+      async () => {
+        const bought = await buy()
+        const losingAnswer =
+          <W>(call: (wanted: W) => Promise<GatewayResult>) =>
+          async (wanted: W) => {
+            await call(wanted)
+            await overtake()
+            return unknownResult()
           }
-          return call(wanted)
-        }
-      const reply = await begin({
-        act,
-        bought,
-        key: randomUUID(),
-        gateway: (real) => ({
-          refund: pausing(real.refund),
-          void: pausing(real.void),
-          sale: pausing(real.sale),
-        }),
-      })
-      assert.ok([402, 409].includes(reply.status), reply.body)
-      await app.watchLate()
-      assert.deepEqual(
-        app.alerts.map(({ order_id }) => order_id),
-        [bought.id],
-      )
-      await app.assertAddsUp()
-    })
+        const reply = await begin({
+          scenario,
+          bought,
+          key: randomUUID(),
+          gateway: (real) => ({
+            refund: losingAnswer(real.refund),
+            void: losingAnswer(real.void),
+            sale: losingAnswer(real.sale),
+          }),
+        })
+        assert.ok(reply.status < 300, reply.body)
+        assert.equal(await netOf(bought), scenario.net)
+        await app.assertAddsUp()
+      },
+    )
+
+    await t.test(
+      `and whose ${scenario.calls[0]} arrived too late is detected: ${what}`,
+      async () => {
+        const bought = await buy()
+        let isPaused = false
+        const pausing =
+          <W, R>(call: (what: W) => Promise<R>) =>
+          async (wanted: W) => {
+            if (!isPaused) {
+              isPaused = true
+              await overtake()
+            }
+            return call(wanted)
+          }
+        const reply = await begin({
+          scenario,
+          bought,
+          key: randomUUID(),
+          gateway: (real) => ({
+            refund: pausing(real.refund),
+            void: pausing(real.void),
+            sale: pausing(real.sale),
+          }),
+        })
+        assert.ok([402, 409].includes(reply.status), reply.body)
+        await app.watchLate()
+        assert.deepEqual(
+          app.alerts.map(({ order_id }) => order_id),
+          [bought.id],
+        )
+        await app.assertAddsUp()
+      },
+    )
   }
 
-  const RELEASE: Act = {
+  const RELEASE: Scenario = {
     operation: 'release',
     before: ['release-begun'],
     after: 'release-answered',
     calls: ['capture'],
-    begin: (deps, asked, { id }) => release(deps, db, asked, id),
+    begin: (deps, caller, { id }) => release(deps, db, caller, id),
     verb: 'release',
     body: () => undefined,
     net: 2_000,
   }
-  const held = () => buy({ email: 'odd@example.com' })
+  const buyHeld = () => buy({ email: 'review@example.com' })
   const settle = ({ id }: Bought) =>
     app.superuser.query(
       `update sim_charges s set captured_at = now() - interval '2 days' from payment_attempts a
         where a.tenant_ref = s.tenant_ref and a.id = s.ref and a.order_id = $1`,
       [id],
     )
-  /** The worker is refused what the caller was about to take: the order stays held. */
-  const overtakeInVain = async () => {
+  /** The worker overtakes, and its capture is refused: the order stays held. */
+  const overtakeAndRefuse = async () => {
     app.clock.advance(PAUSE_MS)
-    await app.abandon()
+    await app.expireClaims()
     const gateway = () => ({ capture: async () => refused('processing_error') })
     assert.equal(await app.reconcile({ gateway }), 1)
   }
 
-  await t.test('takes nothing for an order that stays held', async () => {
-    const bought = await held()
+  await t.test('captures nothing for an order that stays held', async () => {
+    const bought = await buyHeld()
     const at = async (point: string) => {
-      if (point === 'release-begun') await overtakeInVain()
+      if (point === 'release-begun') await overtakeAndRefuse()
     }
-    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+    const reply = await begin({ scenario: RELEASE, bought, key: randomUUID(), at })
     assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
     assert.equal(await netOf(bought), 0)
     await app.assertAddsUp()
@@ -336,34 +347,34 @@ test('a caller that was overtaken', async (t) => {
   })
 
   for (const point of ['release-begun', 'release-answered']) {
-    await t.test(`is answered that the order was released, paused at ${point}`, async () => {
-      const bought = await held()
+    await t.test(`answers that the order was released, paused at ${point}`, async () => {
+      const bought = await buyHeld()
       const at = async (reached: string) => {
         if (reached === point) await overtake()
       }
-      const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+      const reply = await begin({ scenario: RELEASE, bought, key: randomUUID(), at })
       assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [200, 'true'])
       assert.equal(await netOf(bought), 2_000)
       await app.assertAddsUp()
     })
   }
 
-  const takeTooLate = async () => {
-    const bought = await held()
+  const captureTooLate = async () => {
+    const bought = await buyHeld()
     const gateway = (real: Gateway): Partial<Gateway> => ({
       async capture(what) {
-        await overtakeInVain()
+        await overtakeAndRefuse()
         return real.capture(what)
       },
     })
-    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), gateway })
+    const reply = await begin({ scenario: RELEASE, bought, key: randomUUID(), gateway })
     assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
-    assert.equal(await netOf(bought), 2_000, 'taken for an order that is held')
+    assert.equal(await netOf(bought), 2_000, 'captured for an order that is held')
     return bought
   }
 
-  await t.test('and took too late what was held has paid for the next release', async () => {
-    const bought = await takeTooLate()
+  await t.test('whose capture came too late has paid for the next release', async () => {
+    const bought = await captureTooLate()
     const answer = await ask(bought, 'release')
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.order.status, 'placed')
@@ -371,17 +382,14 @@ test('a caller that was overtaken', async (t) => {
   })
 
   for (const how of ['captured', 'settled']) {
-    await t.test(
-      `and took too late what was held gives it back by a cancellation, ${how}`,
-      async () => {
-        const bought = await takeTooLate()
-        if (how === 'settled') await settle(bought)
-        const answer = await ask(bought, 'cancel', { reason: 'fraud' })
-        assert.equal(answer.status, 200, answer.text)
-        assert.equal(await netOf(bought), 0)
-        await app.assertAddsUp()
-      },
-    )
+    await t.test(`whose capture came too late is refunded by a cancellation, ${how}`, async () => {
+      const bought = await captureTooLate()
+      if (how === 'settled') await settle(bought)
+      const answer = await ask(bought, 'cancel', { reason: 'fraud' })
+      assert.equal(answer.status, 200, answer.text)
+      assert.equal(await netOf(bought), 0)
+      await app.assertAddsUp()
+    })
   }
 
   const orderOf = async (key: string) => {
@@ -405,24 +413,27 @@ test('a caller that was overtaken', async (t) => {
     ['claimed', 'the same key'],
     ['priced', 'the worker'],
   ] as const) {
-    await t.test(`by ${by} before it had begun has one order, paused at ${point}`, async () => {
-      const key = randomUUID()
-      const body = cart(counted)
-      let isPaused = false
-      const at = async (reached: string) => {
-        if (reached !== point || isPaused) return
-        isPaused = true
-        if (by === 'the worker') return overtake()
-        await app.abandon()
-        assert.equal((await checkout(app, shop, body, key)).status, 201)
-      }
-      const reply = await app.place(shop, body, key, { at })
-      assert.equal(reply.status, 201, reply.body)
-      const order = await orderOf(key)
-      assert.equal(JSON.parse(reply.body).order.id, order.id)
-      assert.deepEqual(await journalOf(order), ['authorize', 'capture'])
-      await app.assertAddsUp()
-    })
+    await t.test(
+      `overtaken by ${by} before it began makes one order, paused at ${point}`,
+      async () => {
+        const key = randomUUID()
+        const body = cart(counted)
+        let isPaused = false
+        const at = async (reached: string) => {
+          if (reached !== point || isPaused) return
+          isPaused = true
+          if (by === 'the worker') return overtake()
+          await app.expireClaims()
+          assert.equal((await checkout(app, shop, body, key)).status, 201)
+        }
+        const reply = await app.place(shop, body, key, { at })
+        assert.equal(reply.status, 201, reply.body)
+        const order = await orderOf(key)
+        assert.equal(JSON.parse(reply.body).order.id, order.id)
+        assert.deepEqual(await journalOf(order), ['authorize', 'capture'])
+        await app.assertAddsUp()
+      },
+    )
   }
 
   for (const point of ['checkout-begun', 'authorize-sent']) {
@@ -440,41 +451,47 @@ test('a caller that was overtaken', async (t) => {
     })
   }
 
-  await t.test('captures nothing that was authorised too late, and that is found out', async () => {
-    const key = randomUUID()
-    const reply = await app.place(shop, cart(counted), key, {
-      gateway: (real) => ({
-        async authorize(what) {
-          await overtake()
-          return real.authorize(what)
-        },
-      }),
-    })
-    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
-    const order = await orderOf(key)
-    await app.watchLate()
-    assert.deepEqual(await journalOf(order), ['authorize', 'void'])
-    assert.equal(app.alerts[0]?.order_id, order.id)
-    await app.assertAddsUp()
-  })
+  await t.test(
+    'captures nothing that was authorised too late, and the authorisation is voided',
+    async () => {
+      const key = randomUUID()
+      const reply = await app.place(shop, cart(counted), key, {
+        gateway: (real) => ({
+          async authorize(what) {
+            await overtake()
+            return real.authorize(what)
+          },
+        }),
+      })
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [402, 'true'])
+      const order = await orderOf(key)
+      await app.watchLate()
+      assert.deepEqual(await journalOf(order), ['authorize', 'void'])
+      assert.equal(app.alerts[0]?.order_id, order.id)
+      await app.assertAddsUp()
+    },
+  )
 
-  await t.test('voids nothing that stands, whatever it thinks of the card', async () => {
-    const key = randomUUID()
-    const reply = await app.place(shop, cart(counted, { email: 'odd@example.com' }), key, {
-      gateway: (real) => ({
-        async authorize(what) {
-          const answer = await real.authorize(what)
-          await overtake()
-          return { ...answer, avs: 'N', cvv: 'N', fraud_signal: true }
-        },
-      }),
-    })
-    assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [202, 'true'])
-    assert.deepEqual(await journalOf(await orderOf(key)), ['authorize'])
-    await app.assertAddsUp()
-  })
+  await t.test(
+    'does not void the authorisation of a held order, whatever its own verdict',
+    async () => {
+      const key = randomUUID()
+      const reply = await app.place(shop, cart(counted, { email: 'review@example.com' }), key, {
+        gateway: (real) => ({
+          async authorize(what) {
+            const answer = await real.authorize(what)
+            await overtake()
+            return { ...answer, avs: 'N', cvv: 'N', fraud_signal: true }
+          },
+        }),
+      })
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [202, 'true'])
+      assert.deepEqual(await journalOf(await orderOf(key)), ['authorize'])
+      await app.assertAddsUp()
+    },
+  )
 
-  await t.test('is answered that other tenders have paid', async () => {
+  await t.test('answers that other tenders have paid', async () => {
     await giveCredit(merchant, 'rich', 5_000)
     const body = cart(counted, { customer_ref: 'rich', apply_store_credit: true, card: null })
     const at = async (reached: string) => {
@@ -485,7 +502,7 @@ test('a caller that was overtaken', async (t) => {
     await app.assertAddsUp()
   })
 
-  /** The card of a held order vouches for it no more. */
+  /** Lets the authorisation of a held order lapse. */
   const expire = async ({ id }: Bought) => {
     await app.superuser.query(
       `update charges set authorized_until = now() where order_id = $1 and status = 'authorized'`,
@@ -493,76 +510,76 @@ test('a caller that was overtaken', async (t) => {
     )
     return app.expire()
   }
-  const CANCEL = ACTS['a cancellation'] as Act
+  const CANCEL = SCENARIOS['a cancellation'] as Scenario
 
   for (const point of ['cancel-begun', 'cancel-answered']) {
-    await t.test(`by the expiry of what it cancels is answered, paused at ${point}`, async () => {
-      const bought = await held()
-      const key = randomUUID()
-      const at = async (reached: string) => {
-        if (reached === point) await expire(bought)
-      }
-      const reply = await begin({ act: CANCEL, bought, key, at })
-      assert.equal(reply.status, 200, reply.body)
-      assert.equal(JSON.parse(reply.body).order.status, 'cancelled')
-      const { rows } = await app.superuser.query(
-        'select state from idempotency_keys where key = $1',
-        [key],
-      )
-      assert.equal(rows[0].state, 'answered')
-      await app.assertAddsUp()
-    })
+    await t.test(
+      `whose order expires meanwhile answers with the cancellation, paused at ${point}`,
+      async () => {
+        const bought = await buyHeld()
+        const key = randomUUID()
+        const at = async (reached: string) => {
+          if (reached === point) await expire(bought)
+        }
+        const reply = await begin({ scenario: CANCEL, bought, key, at })
+        assert.equal(reply.status, 200, reply.body)
+        assert.equal(JSON.parse(reply.body).order.status, 'cancelled')
+        const { rows } = await app.superuser.query(
+          'select state from idempotency_keys where key = $1',
+          [key],
+        )
+        assert.equal(rows[0].state, 'answered')
+        await app.assertAddsUp()
+      },
+    )
   }
 
-  await t.test('lets the expiry of an order wait that is being released', async () => {
-    const bought = await held()
+  await t.test('makes the expiry of an order wait while it is being released', async () => {
+    const bought = await buyHeld()
     const at = async (reached: string) => {
       if (reached === 'release-begun') assert.equal(await expire(bought), 0)
     }
-    const reply = await begin({ act: RELEASE, bought, key: randomUUID(), at })
+    const reply = await begin({ scenario: RELEASE, bought, key: randomUUID(), at })
     assert.equal(reply.status, 200, reply.body)
     await app.assertAddsUp()
   })
 
-  await t.test(
-    'as a worker at an expired order is let be: nothing is given back twice',
-    async () => {
-      const bought = await held()
-      const { rows } = await app.superuser.query(
-        `select charge_id as ref, txn_id, amount_cents::int, currency from charges where order_id = $1`,
-        [bought.id],
-      )
-      // Taken at the gateway's own desk, and too long ago to be voided.
-      await (await app.oddly().payments.forStore(db)).capture(rows[0])
-      await settle(bought)
-      await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
-        bought.id,
-      ])
-      const sent: string[] = []
-      const expireBy = (meanwhile: () => Promise<unknown>) =>
-        app.expire({
-          gateway: (real) => ({
-            async refund(what) {
-              sent.push(what.ref)
-              await meanwhile()
-              return real.refund(what)
-            },
-          }),
-        })
-      const other = async () => assert.equal(await expireBy(async () => {}), 0)
-      assert.equal(await expireBy(other), 1)
-      assert.equal(sent.length, 1)
-      assert.deepEqual(app.alerts, [])
-      const read = await merchant.get(`/v1/merchant/orders/${bought.id}`)
-      assert.equal(read.body.order.status, 'cancelled')
-      await app.assertAddsUp()
-    },
-  )
+  await t.test('that is a worker at an expired order refunds nothing twice', async () => {
+    const bought = await buyHeld()
+    const { rows } = await app.superuser.query(
+      `select charge_id as ref, txn_id, amount_cents::int, currency from charges where order_id = $1`,
+      [bought.id],
+    )
+    // Captured in the gateway's back office, and too long ago to be voided.
+    await (await app.depsWith().payments.forStore(db)).capture(rows[0])
+    await settle(bought)
+    await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
+      bought.id,
+    ])
+    const sent: string[] = []
+    const expireBy = (meanwhile: () => Promise<unknown>) =>
+      app.expire({
+        gateway: (real) => ({
+          async refund(what) {
+            sent.push(what.ref)
+            await meanwhile()
+            return real.refund(what)
+          },
+        }),
+      })
+    const other = async () => assert.equal(await expireBy(async () => {}), 0)
+    assert.equal(await expireBy(other), 1)
+    assert.equal(sent.length, 1)
+    assert.deepEqual(app.alerts, [])
+    const read = await merchant.get(`/v1/merchant/orders/${bought.id}`)
+    assert.equal(read.body.order.status, 'cancelled')
+    await app.assertAddsUp()
+  })
 
-  await t.test('as a worker by a worker is no reason to call anybody', async () => {
+  await t.test('that is a worker overtaken by a worker raises no alert', async () => {
     const key = randomUUID()
     await app.crash(shop, cart(counted), 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const slow = app.reconcile({
       gateway: (real) => ({
         async capture(what) {
@@ -578,7 +595,7 @@ test('a caller that was overtaken', async (t) => {
     await app.assertAddsUp()
   })
 
-  await t.test('as the watch of late approvals still tells what was given back', async () => {
+  await t.test('that watches late approvals still reports what was reversed', async () => {
     const key = randomUUID()
     await app.place(shop, cart(counted), key, {
       gateway: (real) => ({
@@ -612,8 +629,8 @@ test('a caller that was overtaken', async (t) => {
     await app.assertAddsUp()
   })
 
-  await t.test('leaves alone what somebody else has under way with the order', async () => {
-    const act = ACTS['an edit that charges'] as Act
+  await t.test('does not disturb another operation of the order', async () => {
+    const scenario = SCENARIOS['an edit that charges'] as Scenario
     const bought = await buy()
     const other = Promise.withResolvers<void>()
     const end = Promise.withResolvers<void>()
@@ -626,10 +643,10 @@ test('a caller that was overtaken', async (t) => {
         other.resolve()
         return end.promise
       }
-      second = begin({ act, bought, key: randomUUID(), at: under })
+      second = begin({ scenario, bought, key: randomUUID(), at: under })
       await other.promise
     }
-    const first = await begin({ act, bought, key: randomUUID(), at })
+    const first = await begin({ scenario, bought, key: randomUUID(), at })
     end.resolve()
     assert.deepEqual([first.status, (await second)?.status], [402, 200])
     assert.equal(await netOf(bought), 3_000)

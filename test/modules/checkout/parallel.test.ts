@@ -13,7 +13,7 @@ import {
   stock,
 } from './setup.ts'
 
-/** The long form, for when there is time: `LONG=1`. */
+/** `LONG=1` runs the long form. */
 const LONG = process.env.LONG === '1'
 const CALLS = LONG ? 500 : 60
 const REDEMPTIONS = LONG ? 200 : 24
@@ -30,7 +30,7 @@ const tally = (answers: { status: number; body: { error?: { code: string } } }[]
   return counts
 }
 
-test('however many check out at once', async (t) => {
+test('many checkouts at once', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000])
   const { merchant } = shop
@@ -58,7 +58,7 @@ test('however many check out at once', async (t) => {
     assert.equal(rows[0].count, 1)
   })
 
-  await t.test('k units are sold k times, and the losers hold nothing', async () => {
+  await t.test('k units are sold k times, and the refused checkouts reserve nothing', async () => {
     const scarce = await addVariant(merchant, 500)
     await stock(merchant, scarce, 7)
     const answers = await times(30, (n) =>
@@ -81,7 +81,7 @@ test('however many check out at once', async (t) => {
     assert.deepEqual(tally(answers), { 201: 1, '422 coupon_invalid': 7 })
   })
 
-  await t.test('of several coupons for a first order a customer uses one', async () => {
+  await t.test('a customer uses one of several coupons for a first order', async () => {
     const codes = ['HELLO', 'WELCOME', 'ALOHA', 'SERVUS']
     for (const code of codes) {
       const coupon = { code, type: 'percent', percent_bps: 5_000, first_order_only: true }
@@ -98,7 +98,7 @@ test('however many check out at once', async (t) => {
     }
   })
 
-  await t.test('carts that share variants in any order do not lock each other out', async () => {
+  await t.test('carts with the same variants in any order cause no deadlock', async () => {
     const variants = await times(4, async () => {
       const variant = await addVariant(merchant, 100)
       await stock(merchant, variant, 1_000)
@@ -148,7 +148,7 @@ test('however many check out at once', async (t) => {
     },
   )
 
-  await t.test('all tenders at once by all, in any mix, end without a deadlock told', async () => {
+  await t.test('all tenders in any mix end without a deadlock', async () => {
     const { code } = await issueGiftCard(merchant, 40_000)
     await giveCredit(merchant, 'mix', 40_000)
     const counted = await addVariant(merchant, 700)

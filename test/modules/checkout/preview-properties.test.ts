@@ -5,7 +5,7 @@ import { addVariant, cart, checkout, enable, openCheckoutApp, openShop, preview 
 
 const RUNS = process.env.LONG === '1' ? 1_000 : 60
 
-test('a preview is what the checkout costs, whatever is in the cart', async (t) => {
+test('a preview shows what the checkout costs, for any cart', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1, 333, 1_000, 99_999])
   const { merchant } = shop

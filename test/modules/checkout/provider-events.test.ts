@@ -17,7 +17,7 @@ test("a provider's event", async (t) => {
   const logger = { ...app.runtime.logger, error: (alert: unknown) => void alerts.push(alert) }
   const handlers = handlersOf({ payments: app.runtime.payments, logger: logger as never })
 
-  /** Lets the worker handle all that has come. */
+  /** Lets the worker handle all received events. */
   const handle = async () => {
     while ((await deliverDue(app.runtime.workerDatabase, handlers, { slots: 20 })) > 0);
     const { rows } = await superuser.query(
@@ -83,7 +83,7 @@ test("a provider's event", async (t) => {
     return { attempt, claim }
   }
 
-  await t.test('makes what waits for the gateway due now, and changes no order', async () => {
+  await t.test('makes waiting lookups due now, and changes no order', async () => {
     const { answer, order, attempt } = await place(LOST_AFTER_CHARGE)
     assert.equal(answer.status, 503, answer.text)
     await wait(order, 300)
@@ -95,7 +95,7 @@ test("a provider's event", async (t) => {
     assert.equal((await attemptOf(order)).state, 'unknown')
   })
 
-  await t.test('leaves a process that works on it alone, and the first ten seconds', async () => {
+  await t.test('does not disturb a running process, nor the first ten seconds', async () => {
     const { order, attempt } = await place(LOST_AFTER_CHARGE)
     await wait(order, 9)
     await superuser.query(
@@ -107,7 +107,7 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: null })
   })
 
-  await t.test('has a payment that was given up long ago asked about once more', async () => {
+  await t.test('makes a payment that was given up long ago due for another lookup', async () => {
     const { order, attempt } = await place(LOST_AFTER_CHARGE)
     await superuser.query(
       `update payment_attempts
@@ -120,45 +120,42 @@ test("a provider's event", async (t) => {
     assert.equal(await outcomeOf('given-up'), 'applied: lookup_hastened')
   })
 
-  await t.test(
-    'has a refund that nobody knows of asked about now, and moves no money',
-    async () => {
-      const { order } = await place(cardOf('4111111111111111'))
-      // A gateway whose books are gone says nothing.
-      await superuser.query('alter table sim_charges rename to sim_charges_away')
-      const answer = await shop.merchant.post(
-        `/v1/merchant/orders/${order}/refunds`,
-        { amount_cents: 300 },
-        { 'idempotency-key': randomUUID() },
-      )
-      await superuser.query('alter table sim_charges_away rename to sim_charges')
-      assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
-      const refund = await one('select refund_id from refunds where order_id = $1', order)
-      const due = async () =>
-        one(
-          `select k.next_attempt_at <= now() as claim, r.status, o.refunded_cents
+  await t.test('makes the lookup of an unknown refund due now, and moves no money', async () => {
+    const { order } = await place(cardOf('4111111111111111'))
+    // Without its tables the gateway gives no answer.
+    await superuser.query('alter table sim_charges rename to sim_charges_away')
+    const answer = await shop.merchant.post(
+      `/v1/merchant/orders/${order}/refunds`,
+      { amount_cents: 300 },
+      { 'idempotency-key': randomUUID() },
+    )
+    await superuser.query('alter table sim_charges_away rename to sim_charges')
+    assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
+    const refund = await one('select refund_id from refunds where order_id = $1', order)
+    const due = async () =>
+      one(
+        `select k.next_attempt_at <= now() as claim, r.status, o.refunded_cents
            from refunds as r
            join idempotency_keys as k on k.resource_id = r.refund_id
            join orders as o on o.id = r.order_id
           where r.refund_id = $1`,
-          refund.refund_id,
-        )
-      await superuser.query(
-        `update idempotency_keys set next_attempt_at = now() + interval '5 minutes'
+        refund.refund_id,
+      )
+    await superuser.query(
+      `update idempotency_keys set next_attempt_at = now() + interval '5 minutes'
         where resource_id = $1`,
-        [refund.refund_id],
-      )
-      const asked = await one(
-        `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
-        order,
-      )
-      await tell({ id: 'refunded', order_id: asked.id, type: 'transaction.refund.success' })
-      assert.deepEqual(await due(), { claim: true, status: 'pending', refunded_cents: '0' })
-      assert.equal(await outcomeOf('refunded'), 'applied: lookup_hastened')
-    },
-  )
+      [refund.refund_id],
+    )
+    const asked = await one(
+      `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
+      order,
+    )
+    await tell({ id: 'refunded', order_id: asked.id, type: 'transaction.refund.success' })
+    assert.deepEqual(await due(), { claim: true, status: 'pending', refunded_cents: '0' })
+    assert.equal(await outcomeOf('refunded'), 'applied: lookup_hastened')
+  })
 
-  await t.test('changes nothing about an order that is paid, in any order, twice', async () => {
+  await t.test('changes nothing about a paid order, repeated and in any sequence', async () => {
     const { order, attempt } = await place(cardOf('4111111111111111'))
     const before = await orderOf(order)
     assert.equal(before.status, 'placed')
@@ -180,7 +177,7 @@ test("a provider's event", async (t) => {
     assert.deepEqual(await dueOf(order), { attempt: false, claim: false })
   })
 
-  await t.test('about nothing of ours, or nothing at all, is done with', async () => {
+  await t.test('about an unknown payment, or about none, is ignored', async () => {
     for (const order_id of [randomUUID(), 'A-1001', 7, null, { a: 1 }, undefined]) {
       await tell({ order_id })
       await tell({ order_id, type: 'recurring.plan.add' })
@@ -191,7 +188,7 @@ test("a provider's event", async (t) => {
   })
 
   await t.test(
-    'of a dispute is believed once the gateway shows it, and holds the order',
+    "of a dispute counts once the gateway's record shows it, and holds the order",
     async () => {
       const { order, attempt } = await place(cardOf('4000000000000259'))
       alerts.length = 0
@@ -213,21 +210,21 @@ test("a provider's event", async (t) => {
         [after.status, after.payment_status, after.hold_reason, after.captured_cents],
         ['on_hold', 'disputed', 'dispute', '1000'],
       )
-      const told = [
+      const events = [
         'commerce.dispute.opened.v1',
         'commerce.order.held.v1',
         'commerce.order.placed.v1',
       ]
-      assert.deepEqual(await eventsOf(order), told)
-      // A second telling and a late "paid" change nothing.
+      assert.deepEqual(await eventsOf(order), events)
+      // A repeated event and a late "paid" change nothing.
       await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
       await tell({ order_id: attempt, type: 'transaction.sale.success' })
       assert.deepEqual(await orderOf(order), after)
-      assert.deepEqual(await eventsOf(order), told)
+      assert.deepEqual(await eventsOf(order), events)
     },
   )
 
-  await t.test('of a dispute does not hold what has been sent', async () => {
+  await t.test('of a dispute does not hold a shipped order', async () => {
     const { order, attempt } = await place(cardOf('4000000000000259'))
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
     await superuser.query(
@@ -245,28 +242,25 @@ test("a provider's event", async (t) => {
     assert.ok(!(await eventsOf(order)).includes('commerce.order.held.v1'))
   })
 
-  await t.test(
-    'of a dispute that is over opens it no second time, and is told a person',
-    async () => {
-      for (const outcome of ['won', 'lost']) {
-        const { order, attempt } = await place(cardOf('4000000000000259'))
-        await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
-        const say = (status: string) =>
-          app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
-        if (outcome === 'won') await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
-        else assert.equal((await say('opened')).status, 200)
-        assert.equal((await say(outcome)).status, 200)
-        const before = [await orderOf(order), await eventsOf(order)]
-        alerts.length = 0
-        await tell({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
-        assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
-        assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
-        assert.equal(alerts.length, 1)
-      }
-    },
-  )
+  await t.test('of a dispute that is over does not open it again, and is an alert', async () => {
+    for (const outcome of ['won', 'lost']) {
+      const { order, attempt } = await place(cardOf('4000000000000259'))
+      await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
+      const say = (status: string) =>
+        app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
+      if (outcome === 'won') await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
+      else assert.equal((await say('opened')).status, 200)
+      assert.equal((await say(outcome)).status, 200)
+      const before = [await orderOf(order), await eventsOf(order)]
+      alerts.length = 0
+      await tell({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
+      assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
+      assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
+      assert.equal(alerts.length, 1)
+    }
+  })
 
-  await t.test('of several disputes is left to a person until each is shown', async () => {
+  await t.test('of several disputes is an alert until the record shows each', async () => {
     const shown = await place(cardOf('4000000000000259'))
     const other = await place(cardOf('4000000000000259'))
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
@@ -295,7 +289,7 @@ test("a provider's event", async (t) => {
     assert.equal(await outcomeOf('all'), 'applied: dispute_recorded')
   })
 
-  await t.test('of a dispute that names no transaction is left to a person', async () => {
+  await t.test('of a dispute that names no transaction is an alert', async () => {
     alerts.length = 0
     await tell({ id: 'nameless', type: 'chargeback.batch.complete', chargebacks: [{ id: '9' }] })
     assert.deepEqual(alerts, [

@@ -12,11 +12,11 @@ import {
   checkout,
   DECLINED,
   enable,
+  type GatewayOverride,
   giveCredit,
   issueGiftCard,
   LOST_AFTER_CHARGE,
   LOST_BEFORE_CHARGE,
-  type OddGateway,
   openCheckoutApp,
   openShop,
   type Shop,
@@ -52,7 +52,7 @@ const journalOf = async (app: CheckoutApp, { tenant }: Shop, ref: string) => {
   return rows.map(({ kind }) => kind)
 }
 
-test('a checkout that was left undone', async (t) => {
+test('an interrupted checkout', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000])
   await enable(shop.merchant, 'gift_cards', 'store_credit')
@@ -68,7 +68,7 @@ test('a checkout that was left undone', async (t) => {
 
   const byCard = cart(counted, { coupon_code: 'TEN' })
   const byCredit = { ...cart(counted, { apply_store_credit: true }), card: null }
-  /** By a little store credit, a little of a gift card, and a card for the rest. */
+  /** A cart paid by some store credit, some of a gift card, and a card for the rest. */
   const byAll = async () => {
     const customer_ref = randomUUID()
     await giveCredit(shop.merchant, customer_ref, 300)
@@ -81,11 +81,11 @@ test('a checkout that was left undone', async (t) => {
     for (const how of ['byCard', 'byAll', 'byCredit'] as const) {
       if (how === 'byCredit' && ['authorize-sent', 'authorized', 'captured'].includes(step))
         continue
-      await t.test(`is ended by the worker after a crash when ${step}, paid ${how}`, async () => {
+      await t.test(`is resumed by the worker after a crash when ${step}, paid ${how}`, async () => {
         const body = how === 'byAll' ? await byAll() : { byCard, byCredit }[how]
         const key = randomUUID()
         await app.crash(shop, body, step, key)
-        await app.abandon()
+        await app.expireClaims()
         app.clock.advance(10_000)
         await app.reconcile()
         app.clock.reset()
@@ -115,7 +115,7 @@ test('a checkout that was left undone', async (t) => {
       async () => {
         const key = randomUUID()
         const overtake = async () => {
-          await app.abandon()
+          await app.expireClaims()
           assert.equal(await app.reconcile(), 1)
         }
         const reply = await app.place(shop, byCard, key, {
@@ -143,14 +143,14 @@ test('a checkout that was left undone', async (t) => {
   }
 
   await t.test(
-    'keeps the money that the worker took, where its slow caller is refused it',
+    "keeps the worker's capture, where the slow caller's capture is refused",
     async () => {
       const key = randomUUID()
       const reply = await app.place(shop, byCard, key, {
         gateway: (real) => ({
-          // As a gateway does that captures once: the second to come is refused.
+          // Like a gateway that captures once: the second capture is refused.
           async capture(what) {
-            await app.abandon()
+            await app.expireClaims()
             assert.equal(await app.reconcile(), 1)
             await real.capture(what)
             return refused('invalid_state')
@@ -166,9 +166,9 @@ test('a checkout that was left undone', async (t) => {
   )
 
   for (const point of ['claimed', 'priced']) {
-    await t.test(`is made once, though the database forgot its key when ${point}`, async () => {
+    await t.test(`makes one order, even if the database lost its key when ${point}`, async () => {
       const key = randomUUID()
-      // Keys do not wait for the disk: a server that crashes may have lost the last of them.
+      // The commit of a key does not wait for the disk: a crashed server may have lost the last ones.
       let crashes = 1
       const at = async (reached: string) => {
         if (reached !== point || crashes-- !== 1) return
@@ -182,10 +182,10 @@ test('a checkout that was left undone', async (t) => {
     })
   }
 
-  await t.test('is ended by the same key just as well', async () => {
+  await t.test('is also resumed by the same key', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const answer = await checkout(app, shop, byCard, key)
     assert.equal(answer.status, 201, answer.text)
     assert.equal(answer.headers['idempotent-replayed'], undefined)
@@ -193,10 +193,10 @@ test('a checkout that was left undone', async (t) => {
     await app.assertAddsUp()
   })
 
-  await t.test('is ended once, whoever and how many take it up', async () => {
+  await t.test('ends once, however many processes resume it', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
-    await app.abandon()
+    await app.expireClaims()
     const answers = await Promise.all([
       ...Array.from({ length: 4 }, () => checkout(app, shop, byCard, key)),
       ...Array.from({ length: 4 }, () => app.reconcile()),
@@ -209,7 +209,7 @@ test('a checkout that was left undone', async (t) => {
   })
 
   await t.test(
-    'charged in silence: 503, 409, and after ten seconds the order is placed',
+    'charged without an answer: 503, 409, and after ten seconds the order is placed',
     async () => {
       const key = randomUUID()
       const body = { ...byCard, card: LOST_AFTER_CHARGE }
@@ -220,7 +220,7 @@ test('a checkout that was left undone', async (t) => {
       assert.deepEqual([order.status, order.payment_status], ['pending_payment', 'unknown'])
       assert.equal(first.body.order.id, order.id)
       assert.equal(first.body.order.status, 'pending_payment')
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
       const answer = await checkout(app, shop, body, key)
       assert.equal(answer.status, 201, answer.text)
@@ -229,40 +229,37 @@ test('a checkout that was left undone', async (t) => {
     },
   )
 
-  await t.test(
-    'never charged: 503, 409 while nobody knows, then 402 and nothing held',
-    async () => {
-      const key = randomUUID()
-      const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
-      assert.equal((await checkout(app, shop, body, key)).status, 503)
-      await app.abandon()
-      const early = await checkout(app, shop, body, key)
-      assert.equal(early.status, 409, 'ten seconds are not over')
-      assert.equal(early.body.error.code, 'idempotency_in_progress')
-      assert.equal(early.headers['retry-after'], '2')
-      app.clock.advance(10_000)
-      await app.abandon()
-      await app.reconcile()
-      const answer = await checkout(app, shop, body, key)
-      assert.equal(answer.status, 402, answer.text)
-      assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
-      assert.equal(answer.body.order.status, 'payment_failed')
-      const again = await checkout(app, shop, body, key)
-      assert.equal(again.text, answer.text)
-      assert.equal(answer.body.error.correlationId, undefined, 'the worker has no request to name')
-      const [one, other] = [answer, again].map(({ headers }) => headers['x-correlation-id'])
-      assert.ok(one && other && one !== other)
-      await app.assertAddsUp()
-    },
-  )
+  await t.test('never charged: 503, 409 while unknown, then 402 and nothing reserved', async () => {
+    const key = randomUUID()
+    const body = { ...(await byAll()), card: LOST_BEFORE_CHARGE }
+    assert.equal((await checkout(app, shop, body, key)).status, 503)
+    await app.expireClaims()
+    const early = await checkout(app, shop, body, key)
+    assert.equal(early.status, 409, 'ten seconds are not over')
+    assert.equal(early.body.error.code, 'idempotency_in_progress')
+    assert.equal(early.headers['retry-after'], '2')
+    app.clock.advance(10_000)
+    await app.expireClaims()
+    await app.reconcile()
+    const answer = await checkout(app, shop, body, key)
+    assert.equal(answer.status, 402, answer.text)
+    assert.deepEqual(answer.body.decline, { reason: 'processing_error', retryable: true })
+    assert.equal(answer.body.order.status, 'payment_failed')
+    const again = await checkout(app, shop, body, key)
+    assert.equal(again.text, answer.text)
+    assert.equal(answer.body.error.correlationId, undefined, 'the worker has no request to name')
+    const [one, other] = [answer, again].map(({ headers }) => headers['x-correlation-id'])
+    assert.ok(one && other && one !== other)
+    await app.assertAddsUp()
+  })
 
   await t.test(
-    'a late approval of a failed order is voided and told, and the order stays failed',
+    'a late approval of a failed order is voided with an alert, and the order stays failed',
     async () => {
       const key = randomUUID()
       await app.crash(shop, byCard, 'authorize-sent', key)
       app.clock.advance(10_000)
-      await app.abandon()
+      await app.expireClaims()
       await app.reconcile()
       const order = await orderOf(app, shop, key)
       assert.equal(order.status, 'payment_failed')
@@ -286,17 +283,21 @@ test('a checkout that was left undone', async (t) => {
         rows[0].id,
       ])
       const refusing = { gateway: () => ({ void: async () => refused('invalid_state') }) }
-      const told = async () => {
+      const newAlerts = async () => {
         await app.watchLate(refusing)
         return app.alerts.splice(0).map(({ message }) => message)
       }
-      const [kept, ...others] = await told()
-      assert.match(kept ?? '', /could not be reversed/)
+      const [alert, ...others] = await newAlerts()
+      assert.match(alert ?? '', /could not be reversed/)
       assert.deepEqual(others, [])
-      for (let n = 0; n < 3; n++) assert.deepEqual(await told(), [], 'told once')
+      for (let n = 0; n < 3; n++) assert.deepEqual(await newAlerts(), [], 'one alert')
       const yesterday = `update payment_attempts set alerted_at = now() - interval '1 day' where id = $1`
       await app.superuser.query(yesterday, [rows[0].id])
-      assert.deepEqual([await told(), await told()], [[kept], []], 'and once a day')
+      assert.deepEqual(
+        [await newAlerts(), await newAlerts()],
+        [[alert], []],
+        'and once a day after that',
+      )
       await app.watchLate()
       assert.deepEqual(
         app.alerts.map(({ order_id }) => order_id),
@@ -306,19 +307,19 @@ test('a checkout that was left undone', async (t) => {
       assert.equal((await gateway.lookup({ ref: rows[0].id })).state, 'voided')
       assert.equal((await checkout(app, shop, byCard, key)).status, 402)
       await app.watchLate()
-      assert.equal(app.alerts.length, 1, 'told once')
+      assert.equal(app.alerts.length, 1, 'one alert')
       await app.assertAddsUp()
     },
   )
 
-  await t.test('a decline is told honestly, and gives everything back', async () => {
+  await t.test('a decline is answered as such, and releases everything', async () => {
     const answer = await checkout(app, shop, { ...(await byAll()), card: DECLINED })
     assert.equal(answer.status, 402)
     assert.deepEqual(answer.body.decline, { reason: 'card_declined', retryable: true })
     await app.assertAddsUp()
   })
 
-  await t.test('what fails for a reason of our own is told, and waits', async () => {
+  await t.test('an error of our own is an alert, and the operation waits', async () => {
     const key = randomUUID()
     await app.crash(shop, byCard, 'authorized', key)
     await app.superuser.query(
@@ -330,17 +331,17 @@ test('a checkout that was left undone', async (t) => {
     assert.equal(app.alerts.length, before + 1)
     assert.equal(await app.reconcile(), 0, 'not at once again')
     for (let minutes = 0; minutes < 3; minutes++) {
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
     }
-    assert.equal(app.alerts.length, before + 1, 'told once')
+    assert.equal(app.alerts.length, before + 1, 'one alert')
     const yesterday = `update idempotency_keys set alerted_at = now() - interval '1 day' where key = $1`
     await app.superuser.query(yesterday, [key])
     for (let minutes = 0; minutes < 2; minutes++) {
-      await app.abandon()
+      await app.expireClaims()
       assert.equal(await app.reconcile(), 1)
     }
-    assert.equal(app.alerts.length, before + 2, 'and once a day')
+    assert.equal(app.alerts.length, before + 2, 'and once a day after that')
     await app.superuser.query(
       `update idempotency_keys k set resource_id = o.id, ${DUE_NOW} from orders o where k.key = $1 and o.idempotency_key = k.key`,
       [key],
@@ -351,12 +352,12 @@ test('a checkout that was left undone', async (t) => {
   })
 
   await t.test(
-    'a late approval that nobody can ask about is told once, and holds up no other',
+    'a late approval that cannot be looked up raises one alert, and delays no other',
     async () => {
       const giveUp = async () => {
         const key = randomUUID()
         await app.crash(shop, byCard, 'authorize-sent', key)
-        await app.abandon()
+        await app.expireClaims()
         app.clock.advance(11_000)
         await app.reconcile()
         app.clock.reset()
@@ -364,7 +365,7 @@ test('a checkout that was left undone', async (t) => {
         assert.equal(status, 'payment_failed')
         return id as string
       }
-      const [odd, other] = [await giveUp(), await giveUp()]
+      const [stuck, other] = [await giveUp(), await giveUp()]
       const checks = async (id: string) => {
         const { rows } = await app.superuser.query(
           `select checks, lease_token from payment_attempts where order_id = $1`,
@@ -374,9 +375,9 @@ test('a checkout that was left undone', async (t) => {
       }
       const { rows } = await app.superuser.query(
         'select id from payment_attempts where order_id = $1',
-        [odd],
+        [stuck],
       )
-      const gateway: OddGateway = (real) => ({
+      const gateway: GatewayOverride = (real) => ({
         lookup: (what) => {
           if ('ref' in what && what.ref === rows[0].id) throw new Error('the key is another one')
           return real.lookup(what)
@@ -384,9 +385,9 @@ test('a checkout that was left undone', async (t) => {
       })
       app.alerts.length = 0
       for (let looks = 0; looks < 3; looks++) await app.watchLate({ gateway })
-      const told = app.alerts.map(({ order_id }) => order_id)
-      assert.deepEqual(told, [odd])
-      assert.deepEqual(await checks(odd), { checks: 3, lease_token: null })
+      const alerted = app.alerts.map(({ order_id }) => order_id)
+      assert.deepEqual(alerted, [stuck])
+      assert.deepEqual(await checks(stuck), { checks: 3, lease_token: null })
       assert.ok((await checks(other)).checks > 0)
       await app.watchLate()
       assert.equal(app.alerts.length, 1)

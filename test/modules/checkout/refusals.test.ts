@@ -20,7 +20,7 @@ import {
   stock,
 } from './setup.ts'
 
-/** Whatever is refused leaves nothing behind: no order, no charge, nothing held, nothing used. */
+/** Fails unless a checkout is refused and leaves no order, no charge and no reservation. */
 async function refused(
   app: CheckoutApp,
   shop: Pick<Shop, 'tenant'>,
@@ -49,7 +49,7 @@ test('a checkout is refused', async (t) => {
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 3)
 
-  await t.test('with what is not in the body as it should be', async () => {
+  await t.test('with a malformed body', async () => {
     const good = cart(thousand)
     const item = { variant_id: thousand, quantity: 1 }
     const quantity = (value: unknown) => ({ ...good, items: [{ ...item, quantity: value }] })
@@ -110,7 +110,7 @@ test('a checkout is refused', async (t) => {
     }
   })
 
-  await t.test('with numbers in a form that no amount has', async () => {
+  await t.test('with numbers that are no amounts', async () => {
     const before = await counts(app)
     const text = (quantity: string) =>
       `{"customer_ref":"ann","items":[{"variant_id":"${thousand}","quantity":${quantity}}]}`
@@ -133,7 +133,7 @@ test('a checkout is refused', async (t) => {
     assert.deepEqual(await counts(app), before)
   })
 
-  await t.test('without a proper key', async () => {
+  await t.test('without a valid key', async () => {
     const before = await counts(app)
     const url = '/v1/tenants/acme/checkout'
     const none = await app.storefront.post(url, cart(thousand))
@@ -150,7 +150,7 @@ test('a checkout is refused', async (t) => {
     assert.equal(longest.status, 201)
   })
 
-  await t.test('of what is not sold here', async () => {
+  await t.test('of variants that are not for sale', async () => {
     const other = await openShop(app, 'other', [1_000])
     const product = await merchant.post('/v1/merchant/catalog/products', {
       slug: 'gone',
@@ -181,7 +181,7 @@ test('a checkout is refused', async (t) => {
     }
   })
 
-  await t.test('of more than there is', async () => {
+  await t.test('of more units than are available', async () => {
     const expected = { status: 409, code: 'insufficient_stock' }
     const items = [
       { variant_id: counted, quantity: 2 },
@@ -207,7 +207,7 @@ test('a checkout is refused', async (t) => {
     assert.equal((await checkout(app, shop, cart(euro))).body.order.currency, 'EUR')
   })
 
-  await t.test('beyond what an order may come to', async () => {
+  await t.test("above the limit of an order's total", async () => {
     const dear = await addVariant(merchant, 99_999_999)
     const items = [{ variant_id: dear, quantity: 10_000 }]
     await refused(app, shop, cart(dear, { items }), {
@@ -234,7 +234,7 @@ test('a checkout is refused', async (t) => {
     assert.equal(most.status, 200, most.text)
   })
 
-  await t.test('without enough to pay', async () => {
+  await t.test('without tenders that cover the total', async () => {
     const { code } = await issueGiftCard(merchant, 400)
     const { card: _, ...body } = cart(counted, { gift_card_code: code })
     const answer = await refused(app, shop, body, { status: 402, code: 'card_required' })
@@ -247,7 +247,7 @@ test('a checkout is refused', async (t) => {
     )
   })
 
-  await t.test('with a gift card that cannot be used, whatever the cause', async () => {
+  await t.test('with an unusable gift card, for every cause alike', async () => {
     const { code, gift_card } = await issueGiftCard(merchant, 400)
     const url = `/v1/merchant/gift-cards/${gift_card.id}/disable`
     const disabled = await merchant.post(url, {}, { 'idempotency-key': randomUUID() })
@@ -285,7 +285,7 @@ test('a checkout is refused', async (t) => {
     assert.equal(tenth.body.order.total_cents, 4_500)
   })
 
-  await t.test('with a coupon that does nothing, and the preview says why', async () => {
+  await t.test('with a coupon that does not apply, and the preview says why', async () => {
     const make = async (code: string, more: object) => {
       const body = { code, type: 'percent', percent_bps: 1_000, ...more }
       const made = await merchant.post('/v1/merchant/marketing/coupons', body)
@@ -323,7 +323,7 @@ test('a checkout is refused', async (t) => {
     assert.equal(declined.status, 422)
   })
 
-  await t.test('by the bank, in words that a shopper may read', async () => {
+  await t.test('by the bank, with a reason that a shopper may read', async () => {
     for (const [number, reason, retryable] of [
       ['4000000000000002', 'card_declined', true],
       ['4000000000009995', 'insufficient_funds', true],
@@ -342,13 +342,13 @@ test('a checkout is refused', async (t) => {
     await app.assertAddsUp()
   })
 
-  await t.test('by a tax provider that is not there', async () => {
+  await t.test('by a tax provider that is unknown', async () => {
     const tax = { provider: 'acme_tax', rate_bps: 0 }
     const expected = { status: 422, code: 'tax_provider_unavailable' }
     await refused(app, shop, cart(thousand, { tax }), expected)
   })
 
-  await t.test('for a key whose order stands, long after the key was forgotten', async () => {
+  await t.test('for a key that has an order, long after the key was deleted', async () => {
     assert.equal((await checkout(app, shop, cart(thousand), 'old')).status, 201)
     await app.superuser.query(`delete from idempotency_keys where key = 'old'`)
     const before = await counts(app)

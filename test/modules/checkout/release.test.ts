@@ -12,9 +12,9 @@ import {
   cart,
   checkout,
   enable,
+  type GatewayOverride,
   giveCredit,
   issueGiftCard,
-  type OddGateway,
   openCheckoutApp,
   openShop,
   stock,
@@ -22,17 +22,21 @@ import {
 
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
-test('an order that is held', async (t) => {
+test('a held order', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
   await enable(merchant, 'gift_cards', 'store_credit')
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   const held = async (more: object = {}) => {
-    const answer = await checkout(app, shop, cart(counted, { email: 'odd@example.com', ...more }))
+    const answer = await checkout(
+      app,
+      shop,
+      cart(counted, { email: 'review@example.com', ...more }),
+    )
     assert.equal(answer.status, 202, answer.text)
     for (const { tender, status } of answer.body.charges) assert.equal(status, 'authorized', tender)
     return answer.body.order.id as string
@@ -78,18 +82,18 @@ test('an order that is held', async (t) => {
     assert.equal(twice.body.current_status, 'placed')
   })
 
-  await t.test('is placed by its other tenders, too', async () => {
+  await t.test('is placed by other tenders, too', async () => {
     await giveCredit(merchant, 'credit', 5_000)
     const { code } = await issueGiftCard(merchant, 700)
     const byCredit = await held({ customer_ref: 'credit', apply_store_credit: true, card: null })
     assert.equal((await release(byCredit)).body.order.status, 'placed')
     const both = await held({ gift_card_code: code })
-    const kept = (await read(both)).charges.map((each: Record<string, unknown>) => [
+    const chargesOfBoth = (await read(both)).charges.map((each: Record<string, unknown>) => [
       each.tender,
       each.status,
       each.captured_cents,
     ])
-    assert.deepEqual(kept, [
+    assert.deepEqual(chargesOfBoth, [
       ['gift_card', 'authorized', 0],
       ['card', 'authorized', 0],
     ])
@@ -105,7 +109,7 @@ test('an order that is held', async (t) => {
     )
   })
 
-  await t.test('goes back to where it was, if it was paid before', async () => {
+  await t.test('returns to its status, if it was paid before', async () => {
     const placed = await checkout(app, shop, cart(counted))
     const { id } = placed.body.order
     await merchant.post(`/v1/merchant/orders/${id}/process`)
@@ -116,7 +120,7 @@ test('an order that is held', async (t) => {
     assert.deepEqual(await eventsOf(id), ['held', 'placed', 'released'])
   })
 
-  await t.test('stays held when the bank refuses', async () => {
+  await t.test('stays held when the bank declines the capture', async () => {
     const id = await held()
     const gateway = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
     await gateway.void({ txn_id: await txnOf(id) })
@@ -135,10 +139,10 @@ test('an order that is held', async (t) => {
   })
 
   await t.test(
-    'stays held, and can be cancelled, when its gateway does not know it any more',
+    'stays held, and can be cancelled, when its gateway has no record of it',
     async () => {
       const id = await held({ card: cardOf('5431111111111111') })
-      const gateway: OddGateway = () => ({
+      const gateway: GatewayOverride = () => ({
         capture: async () => refused('invalid_state'),
         lookup: async () => noRecord(),
       })
@@ -153,7 +157,7 @@ test('an order that is held', async (t) => {
   )
 
   for (const point of ['release-begun', 'release-answered']) {
-    await t.test(`is released by the worker when whoever began crashed at ${point}`, async () => {
+    await t.test(`is released by the worker after a crash at ${point}`, async () => {
       const id = await held()
       await app.crashRelease(shop, id, point)
       const busy = await release(id)
@@ -164,14 +168,14 @@ test('an order that is held', async (t) => {
         keyed(),
       )
       assert.equal(cancel.body.error.code, 'order_busy')
-      await app.abandon()
+      await app.expireClaims()
       await app.reconcile()
       assert.equal((await read(id)).order.status, 'placed')
       assert.deepEqual(await eventsOf(id), ['held', 'placed', 'released'])
     })
   }
 
-  await t.test('is listed for a look, approved, or rejected with a ban', async () => {
+  await t.test('is listed for review, approved, or rejected with a ban', async () => {
     const [first, second] = [await held(), await held({ customer_ref: 'crook', ip: '192.0.2.66' })]
     const list = await merchant.get('/v1/merchant/fraud/reviews')
     assert.deepEqual(
@@ -204,7 +208,7 @@ test('an order that is held', async (t) => {
     assert.deepEqual([wrong.status, wrong.body.error.code], [409, 'invalid_transition'])
   })
 
-  await t.test('is cancelled when its authorisation has run out', async () => {
+  await t.test('is cancelled when its authorisation has lapsed', async () => {
     const id = await held({ card: cardOf('5431111111111111') })
     const deps = { ...openCheckout(app.runtime), database: app.runtime.workerDatabase }
     assert.equal(await jobs.expireAuthorizations(deps), 0)
@@ -226,13 +230,13 @@ test('an order that is held', async (t) => {
   })
 
   await t.test(
-    'is held for as long as the bank vouches for it, whoever heard of it late',
+    'is held for as long as the bank honours the authorisation, however late the reply came',
     async () => {
       const late = async (age: string) => {
         const key = randomUUID()
         const card = cardOf('5431111111111111')
         await app.crash(shop, cart(counted, { email: ban.value, card }), 'authorized', key)
-        await app.abandon()
+        await app.expireClaims()
         const url = `/v1/merchant/idempotency/checkout/${key}`
         const id = (await merchant.get(url)).body.resource_id as string
         for (const table of ['orders', 'payment_attempts']) {
@@ -255,7 +259,7 @@ test('an order that is held', async (t) => {
     },
   )
 
-  await t.test('does not expire if it was released since it was listed to', async () => {
+  await t.test('does not expire if it was released after it was listed', async () => {
     const id = await held({ card: cardOf('5431111111111111') })
     assert.equal((await release(id)).status, 200)
     const db = app.runtime.workerDatabase.tenant('acme')
@@ -264,7 +268,7 @@ test('an order that is held', async (t) => {
     assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
   })
 
-  await t.test('expires though the gateway of another store is away', async () => {
+  await t.test('expires even if the gateway of another store is down', async () => {
     const away = await openShop(app, 'away')
     await away.merchant.post('/v1/merchant/fraud/bans', ban)
     const waiting: string[] = []
@@ -284,7 +288,7 @@ test('an order that is held', async (t) => {
       [waiting],
     )
     const theirs = rows.map(({ txn_id }) => txn_id)
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       void: async (what) => (theirs.includes(what.txn_id) ? unknownResult() : real.void(what)),
     })
     assert.equal(await app.expire({ gateway }), 0)
@@ -294,11 +298,11 @@ test('an order that is held', async (t) => {
       `update charges set authorized_until = now() where order_id = any($1)`,
       [waiting],
     )
-    await app.abandon()
+    await app.expireClaims()
     assert.equal(await app.expire(), 10)
   })
 
-  await t.test('bans its shopper by what it knows of them', async () => {
+  await t.test('bans its shopper by the facts of the order', async () => {
     const shop = await openShop(app, 'bans')
     const { merchant } = shop
     const shipping_address = {
@@ -322,7 +326,7 @@ test('an order that is held', async (t) => {
     assert.deepEqual(
       made.body.bans.map(({ kind }: { kind: string }) => kind).toSorted(),
       ['address', 'card_fingerprint', 'customer_ref', 'email', 'ip'],
-      'the first digits of the card are not kept',
+      'the first digits of the card are not stored',
     )
     const again = await checkout(app, shop, cart(shop.variants[1_000], { customer_ref: 'another' }))
     assert.equal(again.status, 403, 'the card is known')
@@ -340,38 +344,41 @@ test('an order that is held', async (t) => {
     }
   })
 
-  await t.test('is kept out by its rejection also where it was only to be looked at', async () => {
-    const shop = await openShop(app, 'looked')
-    const { merchant } = shop
-    const url = '/v1/merchant/fraud'
-    const look = { kind: 'customer_ref', value: 'crook', action: 'review', reason: 'odd' }
-    const { ban } = (await merchant.post(`${url}/bans`, look)).body
-    const crook = () => checkout(app, shop, cart(shop.variants[1_000], { customer_ref: 'crook' }))
-    const held = await crook()
-    assert.equal(held.status, 202, held.text)
-    const body = { ban: { kinds: ['customer_ref'], reason: 'a crook' } }
-    const id = held.body.order.id
-    const rejected = await merchant.post(`${url}/reviews/${id}/reject`, body, keyed())
-    assert.equal(rejected.status, 200, rejected.text)
-    assert.equal((await crook()).status, 403)
-    const listed = (await merchant.get(`${url}/bans?kind=customer_ref`)).body.bans
-    assert.deepEqual(
-      listed.map((each: Record<string, unknown>) => [each.action, each.reason, each.active]),
-      [
-        ['block', 'a crook', true],
-        ['review', 'odd', false],
-      ],
-      'both are on record, and one stands',
-    )
-    const lifted = (await merchant.get(`${url}/bans/${ban.id}`)).body.ban
-    assert.match(lifted.lifted_by, /^merchant_key:/)
-    const again = await merchant.post(`${url}/bans/from-order`, {
-      ...{ order_id: id, kinds: ['customer_ref'], action: 'review' },
-    })
-    assert.deepEqual(again.body.bans, [listed[0]], 'what is blocked stays blocked')
-  })
+  await t.test(
+    'has its shopper banned by a rejection, even where a ban for review exists',
+    async () => {
+      const shop = await openShop(app, 'looked')
+      const { merchant } = shop
+      const url = '/v1/merchant/fraud'
+      const look = { kind: 'customer_ref', value: 'crook', action: 'review', reason: 'odd' }
+      const { ban } = (await merchant.post(`${url}/bans`, look)).body
+      const crook = () => checkout(app, shop, cart(shop.variants[1_000], { customer_ref: 'crook' }))
+      const held = await crook()
+      assert.equal(held.status, 202, held.text)
+      const body = { ban: { kinds: ['customer_ref'], reason: 'a crook' } }
+      const id = held.body.order.id
+      const rejected = await merchant.post(`${url}/reviews/${id}/reject`, body, keyed())
+      assert.equal(rejected.status, 200, rejected.text)
+      assert.equal((await crook()).status, 403)
+      const listed = (await merchant.get(`${url}/bans?kind=customer_ref`)).body.bans
+      assert.deepEqual(
+        listed.map((each: Record<string, unknown>) => [each.action, each.reason, each.active]),
+        [
+          ['block', 'a crook', true],
+          ['review', 'odd', false],
+        ],
+        'both are listed, and one is active',
+      )
+      const lifted = (await merchant.get(`${url}/bans/${ban.id}`)).body.ban
+      assert.match(lifted.lifted_by, /^merchant_key:/)
+      const again = await merchant.post(`${url}/bans/from-order`, {
+        ...{ order_id: id, kinds: ['customer_ref'], action: 'review' },
+      })
+      assert.deepEqual(again.body.bans, [listed[0]], 'what is blocked stays blocked')
+    },
+  )
 
-  await t.test('and any other answers to its key for what became of it', async () => {
+  await t.test('shows its outcome by its key, like any other order', async () => {
     const shop = await openShop(app, 'keys')
     const { merchant } = shop
     const byShopper = (operation: string, key: string) =>
@@ -424,7 +431,7 @@ test('an order that is held', async (t) => {
       (await app.storefront.get('/v1/tenants/other/idempotency/refund/back')).status,
       404,
     )
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
   })
 })

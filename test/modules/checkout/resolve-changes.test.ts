@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
-import { mute, openMuteApp, SEEN, txnOf } from './mute.ts'
+import { OPERATOR_REASON, openResolveApp, txnOf, unanswered } from './resolve-setup.ts'
 import { APPROVED, addVariant, cart, checkout, openShop, stock } from './setup.ts'
 
-test('a change of an order whose gateway never speaks of it again', async (t) => {
-  const app = await openMuteApp(t)
+test('a change of an order that its gateway never answers', async (t) => {
+  const app = await openResolveApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   t.afterEach(async () => {
-    app.through(null)
+    app.useGateway(null)
     await app.assertAddsUp()
   })
 
@@ -24,7 +24,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     return answer.body.order.id as string
   }
   const placeHeld = () => place({ email: ban.value })
-  /** Begins a change that is left, since the gateway says nothing; answers its key. */
+  /** Begins a change that stays open, since the gateway does not answer. Returns its key. */
   const begin = async (id: string, verb: string, body: object = {}, key: string = randomUUID()) => {
     const url = `/v1/merchant/orders/${id}/${verb}`
     const answer = await merchant.post(url, body, { 'idempotency-key': key })
@@ -36,7 +36,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     (await merchant.get(`/v1/merchant/idempotency/${operation}/${key}`)).body.status
   const approvalOf = async (attempt: string, txn_id: string) => {
     const { amount_cents } = await app.attempt(attempt)
-    return { ...SEEN, outcome: 'approved', txn_id, amount_cents }
+    return { ...OPERATOR_REASON, outcome: 'approved', txn_id, amount_cents }
   }
   const chargeTxn = async (id: string) => {
     const { rows } = await app.superuser.query(
@@ -45,16 +45,16 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     )
     return rows.map(({ txn_id }) => txn_id as string)
   }
-  const resolved = async (attempt: string, said: object) => {
-    const answer = await app.resolve(attempt, said)
+  const resolved = async (attempt: string, decision: object) => {
+    const answer = await app.resolve(attempt, decision)
     assert.equal(answer.status, 200, answer.text)
     assert.equal(answer.body.decided_by, 'operator')
     return answer.body
   }
 
-  await t.test('a refund counts as it was said to have gone through', async () => {
+  await t.test('a refund counts as the operator decided', async () => {
     const id = await place()
-    app.through(mute('done', 'refund'))
+    app.useGateway(unanswered('done', 'refund'))
     const key = await begin(id, 'refunds', { amount_cents: 500 })
     const attempt = await app.agedAttempt(id, 'refund')
     await resolved(attempt, await approvalOf(attempt, 'refund-1'))
@@ -65,15 +65,15 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   })
 
   for (const outcome of ['declined', 'not_found'] as const) {
-    await t.test(`a refund that was ${outcome} counts for nothing, and can be made`, async () => {
+    await t.test(`a refund that was ${outcome} fails, and can be made again`, async () => {
       const id = await place()
-      app.through(mute('lost', 'refund'))
+      app.useGateway(unanswered('lost', 'refund'))
       const key = await begin(id, 'refunds', { amount_cents: 500 })
       const attempt = await app.agedAttempt(id, 'refund')
-      const { order } = await resolved(attempt, { ...SEEN, outcome })
+      const { order } = await resolved(attempt, { ...OPERATOR_REASON, outcome })
       assert.deepEqual([order.status, order.refunded_cents], ['placed', 0])
       assert.equal(await statusOfKey('refund', key), 409)
-      app.through(null)
+      app.useGateway(null)
       const again = await merchant.post(
         `/v1/merchant/orders/${id}/refunds`,
         {},
@@ -83,9 +83,9 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     })
   }
 
-  await t.test('a cancellation ends with the refund that it waits for', async () => {
+  await t.test('a cancellation ends with its refund', async () => {
     const id = await place()
-    app.through(mute('done', 'void'))
+    app.useGateway(unanswered('done', 'void'))
     const key = await begin(id, 'cancel', { reason: 'staff' })
     const attempt = await app.agedAttempt(id, 'refund')
     const { order } = await resolved(attempt, await approvalOf(attempt, 'refund-2'))
@@ -93,29 +93,32 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     assert.equal(await statusOfKey('cancel', key), 200)
   })
 
-  await t.test('an edit is made as its card was said to have been charged', async () => {
-    const id = await place()
-    const [item] = (await read(id)).items
-    app.through(mute('done', 'sale'))
-    const edit = { edits: [{ order_item_id: item.id, quantity: 3 }], card: APPROVED }
-    const { order } = await read(id)
-    const key = randomUUID()
-    const answer = await app.storefront.post(
-      `/v1/tenants/acme/orders/${id}/edit`,
-      { ...edit, customer_ref: order.customer_ref },
-      { 'idempotency-key': key },
-    )
-    assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
-    const attempt = await app.agedAttempt(id, 'edit')
-    await resolved(attempt, await approvalOf(attempt, await txnOf(app, attempt)))
-    const edited = (await read(id)).order
-    assert.deepEqual([edited.total_cents, edited.captured_cents], [6_000, 6_000])
-    assert.equal(await statusOfKey('edit', key), 200)
-  })
+  await t.test(
+    'an edit is applied when the operator decides that its card was charged',
+    async () => {
+      const id = await place()
+      const [item] = (await read(id)).items
+      app.useGateway(unanswered('done', 'sale'))
+      const edit = { edits: [{ order_item_id: item.id, quantity: 3 }], card: APPROVED }
+      const { order } = await read(id)
+      const key = randomUUID()
+      const answer = await app.storefront.post(
+        `/v1/tenants/acme/orders/${id}/edit`,
+        { ...edit, customer_ref: order.customer_ref },
+        { 'idempotency-key': key },
+      )
+      assert.equal(answer.body.error.code, 'payment_unconfirmed', answer.text)
+      const attempt = await app.agedAttempt(id, 'edit')
+      await resolved(attempt, await approvalOf(attempt, await txnOf(app, attempt)))
+      const edited = (await read(id)).order
+      assert.deepEqual([edited.total_cents, edited.captured_cents], [6_000, 6_000])
+      assert.equal(await statusOfKey('edit', key), 200)
+    },
+  )
 
   await t.test('a release places the order, if its capture was made', async () => {
     const id = await placeHeld()
-    app.through(mute('done', 'capture'))
+    app.useGateway(unanswered('done', 'capture'))
     const key = await begin(id, 'release')
     const attempt = await app.agedAttempt(id, 'release')
     const foreign = await app.resolve(attempt, await approvalOf(attempt, 'another-one'))
@@ -129,13 +132,13 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   for (const outcome of ['declined', 'not_found'] as const) {
     await t.test(`a release whose capture was ${outcome} leaves the order held`, async () => {
       const id = await placeHeld()
-      app.through(mute('lost', 'capture'))
+      app.useGateway(unanswered('lost', 'capture'))
       const key = await begin(id, 'release')
       const attempt = await app.agedAttempt(id, 'release')
-      const { order, payment } = await resolved(attempt, { ...SEEN, outcome })
+      const { order, payment } = await resolved(attempt, { ...OPERATOR_REASON, outcome })
       assert.deepEqual([order.status, payment.state], ['on_hold', 'declined'])
       assert.equal(await statusOfKey('release', key), 402)
-      app.through(null)
+      app.useGateway(null)
       const again = await merchant.post(
         `/v1/merchant/orders/${id}/release`,
         {},
@@ -146,14 +149,15 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   }
 
   for (const outcome of ['approved', 'declined'] as const) {
-    await t.test(`a held order is cancelled, its void being ${outcome}`, async () => {
+    await t.test(`a held order is cancelled, with its void ${outcome}`, async () => {
       const id = await placeHeld()
-      app.through(mute('done', 'void'))
+      app.useGateway(unanswered('done', 'void'))
       const key = await begin(id, 'cancel', { reason: 'staff' })
       const attempt = await app.agedAttempt(id, 'void')
       const [txn_id = ''] = await chargeTxn(id)
-      const said = outcome === 'approved' ? await approvalOf(attempt, txn_id) : { ...SEEN, outcome }
-      const { order, payment } = await resolved(attempt, said)
+      const decision =
+        outcome === 'approved' ? await approvalOf(attempt, txn_id) : { ...OPERATOR_REASON, outcome }
+      const { order, payment } = await resolved(attempt, decision)
       assert.deepEqual(
         [order.status, order.payment_status, payment.state],
         ['cancelled', 'voided', outcome],
@@ -162,9 +166,9 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     })
   }
 
-  await t.test('a hold that ran out is cancelled without a key', async () => {
+  await t.test("an expired hold is cancelled, although it has no caller's key", async () => {
     const id = await placeHeld()
-    app.through(mute('done', 'void'))
+    app.useGateway(unanswered('done', 'void'))
     await app.superuser.query(`update charges set authorized_until = now() where order_id = $1`, [
       id,
     ])
@@ -179,7 +183,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
   })
 
   await t.test(
-    'of two cards only the silent one is decided, and the other’s word stands',
+    'of two cards only the unanswered one is decided, and the other’s reply counts',
     async () => {
       const id = await place()
       const { order, items } = await read(id)
@@ -194,7 +198,7 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
       )
       assert.equal(edit.status, 200, edit.text)
       const [first] = await chargeTxn(id)
-      app.through((real) => ({
+      app.useGateway((real) => ({
         async void(what) {
           const result = await real.void(what)
           return what.txn_id === first ? unknownResult() : result
@@ -209,8 +213,8 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
         [id],
       )
       const silent = rows.find(({ parent_txn_id }) => parent_txn_id === first).id
-      const heard = rows.find(({ parent_txn_id }) => parent_txn_id !== first).id
-      const other = await app.resolve(heard, { ...SEEN, outcome: 'declined' })
+      const answered = rows.find(({ parent_txn_id }) => parent_txn_id !== first).id
+      const other = await app.resolve(answered, { ...OPERATOR_REASON, outcome: 'declined' })
       assert.deepEqual([other.status, other.body.reason], [409, 'answered'])
       const ended = await resolved(silent, await approvalOf(silent, 'refund-3'))
       assert.deepEqual([ended.order.status, ended.order.refunded_cents], ['cancelled', 4_000])
@@ -218,32 +222,35 @@ test('a change of an order whose gateway never speaks of it again', async (t) =>
     },
   )
 
-  await t.test('of two silent ones each is decided, and the second ends it', async () => {
-    const id = await place()
-    const { order, items } = await read(id)
-    await app.storefront.post(
-      `/v1/tenants/acme/orders/${id}/edit`,
-      {
-        customer_ref: order.customer_ref,
-        edits: [{ order_item_id: items[0].id, quantity: 2 }],
-        card: APPROVED,
-      },
-      { 'idempotency-key': randomUUID() },
-    )
-    app.through(mute('done', 'void'))
-    const key = await begin(id, 'cancel', { reason: 'staff' })
-    await app.agedAttempt(id, 'refund')
-    const { rows } = await app.superuser.query(
-      `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
-      [id],
-    )
-    const [one, two] = rows.map((row) => row.id as string)
-    assert.ok(one && two)
-    const half = await resolved(one, await approvalOf(one, 'refund-4'))
-    assert.deepEqual([half.payment.state, half.order.status], ['approved', 'placed'])
-    assert.equal(await statusOfKey('cancel', key), null)
-    const whole = await resolved(two, await approvalOf(two, 'refund-5'))
-    assert.deepEqual([whole.order.status, whole.order.refunded_cents], ['cancelled', 4_000])
-    assert.equal(await statusOfKey('cancel', key), 200)
-  })
+  await t.test(
+    'of two unanswered cards each is decided, and the second ends the operation',
+    async () => {
+      const id = await place()
+      const { order, items } = await read(id)
+      await app.storefront.post(
+        `/v1/tenants/acme/orders/${id}/edit`,
+        {
+          customer_ref: order.customer_ref,
+          edits: [{ order_item_id: items[0].id, quantity: 2 }],
+          card: APPROVED,
+        },
+        { 'idempotency-key': randomUUID() },
+      )
+      app.useGateway(unanswered('done', 'void'))
+      const key = await begin(id, 'cancel', { reason: 'staff' })
+      await app.agedAttempt(id, 'refund')
+      const { rows } = await app.superuser.query(
+        `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
+        [id],
+      )
+      const [one, two] = rows.map((row) => row.id as string)
+      assert.ok(one && two)
+      const half = await resolved(one, await approvalOf(one, 'refund-4'))
+      assert.deepEqual([half.payment.state, half.order.status], ['approved', 'placed'])
+      assert.equal(await statusOfKey('cancel', key), null)
+      const whole = await resolved(two, await approvalOf(two, 'refund-5'))
+      assert.deepEqual([whole.order.status, whole.order.refunded_cents], ['cancelled', 4_000])
+      assert.equal(await statusOfKey('cancel', key), 200)
+    },
+  )
 })

@@ -13,7 +13,7 @@ import type { ClaimRequest, StoredAnswer, WonClaim } from '../../../src/platform
 import { fingerprint } from '../../../src/platform/idempotency-key.ts'
 import { type Reply, run } from '../../../src/platform/idempotency-run.ts'
 import { type Caller, openTestApp, type TestApp, type TestAppOptions } from '../../harness/app.ts'
-import { abandonAll, place, release } from '../../harness/operations.ts'
+import { expireAllClaims, place, release } from '../../harness/operations.ts'
 import { assertOrdersAddUp } from '../../harness/order-oracles.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 
@@ -23,8 +23,8 @@ export const DECLINED = cardOf('4000000000000002')
 export const LOST_AFTER_CHARGE = cardOf('4000000000005126')
 export const LOST_BEFORE_CHARGE = cardOf('4000000000005134')
 
-/** Every gate of the checkout open. */
-const OPEN_GATES = {
+/** A manifest that offers every option of the checkout. */
+const ALL_OPTIONS = {
   behavior: { storeCredit: { enabled: true }, giftCards: { enabled: true } },
 }
 
@@ -40,7 +40,7 @@ export async function openShop(
   app: TestApp,
   tenant = 'acme',
   prices: readonly number[] = [1_000],
-  manifest: unknown = OPEN_GATES,
+  manifest: unknown = ALL_OPTIONS,
 ): Promise<Shop> {
   const merchant = await app.merchant(tenant)
   const saved = await merchant.put('/v1/my/store/manifest', { manifest })
@@ -79,7 +79,7 @@ export async function addVariant(
   return made.body.variant.id as string
 }
 
-/** Counts a variant, and has so many of it. */
+/** Tracks the stock of a variant, and sets it. */
 export async function stock(merchant: Caller, variant_id: string, on_hand: number): Promise<void> {
   const url = `/v1/merchant/inventory/${variant_id}`
   const tracked = await merchant.put(url, { track_inventory: true })
@@ -97,7 +97,7 @@ export async function enable(merchant: Caller, ...features: string[]): Promise<v
   }
 }
 
-/** A gift card's code. The store must have gift cards. */
+/** Issues a gift card. The store must have the add-on. */
 export async function issueGiftCard(merchant: Caller, cents: number, more: object = {}) {
   const body = { initial_balance_cents: cents, ...more }
   const answer = await merchant.post('/v1/merchant/gift-cards', body, keyed())
@@ -131,7 +131,7 @@ export const cart = (variant_id: string | undefined, more: object = {}) => ({
   ...more,
 })
 
-/** Time that a test moves. The database keeps its own. */
+/** A clock that a test moves. The time of the database stays. */
 export function movableClock() {
   let ahead = 0
   return {
@@ -148,35 +148,35 @@ export function movableClock() {
 export interface CheckoutApp extends TestApp {
   superuser: pg.Client
   clock: ReturnType<typeof movableClock>
-  /** What a person was told to look at. */
+  /** The alerts so far. */
   alerts: { message: string; order_id?: unknown }[]
-  /** A checkout that is interrupted at a named step, as by a crash: nothing is tidied up. */
-  crash(shop: Shop, body: object, point: string, key?: string, odd?: Odd): Promise<void>
-  /** A checkout under odd circumstances, and what it threw or answered. */
-  place(shop: Shop, body: object, key: string, odd: Odd): Promise<Reply>
-  /** A release in the same way. */
-  release(shop: Shop, orderId: string, key: string, odd: Odd): Promise<Reply>
-  /** A release that is interrupted in the same way. */
+  /** A checkout that stops at a named step, as by a crash: nothing is cleaned up. */
+  crash(shop: Shop, body: object, point: string, key?: string, overrides?: Overrides): Promise<void>
+  /** A checkout with overrides. */
+  place(shop: Shop, body: object, key: string, overrides: Overrides): Promise<Reply>
+  /** A release with overrides. */
+  release(shop: Shop, orderId: string, key: string, overrides: Overrides): Promise<Reply>
+  /** A release that stops at a named step, as by a crash. */
   crashRelease(shop: Shop, orderId: string, point: string): Promise<void>
-  /** As if the holder of every claim had been gone for so long. */
-  abandon(): Promise<void>
-  reconcile(odd?: Odd): Promise<number>
-  /** What the app works with, but for that. */
-  oddly(odd?: Odd): jobs.JobDeps
-  /** Cancels held orders whose authorisation has run out. */
-  expire(odd?: Odd): Promise<number>
-  watchLate(odd?: Odd): Promise<number>
-  /** Fails unless all that is left adds up. */
+  /** Makes every running key due, as if its process had stopped. */
+  expireClaims(): Promise<void>
+  reconcile(overrides?: Overrides): Promise<number>
+  /** The app's deps with overrides. */
+  depsWith(overrides?: Overrides): jobs.JobDeps
+  /** Cancels held orders whose authorisation has lapsed. */
+  expire(overrides?: Overrides): Promise<number>
+  watchLate(overrides?: Overrides): Promise<number>
+  /** Fails unless all oracles hold. */
   assertAddsUp(): Promise<void>
 }
 
-/** The real gateway, of which some calls go astray. */
-export type OddGateway = (real: Gateway) => Partial<Gateway>
+/** Replaces some calls of the real gateway. */
+export type GatewayOverride = (real: Gateway) => Partial<Gateway>
 
-/** What a test wants to be otherwise than in the app. */
-export interface Odd {
+/** What a test replaces in the app's deps. */
+export interface Overrides {
   velocityLimit?: number
-  gateway?: OddGateway
+  gateway?: GatewayOverride
   /** Called at each named step. */
   at?: (point: string) => void | Promise<void>
 }
@@ -198,7 +198,7 @@ export async function openCheckoutApp(
     onAlert: (alert: Record<string, unknown>, message: string) =>
       void alerts.push({ ...alert, message }),
   }
-  const oddly = ({ gateway, ...rest }: Odd = {}) => {
+  const depsWith = ({ gateway, ...rest }: Overrides = {}) => {
     const { payments } = deps
     const forStore: typeof payments.forStore = async (...of) => {
       const real = await payments.forStore(...of)
@@ -207,7 +207,7 @@ export async function openCheckoutApp(
     return { ...deps, ...rest, payments: { ...payments, forStore } }
   }
   const print = (body: unknown, target?: string) => fingerprint(deps.idempotencyKey, body, target)
-  // Whoever crashes gives nothing back: the claim stays as it was.
+  // A crashed process releases nothing: the claim stays as it was.
   const crashAt = async (
     point: string,
     { tenant }: Shop,
@@ -235,26 +235,26 @@ export async function openCheckoutApp(
     superuser,
     clock,
     alerts,
-    crash(shop, body, point, key = randomUUID(), odd) {
+    crash(shop, body, point, key = randomUUID(), overrides) {
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
       return crashAt(point, shop, claim, (at, db, held) =>
-        place({ ...oddly(odd), at }, db, held, placing),
+        place({ ...depsWith(overrides), at }, db, held, placing),
       )
     },
-    place({ tenant }, body, key, odd) {
+    place({ tenant }, body, key, overrides) {
       const db = app.runtime.database.tenant(tenant)
       const request = body as CheckoutRequest
       const placing = { request, source: readSource(request, clock) }
       const claim = { operation: 'checkout', key, fingerprint: print(body) }
-      return run(db, claim, (held) => place(oddly(odd), db, held, placing))
+      return run(db, claim, (held) => place(depsWith(overrides), db, held, placing))
     },
-    release({ tenant }, orderId, key, odd) {
+    release({ tenant }, orderId, key, overrides) {
       const db = app.runtime.database.tenant(tenant)
       const claim = { operation: 'release', key, fingerprint: print(null, orderId) }
       return run(db, claim, (held) =>
-        release(oddly(odd), db, { actor: SYSTEM, claim: held }, orderId),
+        release(depsWith(overrides), db, { actor: SYSTEM, claim: held }, orderId),
       )
     },
     crashRelease(shop, orderId, point) {
@@ -263,23 +263,23 @@ export async function openCheckoutApp(
         release({ ...deps, at }, db, { actor: SYSTEM, claim: held }, orderId),
       )
     },
-    async abandon() {
-      await abandonAll(superuser)
+    async expireClaims() {
+      await expireAllClaims(superuser)
     },
-    oddly,
-    reconcile: (odd) => jobs.reconcile(oddly(odd)),
-    expire: (odd) => jobs.expireAuthorizations(oddly(odd)),
-    async watchLate(odd) {
+    depsWith,
+    reconcile: (overrides) => jobs.reconcile(depsWith(overrides)),
+    expire: (overrides) => jobs.expireAuthorizations(depsWith(overrides)),
+    async watchLate(overrides) {
       await superuser.query(
         `update payment_attempts set next_check_at = now() where next_check_at is not null`,
       )
-      return jobs.watchLateApprovals(oddly(odd))
+      return jobs.watchLateApprovals(depsWith(overrides))
     },
     assertAddsUp: () => assertOrdersAddUp(superuser),
   }
 }
 
-/** As much as shows whether anything at all was left behind. */
+/** Row counts that show whether a refused checkout left anything behind. */
 export async function counts({ superuser }: CheckoutApp) {
   const { rows } = await superuser.query(
     `select (select count(*) from orders) as orders, (select count(*) from charges) as charges,

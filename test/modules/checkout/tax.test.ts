@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { cart, checkout, counts, openCheckoutApp, openShop } from './setup.ts'
 
-/** As often as the checkout asks about one cart. */
+/** How often the checkout asks about one cart at most. */
 const TRIES = 3
 
 test('a tax provider that is asked about a cart', async (t) => {
-  /** Called while the provider has the question in its hands. */
+  /** Called while the provider is being asked. */
   let meanwhile: () => Promise<void> = async () => {}
   const asked: number[] = []
   const provider = createServer(async (request, response) => {
@@ -34,7 +34,7 @@ test('a tax provider that is asked about a cart', async (t) => {
   const { rows } = await app.superuser.query('select product_id from variants')
   const product = rows[0].product_id
   let price = 1_000
-  /** The merchant changes the price of what lies in the cart. */
+  /** The merchant changes the price of the variant in the cart. */
   const reprice = async () => {
     price += 100
     const url = `/v1/merchant/catalog/products/${product}/variants/${variant}`
@@ -53,7 +53,7 @@ test('a tax provider that is asked about a cart', async (t) => {
     assert.deepEqual(asked, [1_000])
   })
 
-  await t.test('is asked again when the cart changed under its hands', async () => {
+  await t.test('is asked again when the cart has changed meanwhile', async () => {
     let changes = TRIES - 1
     meanwhile = async () => {
       if (changes-- > 0) await reprice()
@@ -65,7 +65,7 @@ test('a tax provider that is asked about a cart', async (t) => {
   })
 
   await t.test(
-    'is not asked for ever: nothing is sold, held or charged, and the key is free',
+    'is not asked for ever: nothing is sold, reserved or charged, and the key is free',
     async () => {
       meanwhile = reprice
       const before = await counts(app)

@@ -9,9 +9,9 @@ import {
   cart,
   checkout,
   enable,
+  type GatewayOverride,
   giveCredit,
-  type Odd,
-  type OddGateway,
+  type Overrides,
   openCheckoutApp,
   openShop,
   stock,
@@ -19,22 +19,22 @@ import {
 
 type Verb = 'capture' | 'void'
 
-/** A gateway that keeps silent: it has done what it was asked to, or it never heard of it. */
+/** A gateway that does not answer one call: `after` it carried it out, or `before` it got it. */
 const silent =
-  (verb: Verb, when: 'after' | 'before'): OddGateway =>
+  (verb: Verb, when: 'after' | 'before'): GatewayOverride =>
   (real: Gateway) => {
-    const say = async (work: () => Promise<GatewayResult>) => {
+    const withoutAnswer = async (work: () => Promise<GatewayResult>) => {
       if (when === 'after') await work()
       return unknownResult()
     }
     return verb === 'capture'
-      ? { capture: (what) => say(() => real.capture(what)) }
-      : { void: (what) => say(() => real.void(what)) }
+      ? { capture: (what) => withoutAnswer(() => real.capture(what)) }
+      : { void: (what) => withoutAnswer(() => real.void(what)) }
   }
 
-/** As the bank does not know this address, nor this security code. */
+/** A shopper under review, whose address and CVV do not match. */
 const MISMATCH = {
-  email: 'odd@example.com',
+  email: 'review@example.com',
   shipping_address: {
     label: 'Ann',
     line1: '1 Main St',
@@ -46,17 +46,17 @@ const MISMATCH = {
   card: { ccnumber: '4111111111111111', ccexp: '10/40', cvv: '111' },
 }
 
-/** With the shopper's last attempt of this minute all of it together is too much. */
-const SUSPECT: Odd = { velocityLimit: 1 }
+/** With the velocity limit reached, the score of such a shopper is a rejection. */
+const SUSPECT: Overrides = { velocityLimit: 1 }
 
-test('what a gateway does not answer to', async (t) => {
+test('without an answer of the gateway', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const { merchant } = shop
   await enable(merchant, 'store_credit')
   const counted = await addVariant(merchant, 2_000)
   await stock(merchant, counted, 100)
-  const ban = { kind: 'email', value: 'odd@example.com', action: 'review' }
+  const ban = { kind: 'email', value: 'review@example.com', action: 'review' }
   assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
   const orderOf = async (key: string) => {
     const { rows } = await app.superuser.query(
@@ -65,7 +65,7 @@ test('what a gateway does not answer to', async (t) => {
     )
     return rows[0]
   }
-  /** What the gateway did to the order's card, by its own journal. */
+  /** The gateway's own journal of an order's card. */
   const journalOf = async (id: string) => {
     const { rows } = await app.superuser.query(
       `select j.kind from sim_journal j
@@ -83,7 +83,7 @@ test('what a gateway does not answer to', async (t) => {
     )
     return rows[0].state
   }
-  /** Its own shopper each, so that one's attempts do not weigh against another's. */
+  /** A cart of a new shopper, so that the attempts of one test do not count in another. */
   const suspect = async () => {
     const customer_ref = randomUUID()
     await giveCredit(merchant, customer_ref, 300)
@@ -93,40 +93,43 @@ test('what a gateway does not answer to', async (t) => {
   t.beforeEach(fresh)
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('a rejection whose answer is lost stays one, and holds no money', async () => {
-    const key = randomUUID()
-    const body = await suspect()
-    await app.crash(shop, body, 'voided', key, SUSPECT)
-    assert.equal((await orderOf(key)).status, 'pending_payment')
-    await app.abandon()
-    assert.equal(await app.reconcile(), 1)
-    const order = await orderOf(key)
-    assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
-    assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
-    const answer = await checkout(app, shop, body, key)
-    assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
-    assert.equal(answer.headers['idempotent-replayed'], 'true')
-  })
-
   await t.test(
-    'a rejection whose void is refused ends when its authorisation has lapsed',
+    'a rejection by the fraud check stays one after a crash, and holds no money',
     async () => {
       const key = randomUUID()
       const body = await suspect()
-      const gateway: OddGateway = () => ({ void: async () => refused('invalid_state') })
+      await app.crash(shop, body, 'voided', key, SUSPECT)
+      assert.equal((await orderOf(key)).status, 'pending_payment')
+      await app.expireClaims()
+      assert.equal(await app.reconcile(), 1)
+      const order = await orderOf(key)
+      assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
+      assert.deepEqual(await journalOf(order.id), ['authorize', 'void'])
+      const answer = await checkout(app, shop, body, key)
+      assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
+      assert.equal(answer.headers['idempotent-replayed'], 'true')
+    },
+  )
+
+  await t.test(
+    'a rejection by the fraud check ends when its authorisation has lapsed, if the void is refused',
+    async () => {
+      const key = randomUUID()
+      const body = await suspect()
+      const gateway: GatewayOverride = () => ({ void: async () => refused('invalid_state') })
       await assert.rejects(app.place(shop, body, key, { ...SUSPECT, gateway }), {
         code: 'payment_unconfirmed',
       })
-      const askAfter = async (days: number, odd: OddGateway) => {
+      const askAfter = async (days: number, override: GatewayOverride) => {
         app.clock.advance(days * 86_400_000)
-        await app.abandon()
-        assert.equal(await app.reconcile({ gateway: odd }), 1)
+        await app.expireClaims()
+        assert.equal(await app.reconcile({ gateway: override }), 1)
         app.clock.reset()
         return (await orderOf(key)).status
       }
       assert.equal(await askAfter(6.9, gateway), 'pending_payment', 'it is held still')
-      const away: OddGateway = () => ({ void: async () => notSent() })
-      assert.equal(await askAfter(7.1, away), 'pending_payment', 'nobody has said anything')
+      const away: GatewayOverride = () => ({ void: async () => notSent() })
+      assert.equal(await askAfter(7.1, away), 'pending_payment', 'the gateway has not answered')
       assert.equal(await askAfter(7.1, gateway), 'payment_failed')
       const answer = await checkout(app, shop, body, key)
       assert.deepEqual([answer.status, answer.body.error.code], [403, 'fraud_rejected'])
@@ -154,12 +157,12 @@ test('what a gateway does not answer to', async (t) => {
           ['pending_payment', 'unknown', 'unknown'],
         )
         if (when === 'before') {
-          await app.abandon()
+          await app.expireClaims()
           assert.equal(await app.reconcile({ gateway }), 1)
           assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
           assert.equal(await app.reconcile(), 0, 'not at once again')
         }
-        await app.abandon()
+        await app.expireClaims()
         assert.equal(await app.reconcile(), 1)
         const order = await orderOf(key)
         assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])
@@ -168,91 +171,104 @@ test('what a gateway does not answer to', async (t) => {
       },
     )
 
-    await t.test(`a capture that is silent ${when} it was made is asked about`, async () => {
-      const key = randomUUID()
-      const body = cart(counted)
-      const gateway = silent('capture', when)
-      await assert.rejects(app.place(shop, body, key, { gateway }), { code: 'payment_unconfirmed' })
-      const waiting = await orderOf(key)
-      assert.deepEqual(
-        [waiting.status, waiting.payment_status, await attemptOf(waiting.id, 'checkout')],
-        ['pending_payment', 'unknown', 'unknown'],
-      )
-      if (when === 'before') {
-        await app.abandon()
-        assert.equal(await app.reconcile({ gateway }), 1)
-        assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
-      }
-      await app.abandon()
-      assert.equal(await app.reconcile(), 1)
-      const order = await orderOf(key)
-      assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
-      assert.deepEqual(await journalOf(order.id), ['authorize', 'capture'])
-      assert.equal((await checkout(app, shop, body, key)).status, 201)
-    })
+    await t.test(
+      `a capture without an answer, lost ${when} it was made, is looked up`,
+      async () => {
+        const key = randomUUID()
+        const body = cart(counted)
+        const gateway = silent('capture', when)
+        await assert.rejects(app.place(shop, body, key, { gateway }), {
+          code: 'payment_unconfirmed',
+        })
+        const waiting = await orderOf(key)
+        assert.deepEqual(
+          [waiting.status, waiting.payment_status, await attemptOf(waiting.id, 'checkout')],
+          ['pending_payment', 'unknown', 'unknown'],
+        )
+        if (when === 'before') {
+          await app.expireClaims()
+          assert.equal(await app.reconcile({ gateway }), 1)
+          assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
+        }
+        await app.expireClaims()
+        assert.equal(await app.reconcile(), 1)
+        const order = await orderOf(key)
+        assert.deepEqual([order.status, order.payment_status], ['placed', 'paid'])
+        assert.deepEqual(await journalOf(order.id), ['authorize', 'capture'])
+        assert.equal((await checkout(app, shop, body, key)).status, 201)
+      },
+    )
 
-    await t.test(`a release that is silent ${when} it was made goes on, and ends`, async () => {
-      const email = 'odd@example.com'
-      const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
-      assert.equal(held.status, 202, held.text)
-      const { id } = held.body.order
-      const gateway = silent('capture', when)
-      const key = randomUUID()
-      await assert.rejects(app.release(shop, id, key, { gateway }), { code: 'payment_unconfirmed' })
-      const read = async () => (await merchant.get(`/v1/merchant/orders/${id}`)).body
-      assert.equal((await read()).order.status, 'on_hold')
-      assert.equal(await attemptOf(id, 'release'), 'unknown')
-      const rejected = await merchant.post(
-        `/v1/merchant/fraud/reviews/${id}/reject`,
-        {},
-        { 'idempotency-key': randomUUID() },
-      )
-      assert.equal(rejected.body.error.code, 'order_busy', 'nobody comes between')
-      if (when === 'before') {
-        await app.abandon()
-        assert.equal(await app.reconcile({ gateway }), 1)
+    await t.test(
+      `a release without an answer, lost ${when} it was made, is resumed and ends`,
+      async () => {
+        const email = 'review@example.com'
+        const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
+        assert.equal(held.status, 202, held.text)
+        const { id } = held.body.order
+        const gateway = silent('capture', when)
+        const key = randomUUID()
+        await assert.rejects(app.release(shop, id, key, { gateway }), {
+          code: 'payment_unconfirmed',
+        })
+        const read = async () => (await merchant.get(`/v1/merchant/orders/${id}`)).body
         assert.equal((await read()).order.status, 'on_hold')
-        assert.equal(await app.reconcile(), 0, 'not at once again')
-      }
-      await app.abandon()
-      assert.equal(await app.reconcile(), 1)
-      const { order } = await read()
-      assert.deepEqual([order.status, order.payment_status, order.hold], ['placed', 'paid', null])
-      assert.deepEqual(await journalOf(id), ['authorize', 'capture'])
-      assert.equal(await attemptOf(id, 'release'), 'approved')
-      assert.equal((await app.release(shop, id, key, {})).status, 200)
-    })
+        assert.equal(await attemptOf(id, 'release'), 'unknown')
+        const rejected = await merchant.post(
+          `/v1/merchant/fraud/reviews/${id}/reject`,
+          {},
+          { 'idempotency-key': randomUUID() },
+        )
+        assert.equal(rejected.body.error.code, 'order_busy', 'nobody comes between')
+        if (when === 'before') {
+          await app.expireClaims()
+          assert.equal(await app.reconcile({ gateway }), 1)
+          assert.equal((await read()).order.status, 'on_hold')
+          assert.equal(await app.reconcile(), 0, 'not at once again')
+        }
+        await app.expireClaims()
+        assert.equal(await app.reconcile(), 1)
+        const { order } = await read()
+        assert.deepEqual([order.status, order.payment_status, order.hold], ['placed', 'paid', null])
+        assert.deepEqual(await journalOf(id), ['authorize', 'capture'])
+        assert.equal(await attemptOf(id, 'release'), 'approved')
+        assert.equal((await app.release(shop, id, key, {})).status, 200)
+      },
+    )
 
-    await t.test(`a cancelled hold whose void is silent ${when} it was made ends`, async () => {
-      const email = 'odd@example.com'
-      const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
-      const { id } = held.body.order
-      const gateway = silent('void', when)
-      // What could not be ended is due again only later.
-      const expire = async (odd?: Odd) => {
-        const due = `update charges set authorized_until = now() where order_id = $1`
-        await app.superuser.query(due, [id])
-        await app.abandon()
-        return app.expire(odd)
-      }
-      assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
-      if (when === 'before') {
-        assert.equal(await attemptOf(id, 'void'), 'unknown')
-        assert.equal(await expire({ gateway }), 0, 'nobody knows yet')
-        assert.equal(await app.expire(), 0, 'others go first')
-        assert.equal(await expire(), 1)
-      }
-      const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
-      assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
-      assert.deepEqual(await journalOf(id), ['authorize', 'void'])
-      assert.equal(await attemptOf(id, 'void'), 'approved')
-    })
+    await t.test(
+      `a cancelled hold whose void has no answer, lost ${when} it was made, ends`,
+      async () => {
+        const email = 'review@example.com'
+        const held = await checkout(app, shop, cart(counted, { email, customer_ref: randomUUID() }))
+        const { id } = held.body.order
+        const gateway = silent('void', when)
+        // An order that could not be cancelled is due again later.
+        const expire = async (override?: Overrides) => {
+          const due = `update charges set authorized_until = now() where order_id = $1`
+          await app.superuser.query(due, [id])
+          await app.expireClaims()
+          return app.expire(override)
+        }
+        assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
+        if (when === 'before') {
+          assert.equal(await attemptOf(id, 'void'), 'unknown')
+          assert.equal(await expire({ gateway }), 0, 'nobody knows yet')
+          assert.equal(await app.expire(), 0, 'others go first')
+          assert.equal(await expire(), 1)
+        }
+        const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body
+        assert.deepEqual([order.status, order.payment_status], ['cancelled', 'voided'])
+        assert.deepEqual(await journalOf(id), ['authorize', 'void'])
+        assert.equal(await attemptOf(id, 'void'), 'approved')
+      },
+    )
   }
 
-  await t.test('a capture is not made once its void may be on its way', async () => {
+  await t.test('a capture is not made once its void may be in transit', async () => {
     const key = randomUUID()
     const onTheirWay: (() => Promise<unknown>)[] = []
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
       async void(what) {
         onTheirWay.push(() => real.void(what))
@@ -263,10 +279,10 @@ test('what a gateway does not answer to', async (t) => {
       code: 'payment_unconfirmed',
     })
     assert.equal((await orderOf(key)).payment_status, 'unknown')
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile({ gateway })
     assert.equal((await orderOf(key)).status, 'pending_payment')
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     for (const arrive of onTheirWay) await arrive()
     const order = await orderOf(key)
@@ -275,10 +291,10 @@ test('what a gateway does not answer to', async (t) => {
     assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
   })
 
-  await t.test('nor by whoever takes it up from a process that died at its void', async () => {
+  await t.test('nor by the process that resumes after a crash at the void', async () => {
     const key = randomUUID()
     const onTheirWay: (() => Promise<unknown>)[] = []
-    const gateway: OddGateway = (real) => ({
+    const gateway: GatewayOverride = (real) => ({
       capture: async () => ({ ...unknownResult(), outcome: 'error', reason: 'processing_error' }),
       async void(what) {
         onTheirWay.push(() => real.void(what))
@@ -286,7 +302,7 @@ test('what a gateway does not answer to', async (t) => {
       },
     })
     await app.crash(shop, cart(counted), 'voided', key, { gateway })
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile()
     for (const arrive of onTheirWay) await arrive()
     const order = await orderOf(key)
@@ -295,15 +311,15 @@ test('what a gateway does not answer to', async (t) => {
     assert.equal((await checkout(app, shop, cart(counted), key)).status, 402)
   })
 
-  await t.test('the bank’s word of a stolen card counts for whoever takes it up, too', async () => {
+  await t.test('the bank’s warning of a stolen card counts after a resume, too', async () => {
     const key = randomUUID()
     const body = { ...(await suspect()), card: { ...MISMATCH.card, cvv: '999' } }
     await app.crash(shop, body, 'authorized', key)
-    // No simulated card is approved with a warning; banks do that.
-    const gateway: OddGateway = (real) => ({
+    // No simulated card is approved with a warning, as banks do.
+    const gateway: GatewayOverride = (real) => ({
       lookup: async (what) => ({ ...(await real.lookup(what)), code: '252' }),
     })
-    await app.abandon()
+    await app.expireClaims()
     await app.reconcile({ gateway })
     const order = await orderOf(key)
     assert.deepEqual([order.status, order.payment_failure], ['payment_failed', 'fraud'])

@@ -12,7 +12,7 @@ import * as giftCards from '../../../src/modules/gift-cards/service.ts'
 import { post } from '../../../src/modules/ledger/money.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import * as idempotency from '../../../src/platform/idempotency.ts'
-import { inLanes } from '../../harness/lanes.ts'
+import { inParallel } from '../../harness/in-parallel.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
@@ -104,9 +104,9 @@ describe('a gift card as a tender', () => {
       await settle(db, order)
       return amount_cents
     }
-    const taken = await inLanes(CONNECTIONS, 200, redeem)
+    const taken = await inParallel(CONNECTIONS, 200, redeem)
     const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
-    const rest = await inLanes(CONNECTIONS, 40, () => redeem(1))
+    const rest = await inParallel(CONNECTIONS, 40, () => redeem(1))
     const sum = rest.reduce((total: number, each) => total + (each ?? 0), first)
     assert.equal(sum, 10_000)
     assert.deepEqual(await amounts(db, id), [0, 0, 'depleted'])

@@ -384,7 +384,7 @@ async function expire(app: CheckoutApp, order: Order): Promise<void> {
 /** A payment of unknown outcome stays as it is, however long the gateway is unreachable. */
 async function passHours({ app }: Model): Promise<void> {
   app.clock.advance(4 * 3_600_000)
-  await app.abandon()
+  await app.expireClaims()
   await app.reconcile({ gateway: () => ({ lookup: async () => unreachable() }) })
 }
 
@@ -395,7 +395,7 @@ const LATER_MS = 11_000
 
 async function resolveOutcomes({ app, orders }: Model): Promise<void> {
   app.clock.advance(LATER_MS)
-  do await app.abandon()
+  do await app.expireClaims()
   while ((await app.reconcile()) > 0)
   for (const order of orders) {
     if (order.edit !== null && order.isCharged) apply(order, order.edit.wanted, order.edit.taken)

@@ -26,7 +26,7 @@ const NOW = '2026-03-01T12:00:00.000Z'
 export const paid = (over: Partial<OrderFacts> = {}): OrderFacts =>
   facts({ captured_cents: 1_000, placed_at: NOW, payment: 'captured', ...over })
 
-/** How much of what is there a trigger takes: the parts that a caller chooses. */
+/** The units and the amount that a caller chooses for a trigger. */
 export interface Choice {
   units: number
   cents: number
@@ -52,8 +52,8 @@ const cancelled = (f: OrderFacts): OrderFacts => ({
   open_fulfillments: 0,
 })
 
-/** Takes units off an order, and gives their money back as an adjustment. */
-function drop(f: OrderFacts, units: number): OrderFacts {
+/** Cancels units of an order, and refunds them as an adjustment. */
+function cancelUnits(f: OrderFacts, units: number): OrderFacts {
   const share = Math.floor((f.total_cents * units) / Math.max(1, open(f)))
   return {
     ...f,
@@ -63,7 +63,7 @@ function drop(f: OrderFacts, units: number): OrderFacts {
   }
 }
 
-const giveBack = (f: OrderFacts, cents: number): OrderFacts => ({
+const addRefund = (f: OrderFacts, cents: number): OrderFacts => ({
   ...f,
   refunded_cents: Math.min(f.captured_cents, f.refunded_cents + Math.max(1, cents)),
 })
@@ -100,14 +100,14 @@ export const CHANGES: Record<Exclude<Trigger, 'checkout'>, Change> = {
     q_shipped: f.q_shipped - upTo(units, f.q_shipped - f.q_delivered),
   }),
   cancel: cancelled,
-  cancel_remaining: (f) => ({ ...drop(f, open(f) - f.q_shipped), open_fulfillments: 0 }),
-  edit: (f, { units }) => (units >= open(f) ? cancelled(f) : drop(f, units)),
-  refund: (f, { cents }) => giveBack(f, cents),
-  return: (f, { cents }) => (cents === 0 ? f : giveBack(f, cents)),
+  cancel_remaining: (f) => ({ ...cancelUnits(f, open(f) - f.q_shipped), open_fulfillments: 0 }),
+  edit: (f, { units }) => (units >= open(f) ? cancelled(f) : cancelUnits(f, units)),
+  refund: (f, { cents }) => addRefund(f, cents),
+  return: (f, { cents }) => (cents === 0 ? f : addRefund(f, cents)),
   dispute: (f) => ({ ...f, disputed: true, live_hold: true }),
   win_dispute: (f) => ({ ...f, disputed: false, live_hold: false }),
   lose_dispute: (f, { cents }) => ({
-    ...giveBack(f, cents),
+    ...addRefund(f, cents),
     disputed: false,
     live_hold: false,
   }),

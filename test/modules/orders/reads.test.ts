@@ -3,38 +3,38 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { cell } from '../../../src/modules/orders/export.ts'
 import type { Answer } from '../../harness/app.ts'
-import { type Desk, shareDesk } from './setup.ts'
+import { type OrderStore, shareOrderStore } from './setup.ts'
 
-const shared = shareDesk()
+const shared = shareOrderStore()
 
 describe('reading orders', () => {
-  let desk: Desk
+  let store: OrderStore
   let first: Answer['body']
   let second: Answer['body']
   before(async () => {
-    desk = shared.current
-    first = await desk.place({ customer_ref: 'zoe', email: 'Zoe@Example.com' })
-    second = await desk.place({
+    store = shared.current
+    first = await store.place({ customer_ref: 'zoe', email: 'Zoe@Example.com' })
+    second = await store.place({
       customer_ref: '=cmd|calc',
-      items: [{ variant_id: desk.shop.variants[333], quantity: 1 }],
+      items: [{ variant_id: store.shop.variants[333], quantity: 1 }],
     })
   })
 
   const list = async (query: string) => {
-    const answer = await desk.shop.merchant.get(`/v1/merchant/orders?${query}`)
+    const answer = await store.shop.merchant.get(`/v1/merchant/orders?${query}`)
     assert.equal(answer.status, 200, answer.text)
     return answer.body
   }
   const found = async (query: string) =>
     (await list(query)).orders.map(({ id }: { id: string }) => id)
 
-  test('lists the newest first, with how many there are', async () => {
+  test('lists the newest first, with the total', async () => {
     const { orders, total, limit, offset } = await list('limit=1')
     assert.deepEqual([orders.length, total, limit, offset], [1, 2, 1, 0])
     assert.equal(orders[0].id, second.order.id)
   })
 
-  test('filters by everything that an order is known by', async () => {
+  test('filters by every filter, and searches by number, customer, e-mail, name and SKU', async () => {
     const sku = first.items[0].sku
     const only = [
       'customer_ref=zoe',
@@ -65,8 +65,8 @@ describe('reading orders', () => {
     }
   })
 
-  test('shows one order with all that hangs on it', async () => {
-    const detail = await desk.read(first.order.id)
+  test('shows one order with its lines, charges, refunds, timeline and notes', async () => {
+    const detail = await store.read(first.order.id)
     assert.deepEqual(Object.keys(detail), [
       'order',
       'items',
@@ -83,13 +83,13 @@ describe('reading orders', () => {
       detail.timeline.map(({ type }: { type: string }) => type),
       ['created', 'placed'],
     )
-    const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${first.order.id}/timeline`)
+    const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${first.order.id}/timeline`)
     assert.deepEqual(body.timeline, detail.timeline)
   })
 
   test('a shopper sees an order of their own, and no other', async () => {
     const at = (id: string, customer: string) =>
-      desk.app.storefront.get(`/v1/tenants/acme/orders/${id}?customer_ref=${customer}`)
+      store.app.storefront.get(`/v1/tenants/acme/orders/${id}?customer_ref=${customer}`)
     const own = await at(first.order.id, 'zoe')
     assert.equal(own.status, 200, own.text)
     assert.equal(own.body.order.email, undefined)
@@ -103,21 +103,24 @@ describe('reading orders', () => {
       assert.equal(other.status, 404)
       assert.equal(other.text, none.text)
     }
-    const listed = await desk.app.storefront.get('/v1/tenants/acme/customers/zoe/orders')
+    const listed = await store.app.storefront.get('/v1/tenants/acme/customers/zoe/orders')
     assert.equal(listed.body.total, 1)
     assert.equal(listed.body.orders[0].email, undefined)
   })
 
   test('shopper reads go on while the store is suspended', async () => {
-    await desk.app.operator.put('/v1/stores/acme/status', { status: 'suspended', reason: 'a test' })
+    await store.app.operator.put('/v1/stores/acme/status', {
+      status: 'suspended',
+      reason: 'a test',
+    })
     const url = `/v1/tenants/acme/orders/${first.order.id}?customer_ref=zoe`
-    assert.equal((await desk.app.storefront.get(url)).status, 200)
-    await desk.app.operator.put('/v1/stores/acme/status', { status: 'live' })
+    assert.equal((await store.app.storefront.get(url)).status, 200)
+    await store.app.operator.put('/v1/stores/acme/status', { status: 'live' })
   })
 
-  test('explains why an order is where it is', async () => {
+  test('explains why an order has its status', async () => {
     const url = `/v1/merchant/orders/${first.order.id}/explain`
-    const { body } = await desk.shop.merchant.get(url)
+    const { body } = await store.shop.merchant.get(url)
     assert.equal(body.status, 'placed')
     assert.equal(body.rule.number, 12)
     assert.match(body.rule.meaning, /is paid/)
@@ -130,35 +133,35 @@ describe('reading orders', () => {
     })
   })
 
-  test('holds an order back, once, and lets somebody begin to work on another', async () => {
-    const { order } = await desk.place()
+  test('holds an order once, and marks another as being processed', async () => {
+    const { order } = await store.place()
     const url = `/v1/merchant/orders/${order.id}`
-    const processed = await desk.shop.merchant.post(`${url}/process`)
+    const processed = await store.shop.merchant.post(`${url}/process`)
     assert.equal(processed.body.order.status, 'processing', processed.text)
-    const held = await desk.shop.merchant.post(`${url}/hold`, { reason: 'call first' })
+    const held = await store.shop.merchant.post(`${url}/hold`, { reason: 'call first' })
     assert.equal(held.body.order.status, 'on_hold', held.text)
     assert.equal(held.body.order.hold.reason, 'call first')
     const { id, customer_ref } = held.body.order
     const query = `customer_ref=${encodeURIComponent(customer_ref)}`
-    const seen = await desk.app.storefront.get(`/v1/tenants/acme/orders/${id}?${query}`)
+    const seen = await store.app.storefront.get(`/v1/tenants/acme/orders/${id}?${query}`)
     const { reason, by } = seen.body.order.hold
     assert.deepEqual({ reason, by }, { reason: 'merchant', by: 'merchant' }, 'and not why')
-    const again = await desk.shop.merchant.post(`${url}/hold`)
+    const again = await store.shop.merchant.post(`${url}/hold`)
     assert.equal(again.body.error.code, 'invalid_transition')
     assert.equal(again.body.current_status, 'on_hold')
     assert.ok(again.body.allowed.includes('release'))
-    assert.equal((await desk.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
+    assert.equal((await store.shop.merchant.post(`${url}/hold`, { reason: 1 })).status, 400)
   })
 
-  test('says since when an order is held in one form everywhere', async () => {
-    const { merchant } = desk.shop
+  test('shows the time of a hold in one format everywhere', async () => {
+    const { merchant } = store.shop
     const ban = { kind: 'email', value: 'look@bad.example', action: 'review', reason: 'a test' }
     await merchant.post('/v1/merchant/fraud/bans', ban)
-    const { order: looked } = await desk.place({ email: ban.value })
-    const { order } = await desk.place()
+    const { order: looked } = await store.place({ email: ban.value })
+    const { order } = await store.place()
     const { body: held } = await merchant.post(`/v1/merchant/orders/${order.id}/hold`)
-    // A time whose last digit is nothing, which PostgreSQL leaves out.
-    await desk.superuser.query(
+    // A time whose last digit is zero, which PostgreSQL leaves out.
+    await store.superuser.query(
       `update orders set hold_at = date_trunc('second', hold_at) + interval '470 ms' where id = any($1)`,
       [[order.id, looked.id]],
     )
@@ -166,8 +169,8 @@ describe('reading orders', () => {
       await merchant.get('/v1/merchant/fraud/reviews'),
       await merchant.get(`/v1/merchant/orders/${order.id}`),
       await merchant.get('/v1/merchant/orders?status=on_hold'),
-      await desk.merchant(order.id, 'refunds', { amount_cents: 1 }),
-      await desk.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
+      await store.merchant(order.id, 'refunds', { amount_cents: 1 }),
+      await store.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
     ]
     const times = [held, ...answers.map(({ body }) => body)].flatMap((body) =>
       [...JSON.stringify(body).matchAll(/"placed_at":"([^"]*)"/g)].map(([, at]) => at),
@@ -178,33 +181,33 @@ describe('reading orders', () => {
 
   test('keeps notes for the merchant', async () => {
     const url = `/v1/merchant/orders/${first.order.id}/notes`
-    const made = await desk.shop.merchant.post(url, { note: 'gift wrap' })
+    const made = await store.shop.merchant.post(url, { note: 'gift wrap' })
     assert.equal(made.status, 201, made.text)
-    assert.equal((await desk.read(first.order.id)).notes[0].note, 'gift wrap')
-    assert.equal((await desk.shop.merchant.post(url, { note: '' })).status, 400)
+    assert.equal((await store.read(first.order.id)).notes[0].note, 'gift wrap')
+    assert.equal((await store.shop.merchant.post(url, { note: '' })).status, 400)
   })
 
-  test('what is done at the desk is on record, in no words of anybody, and what a shopper does is not', async () => {
-    const { merchant } = desk.shop
+  test('the audit log has what merchants do, without free text, and nothing of shoppers', async () => {
+    const { merchant } = store.shop
     const words = 'Zoe Zebra asked for it'
-    const { order, items } = await desk.place({ email: 'zoe@zebra.example' })
-    const other = await desk.place()
+    const { order, items } = await store.place({ email: 'zoe@zebra.example' })
+    const other = await store.place()
     const { id } = order
     const edits = (quantity: number) => ({ edits: [{ order_item_id: items[0].id, quantity }] })
     const done = [
       await merchant.post(`/v1/merchant/orders/${id}/notes`, { note: words }),
-      await desk.merchant(id, 'process'),
-      await desk.merchant(id, 'hold', { reason: words }),
-      await desk.merchant(id, 'release'),
-      await desk.merchant(id, 'edit', edits(1)),
-      await desk.merchant(id, 'refunds', { amount_cents: 100, reason: words }),
-      await desk.merchant(id, 'cancel', { reason: 'customer', note: words, restock: false }),
+      await store.merchant(id, 'process'),
+      await store.merchant(id, 'hold', { reason: words }),
+      await store.merchant(id, 'release'),
+      await store.merchant(id, 'edit', edits(1)),
+      await store.merchant(id, 'refunds', { amount_cents: 100, reason: words }),
+      await store.merchant(id, 'cancel', { reason: 'customer', note: words, restock: false }),
     ]
     for (const { status, text } of done) assert.ok(status < 300, text)
     const [charge] = other.charges
     const wish = { charge_id: charge.charge_id, amount_cents: 5, reason: words }
-    await desk.shopper(other.order.id, 'refund', wish)
-    await desk.shopper(other.order.id, 'cancel', { reason: words })
+    await store.shopper(other.order.id, 'refund', wish)
+    await store.shopper(other.order.id, 'cancel', { reason: words })
 
     const { body, text } = await merchant.get('/v1/my/audit?limit=100')
     const ofOrder = (wanted: string) =>
@@ -237,32 +240,32 @@ describe('reading orders', () => {
     assert.deepEqual(ofOrder(other.order.id), [])
     for (const secret of ['Zebra', 'zebra']) assert.ok(!text.includes(secret), text)
     const url = '/v1/audit?tenant_ref=acme&action=order.cancelled'
-    assert.equal((await desk.app.operator.get(url)).body.total, 1)
+    assert.equal((await store.app.operator.get(url)).body.total, 1)
   })
 
-  test('an operator flags a test order, on record', async () => {
-    const { order } = await desk.place()
+  test('an operator flags a test order, and the audit log has it', async () => {
+    const { order } = await store.place()
     const url = `/v1/stores/acme/orders/${order.id}/test-flag`
-    const flagged = await desk.app.operator.post(url, { is_test: true })
+    const flagged = await store.app.operator.post(url, { is_test: true })
     assert.equal(flagged.body.order.is_test, true, flagged.text)
     assert.deepEqual(await found('is_test=true'), [order.id])
-    const { body } = await desk.app.operator.get('/v1/stores/acme/audit?action=order.test_flag')
+    const { body } = await store.app.operator.get('/v1/stores/acme/audit?action=order.test_flag')
     assert.equal(body.entries.length, 1)
-    const nothing = await desk.app.operator.post(`/v1/stores/acme/orders/x/test-flag`, {
+    const nothing = await store.app.operator.post(`/v1/stores/acme/orders/x/test-flag`, {
       is_test: true,
     })
     assert.equal(nothing.body.error.code, 'order_not_found')
   })
 
-  test('exports a table that no spreadsheet takes for formulas', async () => {
-    const answer = await desk.shop.merchant.get('/v1/merchant/orders/export.csv')
+  test('exports a table in which a spreadsheet finds no formulas', async () => {
+    const answer = await store.shop.merchant.get('/v1/merchant/orders/export.csv')
     assert.equal(answer.status, 200)
     assert.match(answer.headers['content-type'] ?? '', /^text\/csv/)
     const lines = answer.text.trimEnd().split('\r\n')
     assert.equal(lines.length - 1, (await list('')).total)
     assert.match(lines[0] ?? '', /^"order_number","id"/)
     assert.match(answer.text, /"'=cmd\|calc"/)
-    const one = await desk.shop.merchant.get('/v1/merchant/orders/export.csv?customer_ref=zoe')
+    const one = await store.shop.merchant.get('/v1/merchant/orders/export.csv?customer_ref=zoe')
     assert.equal(one.text.trimEnd().split('\r\n').length, 2)
     for (const text of ['=1+1', '+1', '-1', '@sum', '\t=1', ' =1', '＝1', '＠sum', '\r=1']) {
       assert.equal(cell(text), `"'${text}"`)
@@ -272,10 +275,10 @@ describe('reading orders', () => {
     assert.equal(cell(null), '')
   })
 
-  test('an export that breaks off is never taken for a whole one', async () => {
-    await desk.superuser.query('alter table orders rename column coupon_code to gone')
-    const cut = desk.shop.merchant.get('/v1/merchant/orders/export.csv')
+  test('an export that fails half-way ends the connection', async () => {
+    await store.superuser.query('alter table orders rename column coupon_code to gone')
+    const cut = store.shop.merchant.get('/v1/merchant/orders/export.csv')
     await assert.rejects(cut)
-    await desk.superuser.query('alter table orders rename column gone to coupon_code')
+    await store.superuser.query('alter table orders rename column gone to coupon_code')
   })
 })

@@ -11,22 +11,26 @@ export { APPROVED } from '../checkout/setup.ts'
 
 export const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key })
 
-export interface Desk {
+/** A store with its callers, for tests of orders. */
+export interface OrderStore {
   app: TestApp
   shop: Shop
   superuser: pg.Client
-  /** Places an order and answers the checkout's body. */
+  /** Places an order and returns the body of the checkout's answer. */
   place(more?: object): Promise<Answer['body']>
   shopper(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
   merchant(orderId: string, verb: string, body?: object, key?: string): Promise<Answer>
   read(orderId: string): Promise<Answer['body']>
-  /** What the simulated gateway has taken and not given back, by its own books. */
+  /** What the simulated gateway has captured and not refunded of an order, by its own tables. */
   net(orderId: string): Promise<number>
   check(): Promise<void>
 }
 
-/** A live store that sells at 1,000, 2,500 and 333 cents, with whoever works at it. */
-export async function openDesk(t: TestContext, options: TestAppOptions = {}): Promise<Desk> {
+/** Opens an app with a live store that sells at 1,000, 2,500 and 333 cents. */
+export async function openOrderStore(
+  t: TestContext,
+  options: TestAppOptions = {},
+): Promise<OrderStore> {
   const env = { CHECKOUT_VELOCITY_PER_MINUTE: '100000', ...options.env }
   const app = await openTestApp(t, { ...options, env })
   const shop = await openShop(app, 'acme', [1_000, 2_500, 333])
@@ -38,7 +42,7 @@ export async function openDesk(t: TestContext, options: TestAppOptions = {}): Pr
     assert.ok(answer.status < 300, answer.text)
     return answer.body
   }
-  const desk: Desk = {
+  const store: OrderStore = {
     app,
     shop,
     superuser,
@@ -51,7 +55,7 @@ export async function openDesk(t: TestContext, options: TestAppOptions = {}): Pr
     net: (id) => netOf(superuser, id),
     check: () => assertOrdersAddUp(superuser),
   }
-  return desk
+  return store
 }
 
 async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
@@ -65,8 +69,8 @@ async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
   return rows[0].net
 }
 
-/** A store whose customer `ann` has so much credit, and a gift card. */
-export async function fund({ shop }: Desk, creditCents: number, giftCents: number) {
+/** Gives the customer `ann` store credit, and issues a gift card. */
+export async function giveBalances({ shop }: OrderStore, creditCents: number, giftCents: number) {
   for (const feature_key of ['gift_cards', 'store_credit']) {
     await shop.merchant.post('/v1/merchant/entitlements/enable', { feature_key })
   }
@@ -81,13 +85,13 @@ export async function fund({ shop }: Desk, creditCents: number, giftCents: numbe
   return issued.body as { code: string; gift_card: { id: string } }
 }
 
-/** One desk for all tests of a file, whose books are checked when they are done. */
-export function shareDesk(options: TestAppOptions = {}): { current: Desk } {
-  const held = {} as { current: Desk }
+/** One store for all tests of a file. The oracles check it at the end. */
+export function shareOrderStore(options: TestAppOptions = {}): { current: OrderStore } {
+  const held = {} as { current: OrderStore }
   const ends: (() => unknown)[] = []
   before(async () => {
     const scope = { after: (end: () => unknown) => ends.unshift(end) }
-    held.current = await openDesk(scope as unknown as TestContext, options)
+    held.current = await openOrderStore(scope as unknown as TestContext, options)
   })
   after(async () => {
     try {

@@ -47,7 +47,7 @@ describe('the first rule that holds decides', () => {
   }
 })
 
-/** What makes these facts unlike those of an order that was just made. */
+/** The facts that differ from those of a new order, as text. */
 function difference(given: OrderFacts): string {
   const plain = Object.entries(facts())
   const changed = plain.filter(([name, value]) => given[name as keyof OrderFacts] !== value)
@@ -56,7 +56,7 @@ function difference(given: OrderFacts): string {
   )
 }
 
-describe('money and goods are shown beside it', () => {
+describe('the payment status and the fulfilment status are shown beside it', () => {
   const payments: [payment_status: string, facts: OrderFacts][] = [
     ['pending', facts()],
     ['pending', facts({ payment: 'none' })],
@@ -93,14 +93,14 @@ describe('money and goods are shown beside it', () => {
   }
 })
 
-describe('an adjustment lowers what was captured, and is no refund', () => {
-  test('so that the order stays as it was', () => {
+describe('an adjustment lowers the captured amount, and is no refund', () => {
+  test('so that the order keeps its status', () => {
     const { status } = deriveStatus(paid({ total_cents: 750, captured_cents: 750, q_cancelled: 1 }))
     assert.equal(status, 'placed')
   })
 })
 
-describe('what may be done', () => {
+describe('the allowed actions', () => {
   const cases: [name: string, facts: OrderFacts, allowed: string[]][] = [
     ['waiting for its payment', facts(), ['cancel']],
     [
@@ -147,7 +147,7 @@ describe('what may be done', () => {
     ['not paid for', facts({ payment: 'failed' }), []],
   ]
   for (const [name, given, allowed] of cases) {
-    test(`with an order that is ${name}`, () =>
+    test(`of an order that is ${name}`, () =>
       assert.deepEqual(allowedActions(given, [], ACTIONS).allowed, allowed))
   }
 
@@ -182,19 +182,19 @@ describe('what may be done', () => {
     })
   }
 
-  const waits: [wait: Wait, kept: string[]][] = [
+  const waits: [wait: Wait, refused: string[]][] = [
     ['payment', ['cancel', 'edit']],
     ['operation', ['hold', 'process', 'fulfill', 'ship', 'cancel', 'edit', 'refund']],
     ['refund', ['cancel', 'edit']],
     ['last_refund', ['refund']],
   ]
-  for (const [wait, kept] of waits) {
-    test(`not while something is under way: ${wait}`, () => {
+  for (const [wait, refused] of waits) {
+    test(`are fewer while this is in progress: ${wait}`, () => {
       const all = allowedActions(paid(), [], ACTIONS).allowed
       const { allowed } = allowedActions(paid(), [wait], ACTIONS)
       assert.deepEqual(
         all.filter((action) => !allowed.includes(action)),
-        kept,
+        refused,
       )
     })
   }

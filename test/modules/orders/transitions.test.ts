@@ -22,7 +22,7 @@ const disputed = paid({ disputed: true, live_hold: true })
 
 type Case = [row: number, trigger: Trigger, from: OrderFacts, choice: Choice, to: OrderStatus]
 
-/** Each row of the table by each way it can be gone, on facts. */
+/** Each row of the table with facts for each of its triggers. */
 const CASES: Case[] = [
   [2, 'approve', facts(), all, 'placed'],
   [3, 'decline', facts(), all, 'payment_failed'],
@@ -96,7 +96,7 @@ const isAction = (trigger: Trigger) => (ACTIONS as readonly string[]).includes(t
 const apply = (trigger: Trigger, before: OrderFacts, choice: Choice) =>
   trigger === 'checkout' ? facts() : CHANGES[trigger](before, choice)
 
-describe('the table of transitions, gone on facts', () => {
+describe('every row of the table of transitions follows from facts', () => {
   test('row 1: checkout makes an order that waits for its payment', () =>
     assert.equal(deriveStatus(apply('checkout', facts(), all)).status, 'pending_payment'))
 
@@ -121,13 +121,13 @@ describe('the table of transitions, gone on facts', () => {
     })
   }
 
-  test('every row of it is gone', () => {
+  test('every row is covered', () => {
     const gone = new Set([1, ...CASES.map(([row]) => row)])
     assert.deepEqual(gone, new Set(TRANSITIONS.map(({ row }) => row)))
   })
 })
 
-/** Facts that can be: nothing is delivered that was not shipped, nor shipped that was not ordered. */
+/** Possible facts: no more is delivered than shipped, and no more shipped than ordered. */
 const anyFacts: fc.Arbitrary<OrderFacts> = fc
   .record({
     total: fc.constantFrom(0, 1, 999, 1_000),
@@ -178,14 +178,14 @@ const NEWS_WHEN: Partial<Record<Trigger, (f: OrderFacts) => boolean>> = {
   lose_dispute: (f) => f.disputed,
 }
 
-/** Whatever can happen to an order now. */
+/** The triggers that are possible for an order now. */
 function listPossible(f: OrderFacts): Trigger[] {
   const news = Object.entries(NEWS_WHEN).filter(([, when]) => when(f))
   return [...allowedActions(f, [], ACTIONS).allowed, ...news.map(([trigger]) => trigger as Trigger)]
 }
 
-describe('whatever the facts are', () => {
-  test('they have a status, of the rule that gave it', () => {
+describe('for any facts', () => {
+  test('the status is the one of the rule that decided', () => {
     const seen = new Set<OrderStatus>()
     fc.assert(
       fc.property(anyFacts, (given) => {
@@ -198,7 +198,7 @@ describe('whatever the facts are', () => {
     assert.deepEqual(seen, new Set(ORDER_STATUSES))
   })
 
-  test('all that is allowed leads to a status that the table permits', () => {
+  test('every allowed action leads to a status that the table permits', () => {
     const gone = new Set<Trigger>()
     fc.assert(
       fc.property(anyFacts, choices, (given, choice) => {
@@ -214,7 +214,7 @@ describe('whatever the facts are', () => {
     for (const action of ACTIONS) assert.ok(gone.has(action), `${action} was never allowed`)
   })
 
-  test('an order that has come to its end stays there, whatever happens to it', () => {
+  test('an order with a final status keeps it', () => {
     const steps = fc.array(fc.tuple(fc.nat(), choices), { maxLength: 25 })
     const ended = new Set<OrderStatus>()
     fc.assert(
@@ -228,7 +228,7 @@ describe('whatever the facts are', () => {
           now = apply(trigger, now, choice)
           const after = deriveStatus(now).status
           assert.ok(permits(before, trigger, after), `${before}, ${trigger}: ${after}`)
-          // What was given back can still be called off, and becomes nothing else.
+          // A refunded order can still be cancelled, and becomes nothing else.
           if (before === 'refunded') assert.ok(after === before || trigger === 'cancel', trigger)
           if (!TERMINAL.includes(before)) continue
           ended.add(before)

@@ -22,7 +22,7 @@ test('an attempt', async (t) => {
     return attempt
   }
 
-  /** In how many seconds the gateway is asked; null for never. */
+  /** In how many seconds the attempt is looked up; null for never. */
   const isAskedIn = async (id: string, seconds: number | null, when = '') => {
     const { rows } = await superuser.query(
       `select extract(epoch from next_check_at - now())::float8 as seconds
@@ -31,7 +31,7 @@ test('an attempt', async (t) => {
     )
     const seen = rows[0].seconds
     if (seconds === null) return assert.equal(seen, null)
-    // A busy machine looks at it some seconds after it was written.
+    // On a busy machine this reads the row some seconds after it was written.
     const isInTime = seen !== null && seen > seconds - 8 && seen <= seconds
     assert.ok(isInTime, `in ${seen} s, not ${seconds} s ${when}`)
   }
@@ -54,7 +54,7 @@ test('an attempt', async (t) => {
     return found
   }
 
-  await t.test('is due ten seconds after it began, whatever became of its process', async () => {
+  await t.test('is due ten seconds after it began, even if its process stopped', async () => {
     const order_id = randomUUID()
     const id = await begin(db, { order_id })
     await isAskedIn(id, 10)
@@ -64,7 +64,7 @@ test('an attempt', async (t) => {
     assert.equal(first?.id, id)
   })
 
-  await t.test('is closed once, by whoever is first', async () => {
+  await t.test('is closed once, by the first process', async () => {
     const charge = chargeOf(CARDS.approves, { vault: true })
     const id = await begin(db, { id: charge.ref })
     const result = await gateway.sale(charge)
@@ -82,7 +82,7 @@ test('an attempt', async (t) => {
     assert.equal((await get(id)).state, 'approved')
   })
 
-  await t.test('keeps why it was declined', async () => {
+  await t.test('stores the reason of a decline', async () => {
     const charge = chargeOf(CARDS.poor)
     const id = await begin(db, { id: charge.ref })
     await close(id, await gateway.sale(charge))
@@ -174,7 +174,7 @@ test('an attempt', async (t) => {
     await isAskedIn(id, null)
   })
 
-  await t.test('taken over by another is not written by who lost it', async () => {
+  await t.test('is not written by a process that lost its lease', async () => {
     const id = await begin(db)
     await age(id, 10)
     const lost = await take(id)
@@ -184,7 +184,7 @@ test('an attempt', async (t) => {
     await attempts.postponeLookup(db, taken)
   })
 
-  await t.test('with an id that was used already is refused', async () => {
+  await t.test('with a used id is refused', async () => {
     const id = await begin(db)
     await assert.rejects(begin(db, { id }))
   })

@@ -14,7 +14,7 @@ const input = { ccnumber: VISA, ccexp: '10/30', cvv: '314' }
 const clock = clockAt('2026-06-15T00:00:00Z')
 const key = randomBytes(32)
 
-/** The paths a card is refused for. */
+/** The paths of the issues that a card is refused with. */
 function refusals(card: { ccnumber: string; ccexp: string; cvv?: string }, at = clock): string[] {
   try {
     readCard(card, at)
@@ -31,7 +31,7 @@ function refusals(card: { ccnumber: string; ccexp: string; cvv?: string }, at = 
 }
 
 describe('a card', () => {
-  test('tells what may be known of it', () => {
+  test('shows brand, last four digits and expiry', () => {
     const { brand, last4, bin, exp_month, exp_year } = readCard(input, clock)
     const expected = {
       brand: 'visa',
@@ -68,7 +68,7 @@ describe('a card', () => {
     }
   })
 
-  test('shows its number to nobody who prints, copies or stores it', () => {
+  test('does not reveal its number when it is printed, copied or stored', () => {
     const card = readCard(input, clock)
     const deep = { showHidden: true, getters: true, depth: null } as const
     const views = [
@@ -96,7 +96,7 @@ describe('a card', () => {
     assert.throws(() => reveal({ ...card, last4: '1111' } as never), /no card that was read here/)
   })
 
-  test('has a fingerprint that only its key explains', () => {
+  test('has a fingerprint that depends on a key', () => {
     const card = readCard(input, clock)
     assert.match(card.fingerprint(key), /^[0-9a-f]{64}$/)
     assert.notEqual(card.fingerprint(key), card.fingerprint(randomBytes(32)))
@@ -104,7 +104,7 @@ describe('a card', () => {
     assert.equal(card.fingerprint(key), other.fingerprint(key), 'a renewed card is the same number')
   })
 
-  test('is refused, by name and without repeating it, when it is none', () => {
+  test('is refused by field, without repeating the value, when it is invalid', () => {
     const bad = [
       '4111111111111112',
       '',
@@ -143,7 +143,7 @@ describe('a card', () => {
     assert.deepEqual(refusals({ ccnumber: VISA, ccexp: '10/30' }), [], 'the code may be left out')
   })
 
-  test('is good until its month is over everywhere', () => {
+  test('is valid until its month has ended in every time zone', () => {
     const card = { ccnumber: VISA, ccexp: '06/26' }
     assert.deepEqual(refusals(card, clockAt('2026-06-30T23:59:59Z')), [])
     assert.deepEqual(refusals(card, clockAt('2026-07-01T11:59:59Z')), [])
@@ -153,7 +153,7 @@ describe('a card', () => {
     assert.deepEqual(refusals({ ccnumber: VISA, ccexp: '12/99' }), [])
   })
 
-  test('is not in a log, however it gets there', () => {
+  test('is never in a log', () => {
     const card = readCard({ ...input, cvv: '8642' }, clock)
     const lines: string[] = []
     const logger = createLogger('trace', { write: (line) => void lines.push(line) })
@@ -177,7 +177,7 @@ describe('what a shopper pays by', () => {
     assert.equal(read({ card: null, payment_token: null }), null)
   })
 
-  test('is refused when it is both, or a token that is none', () => {
+  test('is refused when it is both, or a malformed token', () => {
     const bad = [
       { card: input, payment_token: 'tok-1' },
       { payment_token: '' },

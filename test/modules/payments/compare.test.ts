@@ -13,7 +13,7 @@ const URL = '/v1/merchant/payments/discrepancies'
 const KEY = 'the-security-key-of-every-store!'
 const DAY_MS = 86_400_000
 
-// A day that ends in the middle of this is two days: then it is the next one's turn.
+// The test must not run across midnight (UTC): shortly before it, the test waits for the next day.
 const leftMs = DAY_MS - (Date.now() % DAY_MS)
 if (leftMs < 120_000) await sleep(leftMs + 100)
 const TODAY = new Date().toISOString().slice(0, 10)
@@ -27,7 +27,7 @@ interface Row {
   order_id: string | null
 }
 
-test('the record of a day', async (t) => {
+test('the comparison of a day', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
   const app = await openPaymentsApp(t, { NMI_URL: nmi.url, NMI_SECURITY_KEY: KEY })
@@ -50,7 +50,7 @@ test('the record of a day', async (t) => {
     return body.discrepancies
   }
 
-  /** The loop's step as it is at a time of tomorrow: it never matters what time it is today. */
+  /** The loop's step at a time of tomorrow, so that the time of today does not matter. */
   const comparisonAt = (time: string) => {
     const at = Date.parse(`${TODAY}T${time}:00Z`) + DAY_MS
     const clock = { now: () => at }
@@ -61,7 +61,7 @@ test('the record of a day', async (t) => {
     while ((await step()) > 0);
   }
 
-  /** A payment that both sides know of. */
+  /** A payment that both sides have. */
   const pay = async ({ db, gateway }: Shop, more: { amount_cents?: number } = {}) => {
     const charge = chargeOf(CARDS.approves, more)
     const { ref: id, order_id, amount_cents } = charge
@@ -72,7 +72,7 @@ test('the record of a day', async (t) => {
     return { charge, txn_id: result.txn_id ?? '' }
   }
 
-  await t.test('has nothing to say where both agree', async () => {
+  await t.test('finds nothing where both agree', async () => {
     const shop = await open()
     const { db, gateway } = shop
     const { txn_id } = await pay(shop)
@@ -96,7 +96,7 @@ test('the record of a day', async (t) => {
     assert.deepEqual(await list(shop, '?status=all'), [])
   })
 
-  await t.test('shows what is missing on either side, and where the amounts differ', async () => {
+  await t.test('finds what is missing on either side, and different amounts', async () => {
     const shop = await open()
     const stranger = chargeOf(CARDS.approves)
     await shop.gateway.sale(stranger)
@@ -135,7 +135,7 @@ test('the record of a day', async (t) => {
     assert.equal((await list(shop, '?status=all')).length, 5)
   })
 
-  await t.test('knows what we took back, and what a release took less of', async () => {
+  await t.test('accepts our own voids, and releases that captured less', async () => {
     const shop = await open()
     const { db, gateway } = shop
     const voided = await pay(shop)
@@ -166,7 +166,7 @@ test('the record of a day', async (t) => {
     assert.equal(await compare(shop), 0)
   })
 
-  await t.test('knows what came late and was refunded, since it was settled', async () => {
+  await t.test('accepts a late charge that was settled and therefore refunded', async () => {
     const shop = await open()
     const { charge, txn_id } = await pay(shop)
     await superuser.query(
@@ -186,60 +186,69 @@ test('the record of a day', async (t) => {
     assert.equal(await compare(shop), 2, 'which it was not')
   })
 
-  await t.test('misses a charge there, though we gave a part of it back', async () => {
-    const shop = await open()
-    const { charge, txn_id } = await pay(shop)
-    const part = { amount_cents: 234, currency: 'USD' }
-    const ref = await begin(shop.db, { kind: 'refund', parent_txn_id: txn_id, amount_cents: 234 })
-    const refunded = await shop.gateway.refund({ ref, txn_id, ...part })
-    await shop.db.transaction('test', (tx) => attempts.closeAttempt(tx, ref, refunded))
-    assert.equal(await compare(shop), 0)
-    await superuser.query('update sim_charges set voided_at = now() where txn_id = $1', [txn_id])
-    assert.equal(await compare(shop), 1)
-    const [row] = await list(shop)
-    assert.deepEqual([row?.ref, row?.problem], [charge.ref, 'missing_there'])
-  })
+  await t.test(
+    'finds a charge that is missing at the gateway, even if it was refunded in part',
+    async () => {
+      const shop = await open()
+      const { charge, txn_id } = await pay(shop)
+      const part = { amount_cents: 234, currency: 'USD' }
+      const ref = await begin(shop.db, { kind: 'refund', parent_txn_id: txn_id, amount_cents: 234 })
+      const refunded = await shop.gateway.refund({ ref, txn_id, ...part })
+      await shop.db.transaction('test', (tx) => attempts.closeAttempt(tx, ref, refunded))
+      assert.equal(await compare(shop), 0)
+      await superuser.query('update sim_charges set voided_at = now() where txn_id = $1', [txn_id])
+      assert.equal(await compare(shop), 1)
+      const [row] = await list(shop)
+      assert.deepEqual([row?.ref, row?.problem], [charge.ref, 'missing_there'])
+    },
+  )
 
-  await t.test('shows what is unknown for hours, though the gateway cannot be asked', async () => {
-    const shop = await openNmi('unknown')
-    const ref = await begin(shop.db, { gateway: 'nmi' })
-    const { rows } = await superuser.query(
-      `update payment_attempts set created_at = now() - interval '3 hours' where id = $1
+  await t.test(
+    'finds payments that are unknown for hours, even if the gateway gives no answer',
+    async () => {
+      const shop = await openNmi('unknown')
+      const ref = await begin(shop.db, { gateway: 'nmi' })
+      const { rows } = await superuser.query(
+        `update payment_attempts set created_at = now() - interval '3 hours' where id = $1
        returning created_at`,
-      [ref],
-    )
-    const day = rows[0].created_at.toISOString().slice(0, 10)
-    const look = () => compareDay(runtime.payments, worker.tenant(shop.tenant), day)
-    nmi.failNext('html_502')
-    assert.equal(await look(), null)
-    const seen = (await list(shop)).map((row) => [row.problem, row.ref, row.our_cents])
-    assert.deepEqual(seen, [['outcome_unknown', ref, 1_234]])
-    assert.equal(await look(), 1)
-    await shop.db.transaction('test', (tx) => attempts.markNotFound(tx, ref))
-    assert.equal(await look(), 0)
-    assert.deepEqual(await list(shop), [])
-  })
+        [ref],
+      )
+      const day = rows[0].created_at.toISOString().slice(0, 10)
+      const look = () => compareDay(runtime.payments, worker.tenant(shop.tenant), day)
+      nmi.failNext('html_502')
+      assert.equal(await look(), null)
+      const seen = (await list(shop)).map((row) => [row.problem, row.ref, row.our_cents])
+      assert.deepEqual(seen, [['outcome_unknown', ref, 1_234]])
+      assert.equal(await look(), 1)
+      await shop.db.transaction('test', (tx) => attempts.markNotFound(tx, ref))
+      assert.equal(await look(), 0)
+      assert.deepEqual(await list(shop), [])
+    },
+  )
 
-  await t.test('resolves what has healed, and opens it again when it comes back', async () => {
-    const shop = await open()
-    const stranger = chargeOf(CARDS.approves)
-    const { txn_id } = await shop.gateway.sale(stranger)
-    assert.equal(await compare(shop), 1)
-    const insert = `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway, amount_cents,
+  await t.test(
+    'resolves a difference that is gone, and opens it again when it returns',
+    async () => {
+      const shop = await open()
+      const stranger = chargeOf(CARDS.approves)
+      const { txn_id } = await shop.gateway.sale(stranger)
+      assert.equal(await compare(shop), 1)
+      const insert = `insert into payment_attempts (tenant_ref, id, order_id, kind, gateway, amount_cents,
                                                   currency, state, txn_id, closed_at, next_check_at)
                     values ($1, $2, $3, 'checkout', 'simulated', 1234, 'USD', 'approved', $4, now(), null)`
-    await superuser.query(insert, [shop.tenant, stranger.ref, stranger.order_id, txn_id])
-    assert.equal(await compare(shop), 0)
-    assert.deepEqual(await list(shop), [])
-    const [healed] = await list(shop, '?status=all')
-    assert.ok(healed?.resolved_at)
-    await superuser.query('delete from payment_attempts where id = $1', [stranger.ref])
-    assert.equal(await compare(shop), 1)
-    const [again, ...more] = await list(shop, '?status=all')
-    assert.deepEqual([again?.resolved_at, more.length], [null, 0])
-  })
+      await superuser.query(insert, [shop.tenant, stranger.ref, stranger.order_id, txn_id])
+      assert.equal(await compare(shop), 0)
+      assert.deepEqual(await list(shop), [])
+      const [healed] = await list(shop, '?status=all')
+      assert.ok(healed?.resolved_at)
+      await superuser.query('delete from payment_attempts where id = $1', [stranger.ref])
+      assert.equal(await compare(shop), 1)
+      const [again, ...more] = await list(shop, '?status=all')
+      assert.deepEqual([again?.resolved_at, more.length], [null, 0])
+    },
+  )
 
-  await t.test('is compared with NMI by its own account of the day', async () => {
+  await t.test("compares NMI's own record with ours", async () => {
     const shop = await openNmi('by-nmi')
     assert.equal(shop.gateway.name, 'nmi')
     await pay(shop)
@@ -265,7 +274,7 @@ test('the record of a day', async (t) => {
     assert.equal((await list(shop)).length, 2)
   })
 
-  await t.test('is looked at by night, once, and again while it is not settled', async () => {
+  await t.test('runs once a night, and again while differences are open', async () => {
     const shop = await open()
     await pay(shop)
     const stranger = chargeOf(CARDS.approves)
@@ -293,7 +302,7 @@ test('the record of a day', async (t) => {
     assert.equal(await comparisonAt('03:00')(AbortSignal.abort()), 0)
   })
 
-  await t.test('waits an hour where the gateway could not be asked', async () => {
+  await t.test('is postponed by an hour where the gateway gives no answer', async () => {
     nmi.failNext('html_502')
     await superuser.query(
       `update payment_days set due_at = case when day = $1 then now() end where tenant_ref = 'by-nmi'`,
@@ -308,7 +317,7 @@ test('the record of a day', async (t) => {
     assert.deepEqual(rows, [{ minutes: 60 }])
   })
 
-  await t.test('is given up after a month, but for what nobody knows the end of', async () => {
+  await t.test('ends after a month, except for unknown payments', async () => {
     const shop = await openNmi('gone')
     await stepAt('03:00')
     const daysAgo = (days: number) =>
@@ -345,7 +354,7 @@ test('the record of a day', async (t) => {
     assert.deepEqual(await list(shop), [], 'it is known by now')
   })
 
-  await t.test('is looked at however long nobody did, within the month', async () => {
+  await t.test('catches up with the days of the last month', async () => {
     const shop = await open()
     const days = [1, 8, 30, 31]
     for (const ago of days) {

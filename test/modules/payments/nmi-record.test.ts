@@ -4,19 +4,19 @@ import { describe, test } from 'node:test'
 import { reversePayment } from '../../../src/modules/payments/gateway.ts'
 import { charge, KEY, openNmi } from './nmi-setup.ts'
 
-describe('what was charged', () => {
+describe('a charge', () => {
   test('is captured, voided, refunded, and looked up', async (t) => {
     const { nmi, gateway } = await openNmi(t)
-    const wanted = charge()
-    const { txn_id } = await gateway.authorize(wanted)
+    const request = charge()
+    const { txn_id } = await gateway.authorize(request)
     assert.ok(txn_id)
     const state = async () => {
       const { found, state, amount_cents, captured_cents, refunded_cents } =
-        await gateway.lookup(wanted)
+        await gateway.lookup(request)
       return [found, state, amount_cents, captured_cents, refunded_cents]
     }
     assert.deepEqual(await state(), ['yes', 'authorized', 1_234, 0, 0])
-    const part = { ref: wanted.ref, txn_id, currency: 'USD' }
+    const part = { ref: request.ref, txn_id, currency: 'USD' }
     assert.equal(
       (await gateway.capture({ ...part, amount_cents: 9_999 })).reason,
       'amount_exceeded',
@@ -55,21 +55,21 @@ describe('what was charged', () => {
     ['KWD', '1.500', '0.200'],
     ['EUR', '15.00', '2.00'],
   ] as const) {
-    test(`in ${currency} is sent and read by the coins of that currency`, async (t) => {
+    test(`in ${currency} is sent and read with the decimals of that currency`, async (t) => {
       const { nmi, gateway } = await openNmi(t)
-      const wanted = charge({ amount_cents: 1_500, currency })
-      const { txn_id, outcome } = await gateway.authorize(wanted)
+      const request = charge({ amount_cents: 1_500, currency })
+      const { txn_id, outcome } = await gateway.authorize(request)
       assert.equal(outcome, 'approved')
-      const what = { ref: wanted.ref, txn_id: txn_id ?? '', currency }
-      assert.equal((await gateway.capture({ ...what, amount_cents: 1_500 })).outcome, 'approved')
+      const amount = { ref: request.ref, txn_id: txn_id ?? '', currency }
+      assert.equal((await gateway.capture({ ...amount, amount_cents: 1_500 })).outcome, 'approved')
       nmi.settle()
-      const back = { ...what, ref: randomUUID(), amount_cents: 200 }
+      const back = { ...amount, ref: randomUUID(), amount_cents: 200 }
       assert.equal((await gateway.refund(back)).outcome, 'approved')
       assert.deepEqual(
         nmi.calls.map(({ fields }) => fields.amount),
         [whole, whole, part],
       )
-      const found = await gateway.lookup(wanted)
+      const found = await gateway.lookup(request)
       assert.deepEqual(
         [found.amount_cents, found.captured_cents, found.refunded_cents],
         [1_500, 1_500, 200],
@@ -86,40 +86,40 @@ describe('what was charged', () => {
     })
   }
 
-  test('goes back by void, and by refund once it is settled', async (t) => {
+  test('is reversed by a void, and by a refund once it has settled', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const sale = await gateway.sale(charge())
-    const what = {
+    const amount = {
       ref: randomUUID(),
       txn_id: sale.txn_id ?? '',
       amount_cents: 1_234,
       currency: 'USD',
     }
-    assert.equal((await reversePayment(gateway, what)).outcome, 'approved')
-    assert.equal((await gateway.lookup({ txn_id: what.txn_id })).state, 'voided')
-    assert.equal((await reversePayment(gateway, what)).outcome, 'approved', 'voided is voided')
+    assert.equal((await reversePayment(gateway, amount)).outcome, 'approved')
+    assert.equal((await gateway.lookup({ txn_id: amount.txn_id })).state, 'voided')
+    assert.equal((await reversePayment(gateway, amount)).outcome, 'approved', 'voided is voided')
     const settled = await gateway.sale(charge())
     nmi.settle()
-    const late = { ...what, txn_id: settled.txn_id ?? '' }
+    const late = { ...amount, txn_id: settled.txn_id ?? '' }
     assert.equal((await gateway.void(late)).reason, 'already_settled')
     assert.equal((await reversePayment(gateway, late)).outcome, 'approved')
     assert.equal((await gateway.lookup({ txn_id: late.txn_id })).state, 'refunded')
     assert.equal((await gateway.void({ txn_id: 'nothing' })).reason, 'invalid_state')
   })
 
-  test('is given back by what bears its reference, though its own entry does not say so', async (t) => {
+  test('is refunded by a transaction with its reference, even if its own record does not show it', async (t) => {
     const { nmi, gateway } = await openNmi(t)
-    const wanted = charge()
-    const { txn_id } = await gateway.sale(wanted)
+    const request = charge()
+    const { txn_id } = await gateway.sale(request)
     nmi.settle()
-    const what = { ref: wanted.ref, txn_id: txn_id ?? '', currency: 'USD' }
-    assert.equal((await gateway.refund({ ...what, amount_cents: 234 })).outcome, 'approved')
-    assert.equal((await gateway.refund({ ...what, amount_cents: 1_000 })).outcome, 'approved')
+    const amount = { ref: request.ref, txn_id: txn_id ?? '', currency: 'USD' }
+    assert.equal((await gateway.refund({ ...amount, amount_cents: 234 })).outcome, 'approved')
+    assert.equal((await gateway.refund({ ...amount, amount_cents: 1_000 })).outcome, 'approved')
     const [sale, first, second] = nmi.journal
     assert.ok(sale && first && second)
     sale.actions = sale.actions.filter(({ type }) => type !== 'refund')
     const seen = async () => {
-      const found = await gateway.lookup(wanted)
+      const found = await gateway.lookup(request)
       return [found.state, found.txn_id, found.captured_cents, found.refunded_cents]
     }
     assert.deepEqual(await seen(), ['refunded', txn_id, 1_234, 1_234])
@@ -129,10 +129,10 @@ describe('what was charged', () => {
     assert.deepEqual(await seen(), ['settled', txn_id, 1_234, 234])
   })
 
-  test('is told from what failed under the same reference', async (t) => {
+  test('is distinguished from a failed transaction with the same reference', async (t) => {
     const { nmi, gateway } = await openNmi(t)
-    const wanted = charge()
-    await gateway.sale(wanted)
+    const request = charge()
+    await gateway.sale(request)
     const [good] = nmi.journal
     assert.ok(good)
     const failed = { ...good, id: '1', condition: 'failed' }
@@ -140,21 +140,21 @@ describe('what was charged', () => {
       ...failed,
       actions: [{ type: 'sale', amount: '12.34', success: 0, code: '202', date: '20260101000000' }],
     })
-    assert.equal((await gateway.lookup(wanted)).txn_id, good.id)
+    assert.equal((await gateway.lookup(request)).txn_id, good.id)
     nmi.journal.pop()
-    const lost = await gateway.lookup(wanted)
+    const lost = await gateway.lookup(request)
     assert.deepEqual([lost.state, lost.code, lost.captured_cents], ['failed', '202', 0])
     for (const condition of ['in_progress', 'unknown', 'something new']) {
       nmi.journal[0] = { ...failed, condition }
-      assert.equal((await gateway.lookup(wanted)).found, 'unreachable', condition)
+      assert.equal((await gateway.lookup(request)).found, 'unreachable', condition)
     }
   })
 
-  test('on a day is listed page by page, and only what is ours', async (t) => {
+  test('of a day is listed in pages, and only if it is of this store', async (t) => {
     const { nmi, gateway, gateways } = await openNmi(t)
     const other = gateways.open({ securityKey: KEY, tenant: 'globex' })
-    const wanted = charge()
-    await gateway.sale(wanted)
+    const request = charge()
+    await gateway.sale(request)
     await other.sale(charge())
     const [ours] = nmi.journal
     assert.ok(ours)
@@ -165,7 +165,7 @@ describe('what was charged', () => {
     const [first] = records ?? []
     assert.deepEqual(
       [first?.ref, first?.kind, first?.is_active, first?.amount_cents],
-      [wanted.ref, 'charge', true, 1_234],
+      [request.ref, 'charge', true, 1_234],
     )
     assert.ok(Math.abs(Date.parse(first?.created_at ?? '') - now) < 60_000)
     assert.equal(nmi.calls.filter(({ path }) => path === '/api/query.php').length, 5)
@@ -194,18 +194,18 @@ describe('a hostile record', () => {
     'a tag named for the prototype': wrap('<__proto__><polluted>1</polluted></__proto__>'),
   }
   for (const [name, body] of Object.entries(cases)) {
-    test(`says nothing: ${name}`, async (t) => {
+    test(`proves nothing: ${name}`, async (t) => {
       const { nmi, gateway } = await openNmi(t)
       nmi.answerNext(body)
       const started = performance.now()
       assert.equal((await gateway.lookup(charge())).found, 'unreachable')
-      // What grows without end takes for ever, or all of the memory.
+      // A document that expands without end would take for ever, or all memory.
       assert.ok(performance.now() - started < 20_000)
       assert.equal(({} as { polluted?: unknown }).polluted, undefined)
     })
   }
 
-  test('is whole when it is empty: the gateway never saw it', async (t) => {
+  test('is complete when it is empty: the gateway has no such transaction', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     for (const body of ['<nm_response></nm_response>', '<?xml version="1.0"?>\n<nm_response/>\n']) {
       nmi.answerNext(body)

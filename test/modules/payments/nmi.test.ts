@@ -6,9 +6,9 @@ import { charge, KEY, openNmi } from './nmi-setup.ts'
 import { CARDS, cardOf } from './setup.ts'
 
 describe('a charge by NMI', () => {
-  test('is sent as NMI wants it, once', async (t) => {
+  test("is sent once, in NMI's format", async (t) => {
     const { nmi, gateway } = await openNmi(t)
-    const wanted = charge({
+    const request = charge({
       amount_cents: 100_001,
       source: { card: cardOf('4111 1111 1111 1111', '999') },
       order_number: 42,
@@ -24,7 +24,7 @@ describe('a charge by NMI', () => {
         country: 'US',
       },
     })
-    const result = await gateway.authorize(wanted)
+    const result = await gateway.authorize(request)
     assert.deepEqual(nmi.calls, [
       {
         path: '/api/transact.php',
@@ -32,10 +32,10 @@ describe('a charge by NMI', () => {
           security_key: KEY,
           type: 'auth',
           merchant_defined_field_1: 'acme',
-          merchant_defined_field_2: wanted.order_id,
+          merchant_defined_field_2: request.order_id,
           amount: '1000.01',
           currency: 'USD',
-          orderid: wanted.ref,
+          orderid: request.ref,
           orderdescription: 'Order 42',
           email: 'a&b=c@example.com',
           ipaddress: '192.0.2.7',
@@ -62,7 +62,7 @@ describe('a charge by NMI', () => {
     })
   })
 
-  test('keeps the card for later, and charges it on the initiative of the merchant', async (t) => {
+  test('stores the card, and charges it later without the shopper', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const first = await gateway.sale(charge({ vault: true }))
     assert.equal(first.vault_id, '906770526')
@@ -95,7 +95,7 @@ describe('a charge by NMI', () => {
     ])
   })
 
-  test('means what its code means', async (t) => {
+  test('has the outcome of its response code', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const table = [
       [['200', '201', '240', '260', '299'], 'declined', 'card_declined', 'soft'],
@@ -132,7 +132,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('that the gateway refuses is explained by its text', async (t) => {
+  test('that the gateway refuses has the reason of its text', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     const table = [
       ['Invalid Credit Card Number REFID:1', 'card_not_supported', 'hard'],
@@ -159,7 +159,7 @@ describe('a charge by NMI', () => {
     }
   })
 
-  test('that was approved in part goes back', async (t) => {
+  test('that was approved in part is voided', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.failNext({ authorises: '5.00' })
     const result = await gateway.authorize(charge())
@@ -171,7 +171,7 @@ describe('a charge by NMI', () => {
     assert.equal((await gateway.authorize(charge())).outcome, 'approved')
   })
 
-  test('that is no amount is not sent', async (t) => {
+  test('with an invalid amount is not sent', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     for (const amount_cents of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       const part = { ref: randomUUID(), txn_id: '1', currency: 'USD', amount_cents }
@@ -187,8 +187,8 @@ describe('a charge by NMI', () => {
   })
 })
 
-describe('an answer that does not say', () => {
-  test('is unknown, in time, and the charge is not sent again', async (t) => {
+describe('a call without a usable answer', () => {
+  test('is unknown within the deadline, and the charge is not sent again', async (t) => {
     const { nmi, gateway } = await openNmi(t, { totalMs: 1_500 })
     const faults: [Fault, boolean][] = [
       ['reset_before', false],
@@ -214,26 +214,26 @@ describe('an answer that does not say', () => {
     ]
     for (const [fault, isCharged] of faults) {
       const label = JSON.stringify(fault).slice(0, 60)
-      const wanted = charge()
+      const request = charge()
       nmi.failNext(fault)
       const calls = nmi.calls.length
       const started = performance.now()
-      const result = await gateway.sale(wanted)
+      const result = await gateway.sale(request)
       assert.ok(performance.now() - started < 10_000, label)
       assert.deepEqual([result.outcome, result.txn_id], ['unknown', null], label)
       assert.equal(nmi.calls.length, calls + 1, label)
-      const found = await gateway.lookup(wanted)
+      const found = await gateway.lookup(request)
       assert.equal(found.found, isCharged ? 'yes' : 'no', label)
     }
     assert.ok(!nmi.calls.some(({ path }) => path === '/elsewhere'))
   })
 
-  test('keeps nobody beyond the one deadline, however many calls it takes', async (t) => {
+  test('ends at one deadline, however many calls it takes', async (t) => {
     const { nmi, gateway } = await openNmi(t, { totalMs: 4_000 })
     nmi.failNext({ code: '430', afterMs: 2_500 }, 'silent_after')
     const started = performance.now()
     assert.equal((await gateway.sale(charge())).outcome, 'unknown')
-    // A deadline for each would end after 6,500.
+    // With a deadline for each call it would end after 6,500 ms.
     assert.ok(performance.now() - started < 6_400)
     assert.deepEqual(
       nmi.calls.map(({ path }) => path),
@@ -241,10 +241,10 @@ describe('an answer that does not say', () => {
     )
   })
 
-  test('is no lookup either', async (t) => {
+  test('makes a lookup unreachable', async (t) => {
     const { nmi, gateway } = await openNmi(t, { totalMs: 1_500 })
-    const wanted = charge()
-    await gateway.sale(wanted)
+    const request = charge()
+    await gateway.sale(request)
     for (const fault of [
       'reset_before',
       'silent_after',
@@ -254,12 +254,12 @@ describe('an answer that does not say', () => {
       'partial',
     ] as const) {
       nmi.failNext(fault)
-      assert.equal((await gateway.lookup(wanted)).found, 'unreachable', fault)
+      assert.equal((await gateway.lookup(request)).found, 'unreachable', fault)
     }
-    assert.equal((await gateway.lookup(wanted)).found, 'yes')
+    assert.equal((await gateway.lookup(request)).found, 'yes')
   })
 
-  test('is no doubt where nothing was sent', async (t) => {
+  test('is an error, and not unknown, where nothing was sent', async (t) => {
     const { gateway, nmi } = await openNmi(t)
     await nmi.close()
     const result = await gateway.sale(charge())
@@ -271,14 +271,14 @@ describe('an answer that does not say', () => {
     assert.equal(await gateway.listRecords(new Date(0), new Date()), null)
   })
 
-  test('is none of a store that has no key', async (t) => {
+  test('sends nothing for a store without a key', async (t) => {
     const { gateway, nmi } = await openNmi(t, { securityKey: null })
     assert.equal((await gateway.sale(charge())).outcome, 'error')
     assert.equal((await gateway.lookup(charge())).found, 'unreachable')
     assert.equal(nmi.calls.length, 0)
   })
 
-  test('is what a wrong key gets, and never that a charge does not exist', async (t) => {
+  test('with a wrong key never says that a charge does not exist', async (t) => {
     const { gateway } = await openNmi(t, { securityKey: 'a-wrong-key' })
     const result = await gateway.sale(charge())
     assert.deepEqual([result.outcome, result.reason], ['error', 'processing_error'])
@@ -291,18 +291,18 @@ describe('a duplicate', () => {
   test('of our own attempt is that attempt', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.checkDuplicates = true
-    const wanted = charge({ vault: true })
-    const first = await gateway.authorize(wanted)
-    const again = await gateway.authorize(wanted)
+    const request = charge({ vault: true })
+    const first = await gateway.authorize(request)
+    const again = await gateway.authorize(request)
     assert.deepEqual([again.outcome, again.txn_id], ['approved', first.txn_id])
     assert.equal(nmi.journal.length, 1)
     const { journal } = nmi
     if (journal[0]) journal[0].condition = 'canceled'
-    const voided = await gateway.authorize(wanted)
+    const voided = await gateway.authorize(request)
     assert.deepEqual([voided.outcome, voided.reason], ['error', 'invalid_state'])
   })
 
-  test('of something else is no approval', async (t) => {
+  test('of another charge is no approval', async (t) => {
     const { nmi, gateway } = await openNmi(t)
     nmi.checkDuplicates = true
     await gateway.authorize(charge())
@@ -316,7 +316,7 @@ describe('a duplicate', () => {
 })
 
 describe('a gateway that is down', () => {
-  test('is not asked for a while, each account on its own, and then by one', async (t) => {
+  test('is not called for a while, per account, and then by one call', async (t) => {
     let now = 0
     const clock = { now: () => now }
     const breaker = { failuresMax: 3, coolMs: 1_000, clock }
@@ -345,7 +345,7 @@ describe('a gateway that is down', () => {
     assert.equal((await gateway.sale(charge())).outcome, 'approved')
   })
 
-  test('is not what a refusal in HTTP or a decline means', async (t) => {
+  test('is not assumed after a refusal by HTTP status or a decline', async (t) => {
     const { nmi, gateway } = await openNmi(t, { breaker: { failuresMax: 2 } })
     nmi.failNext(
       'forbidden',

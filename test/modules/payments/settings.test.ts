@@ -11,7 +11,7 @@ test('the gateway of a store', async (t) => {
   const url = (tenant: string) => `/v1/stores/${tenant}/payments`
   await Promise.all(['acme', 'globex', 'initech'].map((tenant) => app.store(tenant)))
 
-  await t.test("is the installation's until the operator says otherwise", async () => {
+  await t.test("is the installation's until the operator sets another", async () => {
     const { status, body } = await operator.get(url('acme'))
     assert.equal(status, 200)
     assert.deepEqual(body.payments, {
@@ -52,7 +52,7 @@ test('the gateway of a store', async (t) => {
     assert.equal((await runtime.payments.forStore(await app.store('acme'))).name, 'nmi')
   })
 
-  await t.test('keeps the credentials of the one before, for what was paid by it', async () => {
+  await t.test('keeps the credentials of the earlier gateway, for its payments', async () => {
     const back = await operator.put(url('acme'), { gateway: 'simulated' })
     assert.deepEqual(
       [back.body.payments.gateway, back.body.payments.credential_hint],
@@ -70,7 +70,7 @@ test('the gateway of a store', async (t) => {
     assert.equal(rotated.body.payments.credential_hint, 'ers?')
   })
 
-  await t.test("cannot be opened by another store's row", async () => {
+  await t.test("cannot be decrypted in another store's row", async () => {
     await superuser.query(
       `insert into payment_accounts (tenant_ref, gateway, credentials)
        select 'initech', gateway, credentials from payment_accounts where tenant_ref = 'acme' and gateway = 'nmi'`,
@@ -78,7 +78,7 @@ test('the gateway of a store', async (t) => {
     await assert.rejects(runtime.payments.forStore(await app.store('initech')))
   })
 
-  await t.test('gives no hint of a credential that is short', async () => {
+  await t.test('shows no hint of a short credential', async () => {
     const short = { gateway: 'nmi', credentials: { security_key: 'only8let' } }
     const { body } = await operator.put(url('globex'), short)
     assert.deepEqual([body.payments.account, body.payments.credential_hint], ['store', null])
@@ -114,7 +114,7 @@ test('the gateway of a store', async (t) => {
     assert.equal((await operator.get(url('nobody'))).status, 404)
   })
 
-  await t.test('is one, however many set it at the same time', async () => {
+  await t.test('is one, even if it is set many times at once', async () => {
     const changes = ['simulated', 'nmi', 'simulated', 'nmi'].map((gateway) =>
       operator.put(url('acme'), { gateway }),
     )

@@ -44,9 +44,9 @@ export interface Shop {
 }
 
 export interface PaymentsApp extends TestApp {
-  /** A store of its own for a test, and its gateway. */
+  /** Makes a new store for a test, with its gateway. */
   shop(tenant: string): Promise<Shop>
-  /** Looks behind the curtain, and moves time. */
+  /** Reads and changes rows directly, for checks and to move time. */
   superuser: pg.Client
 }
 
@@ -62,7 +62,7 @@ export async function openPaymentsApp(
   return { ...app, shop, superuser: await openSuperuser(t, app.database) }
 }
 
-/** Begins an attempt of 12.34, and answers its id. */
+/** Begins an attempt of 12.34, and returns its id. */
 export async function begin(db: TenantDb, more: Partial<NewAttempt> = {}): Promise<string> {
   const id = more.id ?? randomUUID()
   const attempt: NewAttempt = {

@@ -14,7 +14,7 @@ test('the simulated gateway', async (t) => {
     return { ...shop, url: `/v1/stores/${shop.tenant}/payments/simulated` }
   }
 
-  await t.test('answers each test card in its own way, and always in the same', async () => {
+  await t.test('answers each test card in its own way, always alike', async () => {
     const { gateway } = await open()
     const expected = [
       [CARDS.approves, 'approved', null, '100', null],
@@ -114,7 +114,7 @@ test('the simulated gateway', async (t) => {
     assert.equal((await gateway.capture({ ...nothing, txn_id: 'x' })).reason, 'invalid_state')
   })
 
-  await t.test('refunds no more than was captured, whoever asks at the same time', async () => {
+  await t.test('refunds no more than was captured, even by requests at the same time', async () => {
     const { gateway } = await open()
     const sale = await gateway.sale(chargeOf(CARDS.approves))
     const what = { txn_id: sale.txn_id ?? '', currency: 'USD' }
@@ -141,7 +141,7 @@ test('the simulated gateway', async (t) => {
     assert.equal((await gateway.refund(early)).reason, 'invalid_state')
   })
 
-  await t.test('voids until it is settled, and gives back by refund after that', async () => {
+  await t.test('voids a charge until it is settled, and refunds it after that', async () => {
     const { gateway } = await open()
     const held = chargeOf(CARDS.approves)
     const { txn_id } = await gateway.authorize(held)
@@ -188,7 +188,7 @@ test('the simulated gateway', async (t) => {
     },
   )
 
-  await t.test('keeps a card by a token, and the token behaves as the card did', async () => {
+  await t.test('stores a card under a token that behaves like the card', async () => {
     const { gateway } = await open()
     const first = await gateway.authorize(chargeOf(CARDS.approves, { vault: true }))
     assert.ok(first.vault_id)
@@ -214,8 +214,8 @@ test('the simulated gateway', async (t) => {
       const result = await gateway.sale(chargeOf(CARDS.approves, { source }))
       assert.deepEqual([result.outcome, result.reason], ['error', 'card_not_supported'])
     }
-    const kept = await gateway.authorize(chargeOf(CARDS.declines, { vault: true }))
-    assert.equal(kept.vault_id, null, 'a card that was declined is not kept')
+    const refused = await gateway.authorize(chargeOf(CARDS.declines, { vault: true }))
+    assert.equal(refused.vault_id, null, 'a declined card is not stored')
   })
 
   await t.test('marks a charge that will be disputed', async () => {
@@ -253,7 +253,7 @@ test('the simulated gateway', async (t) => {
     },
   )
 
-  await t.test('holds no card number and no code, and its journal cannot be changed', async () => {
+  await t.test('stores no card number and no CVV, and its journal cannot be changed', async () => {
     const { gateway, url } = await open()
     const source = { card: cardOf(CARDS.approves, '739') }
     await gateway.sale(chargeOf(CARDS.approves, { source, vault: true }))
@@ -269,7 +269,7 @@ test('the simulated gateway', async (t) => {
     await assert.rejects(superuser.query('delete from sim_journal'))
   })
 
-  await t.test('answers unknown, and never throws, when its own books fail', async () => {
+  await t.test('answers unknown, and never throws, when its own tables fail', async () => {
     const { gateway } = await open()
     const sale = await gateway.sale(chargeOf(CARDS.approves))
     await superuser.query('alter table sim_charges rename to gone')

@@ -10,7 +10,7 @@ import * as money from '../../../src/modules/store-credit/money.ts'
 import * as storeCredit from '../../../src/modules/store-credit/service.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import * as idempotency from '../../../src/platform/idempotency.ts'
-import { inLanes } from '../../harness/lanes.ts'
+import { inParallel } from '../../harness/in-parallel.ts'
 import { assertOracles } from '../../harness/oracles.ts'
 import { openPlatform } from '../../harness/platform.ts'
 
@@ -113,9 +113,9 @@ describe('store credit as a tender', () => {
       await settle(db, order)
       return amount_cents
     }
-    const taken = await inLanes(CONNECTIONS, 200, redeem)
+    const taken = await inParallel(CONNECTIONS, 200, redeem)
     const first = taken.reduce((sum: number, each) => sum + (each ?? 0), 0)
-    const rest = await inLanes(CONNECTIONS, 40, () => redeem(1))
+    const rest = await inParallel(CONNECTIONS, 40, () => redeem(1))
     assert.equal(
       rest.reduce((sum: number, each) => sum + (each ?? 0), first),
       10_000,

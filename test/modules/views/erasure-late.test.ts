@@ -64,7 +64,7 @@ test('an erasure', async (t) => {
         id,
       ])
       const end = async () => {
-        await app.abandon()
+        await app.expireClaims()
         app.clock.advance(11_000)
         await app.reconcile()
         app.clock.reset()

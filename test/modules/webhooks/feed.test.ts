@@ -4,11 +4,11 @@ import { EVENTS } from '../../../src/modules/webhooks/events.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { emit } from '../../../src/modules/webhooks/service.ts'
 import { enable, issueGiftCard, stock } from '../checkout/setup.ts'
-import { openDesk } from '../orders/setup.ts'
+import { openOrderStore } from '../orders/setup.ts'
 import { PLACED, URL } from './setup.ts'
 
 test('lists every event of a store in its feed, and delivers only the deliverable types', async (t) => {
-  const desk = await openDesk(t)
+  const desk = await openOrderStore(t)
   const { merchant, variants } = desk.shop
   const hook = { url: 'https://hook.test/', events: [PLACED] }
   assert.equal((await merchant.post(URL, hook)).status, 201)

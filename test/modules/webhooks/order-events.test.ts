@@ -8,7 +8,7 @@ import { EVENTS } from '../../../src/modules/webhooks/events.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import type { Answer } from '../../harness/app.ts'
 import { addVariant, checkout, DECLINED, enable } from '../checkout/setup.ts'
-import { APPROVED, type Desk, fund, keyed, openDesk } from '../orders/setup.ts'
+import { APPROVED, giveBalances, keyed, type OrderStore, openOrderStore } from '../orders/setup.ts'
 import { PLACED } from './setup.ts'
 
 interface FeedEvent {
@@ -22,7 +22,7 @@ interface FeedEvent {
 }
 
 /** Reads the events since the last call. */
-function openFeed({ app, shop }: Desk) {
+function openFeed({ app, shop }: OrderStore) {
   let after = 0
   return async (): Promise<FeedEvent[]> => {
     while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
@@ -69,7 +69,7 @@ const ENVELOPE = () =>
 const PERSONAL = [APPROVED.ccnumber.replaceAll(' ', ''), '203.0.113.9', 'my own words', 'For Bea']
 
 test('emits each change of an order once, with what the merchant then reads', async (t) => {
-  const desk = await openDesk(t)
+  const desk = await openOrderStore(t)
   const { app, shop } = desk
   const readNewEvents = openFeed(desk)
   const { merchant, variants } = shop
@@ -81,7 +81,7 @@ test('emits each change of an order once, with what the merchant then reads', as
     value: 'odd@shop.test',
     action: 'review',
   })
-  const gift = await fund(desk, 500, 600)
+  const gift = await giveBalances(desk, 500, 600)
   await readNewEvents()
 
   /** Does the work, and compares its events with what the merchant can read. */

@@ -2,7 +2,7 @@
  * Does `work` so many times, `lanes` at a time. More lanes than connections would only wait for one,
  * and on a busy machine for too long.
  */
-export async function inLanes<T>(
+export async function inParallel<T>(
   lanes: number,
   times: number,
   work: (n: number) => Promise<T>,

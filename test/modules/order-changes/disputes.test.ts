@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
-import { APPROVED, fund, shareDesk } from './setup.ts'
+import { APPROVED, giveBalances, shareOrderStore } from '../orders/setup.ts'
 
-const held = shareDesk()
+const held = shareOrderStore()
 
 const dispute = (id: string, body: object) =>
   held.current.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, body)
 
-const told = async (id: string) => {
+const shownStatus = async (id: string) => {
   const { order, payment_status = order.payment_status } = await held.current.read(id)
   return [order.status, payment_status, order.hold?.reason ?? null]
 }
@@ -28,7 +28,7 @@ const timelineOf = async (id: string) => {
   return entries.filter(({ type }) => /disput/.test(type)).map(({ type }) => type)
 }
 
-/** An order whose dispute a person has opened, as with a provider that names no transaction. */
+/** An order whose dispute an operator opened, as for a provider that names no transaction. */
 async function openDisputed(more?: object) {
   const { order } = await held.current.place(more)
   const opened = await dispute(order.id, { outcome: 'opened' })
@@ -36,12 +36,12 @@ async function openDisputed(more?: object) {
   return order as { id: string; total_cents: number }
 }
 
-test('a dispute that is won leaves the order where it was', async () => {
+test('a won dispute leaves the order as it was before', async () => {
   const { id } = await openDisputed()
-  assert.deepEqual(await told(id), ['on_hold', 'disputed', 'dispute'])
+  assert.deepEqual(await shownStatus(id), ['on_hold', 'disputed', 'dispute'])
   const won = await dispute(id, { outcome: 'won' })
   assert.equal(won.body.order.status, 'placed')
-  assert.deepEqual(await told(id), ['placed', 'paid', null])
+  assert.deepEqual(await shownStatus(id), ['placed', 'paid', null])
   assert.deepEqual(await eventsOf(id), [
     'order.placed',
     'dispute.opened',
@@ -52,13 +52,13 @@ test('a dispute that is won leaves the order where it was', async () => {
   assert.equal((await dispute(id, { outcome: 'won' })).body.error.code, 'invalid_transition')
 })
 
-test('a dispute that is lost counts as a refund that no gateway was asked for', async () => {
+test('a lost dispute counts as a refund, and no gateway is asked for it', async () => {
   const { superuser, read, net } = held.current
   const { id, total_cents } = await openDisputed()
   const before = await net(id)
   const lost = await dispute(id, { outcome: 'lost' })
   assert.equal(lost.status, 200, lost.text)
-  assert.deepEqual(await told(id), ['refunded', 'refunded', null])
+  assert.deepEqual(await shownStatus(id), ['refunded', 'refunded', null])
   const { refunds } = await read(id)
   assert.deepEqual(
     refunds.map((each: Record<string, unknown>) => [each.amount_cents, each.status, each.kind]),
@@ -91,20 +91,20 @@ test('a dispute that is lost counts as a refund that no gateway was asked for', 
   assert.equal(refused.body.error.code, 'not_refundable')
 })
 
-test('only what the card paid can be lost, and only what is left of it', async () => {
-  const gift = await fund(held.current, 0, 500)
+test("a lost dispute takes no more than is left of the card's charge", async () => {
+  const gift = await giveBalances(held.current, 0, 500)
   const { id, total_cents } = await openDisputed({ gift_card_code: gift.code })
   const card = total_cents - 500
   const more = await dispute(id, { outcome: 'lost', amount_cents: card + 1 })
   assert.deepEqual([more.status, more.body.error.code], [422, 'amount_exceeds_refundable'])
   assert.equal(more.body.refundable_cents, card)
-  assert.deepEqual(await told(id), ['on_hold', 'disputed', 'dispute'])
+  assert.deepEqual(await shownStatus(id), ['on_hold', 'disputed', 'dispute'])
   const lost = await dispute(id, { outcome: 'lost', amount_cents: card })
   assert.equal(lost.body.order.status, 'partially_refunded')
   assert.equal(lost.body.order.refunded_cents, card)
 })
 
-test('a dispute over what was given back already takes nothing more', async () => {
+test('a lost dispute of a refunded charge takes nothing more', async () => {
   const { id } = await openDisputed()
   await held.current.merchant(id, 'refunds')
   const lost = await dispute(id, { outcome: 'lost' })
@@ -118,19 +118,19 @@ test("a merchant's own hold outlives the dispute", async () => {
   await held.current.merchant(order.id, 'hold', { reason: 'a call to make' })
   await dispute(order.id, { outcome: 'opened' })
   await dispute(order.id, { outcome: 'won' })
-  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'a call to make'])
+  assert.deepEqual(await shownStatus(order.id), ['on_hold', 'paid', 'a call to make'])
 })
 
-test("a merchant's own hold outlives the dispute, also in the dispute's own words", async () => {
+test("a merchant's own hold outlives the dispute, even with the dispute's reason", async () => {
   const { order } = await held.current.place()
   const reason = 'dispute'
   assert.equal((await held.current.merchant(order.id, 'hold', { reason })).status, 200)
   assert.equal((await dispute(order.id, { outcome: 'opened' })).status, 200)
   assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
-  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'dispute'])
+  assert.deepEqual(await shownStatus(order.id), ['on_hold', 'paid', 'dispute'])
 })
 
-test('an order that is to be looked at is held beyond the dispute', async () => {
+test('an order under review stays held after the dispute', async () => {
   const { shop, place, shopper } = held.current
   const value = 'disputed@edit.example'
   const { order, items } = await place({ email: value })
@@ -141,17 +141,17 @@ test('an order that is to be looked at is held beyond the dispute', async () => 
   const edited = await shopper(order.id, 'edit', { edits, card: APPROVED })
   assert.equal(edited.status, 200, edited.text)
   assert.equal((await dispute(order.id, { outcome: 'won' })).status, 200)
-  assert.deepEqual(await told(order.id), ['on_hold', 'paid', 'fraud_review'])
+  assert.deepEqual(await shownStatus(order.id), ['on_hold', 'paid', 'fraud_review'])
 })
 
-test('of two who say at once that it is lost, one is believed', async () => {
+test('two reports at once that a dispute is lost count once', async () => {
   const { id } = await openDisputed()
   const answers = await Promise.all([1, 2].map(() => dispute(id, { outcome: 'lost' })))
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409])
   assert.equal((await held.current.read(id)).refunds.length, 1)
 })
 
-test('a dispute is refused where there is none, or nothing to dispute', async () => {
+test('a dispute is refused where none is open, or nothing was captured', async () => {
   const { order } = await held.current.place()
   const codeOf = async (id: string, body: object) => (await dispute(id, body)).body.error.code
   assert.equal(await codeOf(order.id, { outcome: 'won' }), 'invalid_transition')
@@ -168,16 +168,16 @@ test('a dispute is refused where there is none, or nothing to dispute', async ()
   assert.equal(await codeOf(order.id, { outcome: 'opened' }), 'invalid_transition')
 })
 
-test('what no card has paid is not disputed: no bank can ask for it back', async () => {
-  const gift = await fund(held.current, 0, 5_000)
+test('an order that no card paid cannot be disputed', async () => {
+  const gift = await giveBalances(held.current, 0, 5_000)
   const { order } = await held.current.place({ gift_card_code: gift.code, card: undefined })
   const opened = await dispute(order.id, { outcome: 'opened' })
   assert.deepEqual([opened.status, opened.body.error?.code], [409, 'invalid_transition'])
-  assert.deepEqual(await told(order.id), ['placed', 'paid', null])
+  assert.deepEqual(await shownStatus(order.id), ['placed', 'paid', null])
   assert.deepEqual(await eventsOf(order.id), ['order.placed'])
 })
 
-test('who said so is on record', async () => {
+test('the audit log names the actor of a dispute', async () => {
   const { id } = await openDisputed()
   await dispute(id, { outcome: 'lost' })
   const { body } = await held.current.app.operator.get(
@@ -187,7 +187,7 @@ test('who said so is on record', async () => {
   assert.deepEqual(body.entries[0].after, { status: 'refunded', payment_status: 'refunded' })
 })
 
-test('an order of another store, a key, and garbage move nothing, however many try at once', async () => {
+test("an order of another store, a merchant's key and bad input change nothing, even many at once", async () => {
   const { app, shop } = held.current
   const { id } = await openDisputed()
   await app.store('globex')
@@ -204,5 +204,5 @@ test('an order of another store, a key, and garbage move nothing, however many t
   ]
   const statuses = (await Promise.all(tries)).map(({ status }) => status)
   assert.deepEqual([...new Set(statuses)].sort(), [400, 401, 404])
-  assert.deepEqual(await told(id), ['on_hold', 'disputed', 'dispute'])
+  assert.deepEqual(await shownStatus(id), ['on_hold', 'disputed', 'dispute'])
 })

@@ -8,23 +8,23 @@ import { takeDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
 import { cancel, DUE_NOW } from '../../harness/operations.ts'
 import { addVariant, enable } from '../checkout/setup.ts'
-import { type Desk, shareDesk } from './setup.ts'
+import { type OrderStore, shareOrderStore } from '../orders/setup.ts'
 
-const shared = shareDesk()
+const shared = shareOrderStore()
 
-describe('a subscription that an order has begun', () => {
-  let desk: Desk
+describe('a subscription that an order started', () => {
+  let store: OrderStore
   let tea: string
   before(async () => {
-    desk = shared.current
-    await enable(desk.shop.merchant, 'subscriptions')
+    store = shared.current
+    await enable(store.shop.merchant, 'subscriptions')
     const terms = { is_subscription: true, subscription_interval: 'month' }
-    tea = await addVariant(desk.shop.merchant, 1_000, terms)
+    tea = await addVariant(store.shop.merchant, 1_000, terms)
   })
 
   const subscribe = async () => {
     const items = [{ variant_id: tea, quantity: 2 }]
-    const { order, subscriptions } = await desk.place({
+    const { order, subscriptions } = await store.place({
       items,
       subscribe: true,
       customer_ref: randomUUID(),
@@ -33,11 +33,11 @@ describe('a subscription that an order has begun', () => {
     return { id: order.id as string, subscription: subscriptions[0].id as string }
   }
   const explained = async (id: string) => {
-    const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
+    const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
     return body.facts.subscriptions
   }
   const eventsOf = async (subscription: string) => {
-    const { rows } = await desk.superuser.query(
+    const { rows } = await store.superuser.query(
       `select order_id, customer_ref from webhook_events
         where type = 'commerce.subscription.cancelled.v1'
           and data::jsonb -> 'subscription' ->> 'id' = $1`,
@@ -46,11 +46,11 @@ describe('a subscription that an order has begun', () => {
     return rows
   }
   const timelineOf = async (id: string) => {
-    const { timeline } = await desk.read(id)
+    const { timeline } = await store.read(id)
     return timeline.filter(({ type }: { type: string }) => type === 'subscription_cancelled')
   }
 
-  test('is cancelled with the order, once, and is told of', async () => {
+  test('is cancelled with the order, once, with an event', async () => {
     const { id, subscription } = await subscribe()
     const other = await subscribe()
     const [running] = await explained(id)
@@ -59,11 +59,11 @@ describe('a subscription that an order has begun', () => {
       [subscription, tea, 'active'],
     )
     assert.ok(running.next_charge_at)
-    const cancelled = await desk.merchant(id, 'cancel', { reason: 'staff' })
+    const cancelled = await store.merchant(id, 'cancel', { reason: 'staff' })
     assert.equal(cancelled.body.order.status, 'cancelled', cancelled.text)
     const [ended] = await explained(id)
     assert.deepEqual([ended.status, ended.next_charge_at], ['cancelled', null])
-    const again = await desk.merchant(id, 'cancel', { reason: 'staff' })
+    const again = await store.merchant(id, 'cancel', { reason: 'staff' })
     assert.equal(again.body.already_cancelled, true)
     const [event, ...more] = await eventsOf(subscription)
     assert.deepEqual(more, [])
@@ -74,37 +74,37 @@ describe('a subscription that an order has begun', () => {
     assert.equal((await explained(other.id))[0].status, 'active', 'of another order')
   })
 
-  test('is cancelled by the shopper, and by an edit that leaves nothing, too', async () => {
+  test("is cancelled also by the shopper's cancellation, and by an edit that removes all units", async () => {
     const one = await subscribe()
-    const { order } = await desk.read(one.id)
+    const { order } = await store.read(one.id)
     const { customer_ref } = order
-    assert.equal((await desk.shopper(one.id, 'cancel', { customer_ref })).status, 200)
+    assert.equal((await store.shopper(one.id, 'cancel', { customer_ref })).status, 200)
     assert.equal((await explained(one.id))[0].status, 'cancelled')
     const two = await subscribe()
-    const { items } = await desk.read(two.id)
+    const { items } = await store.read(two.id)
     const edits = [{ order_item_id: items[0].id, quantity: 0 }]
-    const edited = await desk.merchant(two.id, 'edit', { edits })
+    const edited = await store.merchant(two.id, 'edit', { edits })
     assert.equal(edited.body.order.status, 'cancelled', edited.text)
     assert.equal((await explained(two.id))[0].status, 'cancelled')
   })
 
-  test('stays while the order does, whatever is given back or edited', async () => {
+  test('stays active through refunds and edits of the order', async () => {
     const { id, subscription } = await subscribe()
-    const { items } = await desk.read(id)
+    const { items } = await store.read(id)
     const edits = [{ order_item_id: items[0].id, quantity: 1 }]
-    assert.equal((await desk.merchant(id, 'edit', { edits })).status, 200)
-    const refunded = await desk.merchant(id, 'refunds')
+    assert.equal((await store.merchant(id, 'edit', { edits })).status, 200)
+    const refunded = await store.merchant(id, 'refunds')
     assert.equal(refunded.body.order.status, 'refunded', refunded.text)
     assert.equal((await explained(id))[0].status, 'active')
     assert.deepEqual(await eventsOf(subscription), [])
-    const cancelled = await desk.merchant(id, 'cancel', { reason: 'staff' })
+    const cancelled = await store.merchant(id, 'cancel', { reason: 'staff' })
     assert.equal(cancelled.body.order.status, 'cancelled', cancelled.text)
     assert.equal((await explained(id))[0].status, 'cancelled')
   })
 
-  test('stays until the money of the cancellation has moved', async () => {
+  test('stays active until the refund of the cancellation succeeded', async () => {
     const { id, subscription } = await subscribe()
-    const deps = openCheckout(desk.app.runtime)
+    const deps = openCheckout(store.app.runtime)
     const forStore: typeof deps.payments.forStore = async (...of) => {
       const real = await deps.payments.forStore(...of)
       const silent = async (what: { txn_id: string }) => {
@@ -113,7 +113,7 @@ describe('a subscription that an order has begun', () => {
       }
       return { ...real, void: silent }
     }
-    const db = desk.app.runtime.database.tenant('acme')
+    const db = store.app.runtime.database.tenant('acme')
     const claim = { operation: 'cancel', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const wish = { reason: 'staff', note: null, restock: true, as: 'cancel' } as const
     const actor = { name: 'merchant_key:test', correlationId: null }
@@ -123,10 +123,10 @@ describe('a subscription that an order has begun', () => {
       { code: 'payment_unconfirmed' },
     )
     assert.equal((await explained(id))[0].status, 'active')
-    await desk.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
-    const [taken] = await takeDue(db, { operations: ['cancel'], limit: 1 })
-    assert.ok(taken)
-    await cancelOperation.resume(deps, db, taken)
+    await store.superuser.query(`update idempotency_keys set ${DUE_NOW} where state = 'running'`)
+    const [due] = await takeDue(db, { operations: ['cancel'], limit: 1 })
+    assert.ok(due)
+    await cancelOperation.resume(deps, db, due)
     assert.equal((await explained(id))[0].status, 'cancelled')
     assert.equal((await eventsOf(subscription)).length, 1)
   })

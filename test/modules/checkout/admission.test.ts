@@ -23,7 +23,7 @@ test('a checkout', async (t) => {
   const [thousand, third] = [shop.variants[1_000], shop.variants[333]]
   t.afterEach(() => app.assertAddsUp())
 
-  await t.test('at a quoted total is refused when that is another now', async () => {
+  await t.test('with a quote token is refused when the total has changed', async () => {
     const wanted = { items: [{ variant_id: third, quantity: 1 }], tax: TAX }
     const quote = await preview(app, shop, wanted)
     const quote_token = quote.body.quote_token as string
@@ -59,7 +59,7 @@ test('a checkout', async (t) => {
     app.clock.reset()
   })
 
-  await t.test('needs the statement of a store that asks for one', async () => {
+  await t.test('needs the attestation of a store that requires one', async () => {
     const gated = await openShop(app, 'gated', [1_000], {
       behavior: { funnelGate: { enabled: true, statementVersion: 'v2' } },
     })
@@ -88,7 +88,7 @@ test('a checkout', async (t) => {
     assert.equal(none.body.attestation, null)
   })
 
-  await t.test('takes nothing that the site does not offer', async () => {
+  await t.test('accepts no tender and no subscription that the site does not offer', async () => {
     const plain = await openShop(app, 'plain', [1_000], {})
     const variant = plain.variants[1_000]
     for (const [feature_key, more] of [
@@ -127,7 +127,7 @@ test('a checkout', async (t) => {
     assert.equal(part.body.subscriptions.length, 1)
   })
 
-  await t.test('is for live stores alone, and says no more than that', async () => {
+  await t.test('is for live stores only, and the refusal says no more', async () => {
     const closed = await openShop(app, 'closed', [1_000])
     await stock(closed.merchant, closed.variants[1_000] ?? '', 0)
     await setLive(app, 'closed', false)

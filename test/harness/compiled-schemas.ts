@@ -34,7 +34,7 @@ const buildValidator = (...of: unknown[]): MakeValidator => {
  * A test process builds the same app many times: the code that was made of a shape for the first
  * serves the others. Not for an app with routes of a test's own.
  */
-export const KEPT_CODE: SchemaController = {
+export const COMPILED_SCHEMAS: SchemaController = {
   compilersFactory: {
     ...lazySerializers((route, make) => {
       const key = JSON.stringify(route.schema)

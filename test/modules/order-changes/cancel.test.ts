@@ -2,55 +2,55 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
 import { addVariant, preview, stock } from '../checkout/setup.ts'
-import { type Desk, fund, shareDesk } from './setup.ts'
+import { giveBalances, type OrderStore, shareOrderStore } from '../orders/setup.ts'
 
-const shared = shareDesk()
+const shared = shareOrderStore()
 
 describe('cancelling', () => {
-  let desk: Desk
+  let store: OrderStore
   before(() => {
-    desk = shared.current
+    store = shared.current
   })
 
   const counted = async (on_hand: number) => {
-    const id = await addVariant(desk.shop.merchant, 1_000)
+    const id = await addVariant(store.shop.merchant, 1_000)
     const url = `/v1/merchant/inventory/${id}`
-    await desk.shop.merchant.put(url, { track_inventory: true })
-    await desk.shop.merchant.post(`${url}/adjust`, { set_on_hand: on_hand, reason: 'counted' })
+    await store.shop.merchant.put(url, { track_inventory: true })
+    await store.shop.merchant.post(`${url}/adjust`, { set_on_hand: on_hand, reason: 'counted' })
     return {
       id,
-      available: async () => (await desk.shop.merchant.get(url)).body.item.available as number,
+      available: async () => (await store.shop.merchant.get(url)).body.item.available as number,
     }
   }
 
-  test('leaves the first order still to come', async () => {
+  test('does not count as the first order of a customer', async () => {
     const coupon = { code: randomUUID(), type: 'percent', percent_bps: 1_000 }
     const first = { ...coupon, first_order_only: true }
-    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', first)
+    await store.shop.merchant.post('/v1/merchant/marketing/coupons', first)
     const wanted = { customer_ref: 'newcomer', coupon_code: coupon.code }
-    const { order } = await desk.place(wanted)
-    assert.equal((await desk.shopper(order.id, 'cancel')).status, 200)
-    const again = await desk.place(wanted)
+    const { order } = await store.place(wanted)
+    assert.equal((await store.shopper(order.id, 'cancel')).status, 200)
+    const again = await store.place(wanted)
     assert.equal(again.order.discount_cents, 200, 'nothing was bought before')
-    const items = [{ variant_id: desk.shop.variants[1_000], quantity: 1 }]
-    const second = await preview(desk.app, desk.shop, { items, ...wanted })
+    const items = [{ variant_id: store.shop.variants[1_000], quantity: 1 }]
+    const second = await preview(store.app, store.shop, { items, ...wanted })
     assert.equal(second.body.coupon.reason, 'not_applicable')
   })
 
-  test('gives back every tender, the stock and the coupon in one act', async () => {
-    const gift = await fund(desk, 300, 700)
+  test('refunds every tender and releases the stock and the coupon in one operation', async () => {
+    const gift = await giveBalances(store, 300, 700)
     const { id, available } = await counted(5)
     const code = randomUUID()
     const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 1 }
-    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
-    const { order } = await desk.place({
+    await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    const { order } = await store.place({
       items: [{ variant_id: id, quantity: 2 }],
       apply_store_credit: true,
       gift_card_code: gift.code,
       coupon_code: code,
     })
     const had = await available()
-    const answer = await desk.shopper(order.id, 'cancel', {
+    const answer = await store.shopper(order.id, 'cancel', {
       reason: 'changed my mind',
       actor: 'Ann',
     })
@@ -58,60 +58,60 @@ describe('cancelling', () => {
     assert.equal(answer.body.order.status, 'cancelled')
     assert.equal(answer.body.already_cancelled, false)
     assert.equal(answer.body.refunds[0].amount_cents, 1_900)
-    assert.equal(await desk.net(order.id), 0)
+    assert.equal(await store.net(order.id), 0)
     assert.deepEqual([had, await available()], [3, 5])
-    const detail = await desk.read(order.id)
+    const detail = await store.read(order.id)
     assert.equal(detail.notes[0].note, 'changed my mind (Ann)')
     assert.equal(detail.timeline.at(-1).type, 'cancelled')
     assert.ok(
       !JSON.stringify(detail.timeline).includes('Ann'),
       'nobody in person is in the timeline',
     )
-    const again = await desk.place({ coupon_code: code })
+    const again = await store.place({ coupon_code: code })
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('is harmless to repeat, and says so', async () => {
-    const { order } = await desk.place()
-    await desk.merchant(order.id, 'cancel', { reason: 'staff' })
-    const again = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+  test('changes nothing when it is repeated, and the answer says so', async () => {
+    const { order } = await store.place()
+    await store.merchant(order.id, 'cancel', { reason: 'staff' })
+    const again = await store.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(again.status, 200)
     assert.equal(again.body.already_cancelled, true)
     assert.equal(again.body.refunds.length, 1)
     assert.equal(again.body.order.is_test, false)
   })
 
-  test('gives back only what is left after a refund', async () => {
-    const { order } = await desk.place()
-    await desk.merchant(order.id, 'refunds', { amount_cents: 700 })
-    const answer = await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
+  test('refunds only what an earlier refund has left', async () => {
+    const { order } = await store.place()
+    await store.merchant(order.id, 'refunds', { amount_cents: 700 })
+    const answer = await store.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
     assert.equal(answer.body.refunds[0].amount_cents, 1_300, answer.text)
     assert.equal(answer.body.order.status, 'cancelled')
     assert.equal(answer.body.order.payment_status, 'refunded')
-    assert.equal(await desk.net(order.id), 0)
+    assert.equal(await store.net(order.id), 0)
   })
 
-  test('of what was given back already frees the rest of it, and gives nothing more', async () => {
+  test('of a refunded order releases its stock and coupon, and refunds nothing more', async () => {
     const { id, available } = await counted(4)
     const code = randomUUID()
     const coupon = { code, type: 'fixed', amount_cents: 100, usage_limit: 2 }
-    await desk.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
+    await store.shop.merchant.post('/v1/merchant/marketing/coupons', coupon)
     const items = [{ variant_id: id, quantity: 2 }]
     const placed = [
-      await desk.place({ items, coupon_code: code }),
-      await desk.place({ items, coupon_code: code }),
+      await store.place({ items, coupon_code: code }),
+      await store.place({ items, coupon_code: code }),
     ].map(({ order }) => order.id)
     for (const order of placed) {
-      const refunded = await desk.merchant(order, 'refunds')
+      const refunded = await store.merchant(order, 'refunds')
       assert.equal(refunded.body.order.status, 'refunded', refunded.text)
     }
     assert.equal(await available(), 0, 'what is owed stays owed')
     const [first = '', second = ''] = placed
-    const explained = await desk.shop.merchant.get(`/v1/merchant/orders/${first}/explain`)
+    const explained = await store.shop.merchant.get(`/v1/merchant/orders/${first}/explain`)
     assert.deepEqual(explained.body.allowed, ['cancel'])
     const answers = [
-      await desk.merchant(first, 'cancel', { reason: 'customer' }),
-      await desk.shopper(second, 'cancel'),
+      await store.merchant(first, 'cancel', { reason: 'customer' }),
+      await store.shopper(second, 'cancel'),
     ]
     for (const { status, body, text } of answers) {
       assert.equal(status, 200, text)
@@ -120,26 +120,26 @@ describe('cancelling', () => {
     }
     assert.equal(await available(), 4)
     for (const order of placed) {
-      assert.equal(await desk.net(order), 0)
-      assert.equal((await desk.read(order)).refunds.length, 1)
+      assert.equal(await store.net(order), 0)
+      assert.equal((await store.read(order)).refunds.length, 1)
     }
-    const again = await desk.place({ coupon_code: code })
+    const again = await store.place({ coupon_code: code })
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
-  test('of what was given back and has been shipped is refused', async () => {
-    const { order } = await desk.place()
-    await desk.merchant(order.id, 'refunds')
-    await desk.superuser.query(`update order_items set shipped_quantity = 1 where order_id = $1`, [
+  test('of a refunded order that was shipped is refused', async () => {
+    const { order } = await store.place()
+    await store.merchant(order.id, 'refunds')
+    await store.superuser.query(`update order_items set shipped_quantity = 1 where order_id = $1`, [
       order.id,
     ])
-    const answer = await desk.shopper(order.id, 'cancel')
+    const answer = await store.shopper(order.id, 'cancel')
     assert.equal(answer.body.error?.code, 'invalid_transition', answer.text)
     assert.equal(answer.body.reason, 'already_shipped')
   })
 
-  test('puts its units back on sale, or writes them off, and owes them to nobody', async () => {
-    const { merchant } = desk.shop
+  test('returns its units to stock or writes them off, and leaves none allocated', async () => {
+    const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 1_500)
     await stock(merchant, variant_id, 10)
     const items = [{ variant_id, quantity: 3 }]
@@ -148,8 +148,8 @@ describe('cancelling', () => {
       return [item.on_hand, item.allocated, item.reserved, item.available]
     }
     const cancel = async (restock: boolean) => {
-      const { order } = await desk.place({ items })
-      const answer = await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock })
+      const { order } = await store.place({ items })
+      const answer = await store.merchant(order.id, 'cancel', { reason: 'inventory', restock })
       assert.equal(answer.status, 200, answer.text)
       return order.id
     }
@@ -179,55 +179,55 @@ describe('cancelling', () => {
     assert.deepEqual(await level(), [0, 0, 0, 0], 'what had not come is not gone')
   })
 
-  test('of what cost nothing writes off, too', async () => {
-    const { merchant } = desk.shop
+  test('of an order with a total of zero writes its units off, too', async () => {
+    const { merchant } = store.shop
     const variant_id = await addVariant(merchant, 0)
     await stock(merchant, variant_id, 5)
-    const { order } = await desk.place({ items: [{ variant_id, quantity: 2 }], card: null })
-    await desk.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
+    const { order } = await store.place({ items: [{ variant_id, quantity: 2 }], card: null })
+    await store.merchant(order.id, 'cancel', { reason: 'inventory', restock: false })
     const { item } = (await merchant.get(`/v1/merchant/inventory/${variant_id}`)).body
     assert.deepEqual([item.on_hand, item.allocated], [3, 0])
   })
 
   test('many at once cancel once', async () => {
-    const { order } = await desk.place()
+    const { order } = await store.place()
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => desk.merchant(order.id, 'cancel', { reason: 'other' })),
+      Array.from({ length: 10 }, () => store.merchant(order.id, 'cancel', { reason: 'other' })),
     )
     const done = answers.filter(({ status, body }) => status === 200 && !body.already_cancelled)
     assert.equal(done.length, 1)
     for (const { status, body } of answers) {
       assert.ok(status === 200 || body.error.code === 'order_busy', JSON.stringify(body))
     }
-    assert.equal(await desk.net(order.id), 0)
+    assert.equal(await store.net(order.id), 0)
   })
 
-  test('lets go of an authorisation that was held for review', async () => {
+  test('voids the authorisation of an order that was held for review', async () => {
     const value = 'review@bad.example'
-    await desk.shop.merchant.post('/v1/merchant/fraud/bans', {
+    await store.shop.merchant.post('/v1/merchant/fraud/bans', {
       kind: 'email',
       value,
       action: 'review',
       reason: 'a test',
     })
-    const { order, fraud } = await desk.place({ email: value })
+    const { order, fraud } = await store.place({ email: value })
     assert.equal(fraud.decision, 'review')
-    const edit = await desk.shopper(order.id, 'edit', {
-      edits: [{ order_item_id: (await desk.read(order.id)).items[0].id, quantity: 1 }],
+    const edit = await store.shopper(order.id, 'edit', {
+      edits: [{ order_item_id: (await store.read(order.id)).items[0].id, quantity: 1 }],
     })
     assert.equal(edit.body.error.code, 'invalid_transition', edit.text)
     assert.equal(edit.body.reason, 'not_captured')
-    const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${order.id}/explain`)
+    const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${order.id}/explain`)
     assert.deepEqual(body.allowed, ['release', 'reject', 'cancel'])
     assert.deepEqual(edit.body.allowed, body.allowed)
-    const refund = await desk.merchant(order.id, 'refunds', {})
+    const refund = await store.merchant(order.id, 'refunds', {})
     assert.equal(refund.body.error.code, 'not_refundable')
-    const answer = await desk.merchant(order.id, 'cancel', { reason: 'fraud' })
+    const answer = await store.merchant(order.id, 'cancel', { reason: 'fraud' })
     assert.equal(answer.status, 200, answer.text)
     assert.deepEqual(answer.body.refunds, [])
     assert.equal(answer.body.order.payment_status, 'voided')
     assert.equal(answer.body.order.hold, null)
-    const { rows } = await desk.superuser.query(
+    const { rows } = await store.superuser.query(
       `select s.voided_at is not null as voided, s.captured_cents::int
          from sim_charges s join charges c on c.txn_id = s.txn_id::text where c.order_id = $1`,
       [order.id],
@@ -235,63 +235,63 @@ describe('cancelling', () => {
     assert.deepEqual(rows, [{ voided: true, captured_cents: 0 }])
   })
 
-  test('keeps what a merchant notes on it from the shopper', async () => {
-    const { order } = await desk.place()
+  test("does not show the merchant's note to the shopper", async () => {
+    const { order } = await store.place()
     const key = randomUUID()
     const note = 'known to have stolen cards'
-    await desk.merchant(order.id, 'cancel', { reason: 'fraud', note }, key)
+    await store.merchant(order.id, 'cancel', { reason: 'fraud', note }, key)
     const seen = await Promise.all([
-      desk.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
-      desk.app.storefront.get(`/v1/tenants/acme/idempotency/cancel/${key}`),
-      desk.shopper(order.id, 'cancel'),
+      store.app.storefront.get(`/v1/tenants/acme/orders/${order.id}?customer_ref=ann`),
+      store.app.storefront.get(`/v1/tenants/acme/idempotency/cancel/${key}`),
+      store.shopper(order.id, 'cancel'),
     ])
     for (const { status, text } of seen) {
       assert.equal(status, 200, text)
       assert.ok(!text.includes(note), text)
     }
-    assert.equal((await desk.read(order.id)).notes[0].note, note)
+    assert.equal((await store.read(order.id)).notes[0].note, note)
   })
 
-  test('takes as many words as it allows', async () => {
-    const { order } = await desk.place()
+  test('accepts a note of the maximum length', async () => {
+    const { order } = await store.place()
     const words = { reason: 'x'.repeat(2_000), actor: 'y'.repeat(200) }
-    const answer = await desk.shopper(order.id, 'cancel', words)
+    const answer = await store.shopper(order.id, 'cancel', words)
     assert.equal(answer.status, 200, answer.text)
   })
 
-  test('is refused for what has been shipped, and says what may be done', async () => {
-    const { order } = await desk.place()
-    await desk.superuser.query(
+  test('is refused for a shipped order, and the refusal names the allowed actions', async () => {
+    const { order } = await store.place()
+    await store.superuser.query(
       `update order_items set shipped_quantity = quantity where order_id = $1`,
       [order.id],
     )
-    const answer = await desk.merchant(order.id, 'cancel', { reason: 'staff' })
+    const answer = await store.merchant(order.id, 'cancel', { reason: 'staff' })
     assert.equal(answer.status, 409)
     assert.equal(answer.body.error.code, 'invalid_transition')
     assert.ok(answer.body.allowed.includes('refund'))
   })
 
-  test('is of the order whose charge is named, and of no other', async () => {
-    const [{ order, charges }, other] = [await desk.place(), await desk.place()]
+  test('refuses a charge of another order', async () => {
+    const [{ order, charges }, other] = [await store.place(), await store.place()]
     for (const charge_id of [other.charges[0].charge_id, randomUUID(), 'nothing']) {
-      const refused = await desk.shopper(order.id, 'cancel', { charge_id })
+      const refused = await store.shopper(order.id, 'cancel', { charge_id })
       assert.equal(refused.status, 404, refused.text)
       assert.equal(refused.body.error.code, 'charge_not_found')
     }
-    assert.equal(await desk.net(order.id), 2_000)
+    assert.equal(await store.net(order.id), 2_000)
     const charge_id = charges[0].charge_id.toUpperCase()
-    const cancelled = await desk.shopper(order.id, 'cancel', { charge_id })
+    const cancelled = await store.shopper(order.id, 'cancel', { charge_id })
     assert.equal(cancelled.body.order?.status, 'cancelled', cancelled.text)
-    const again = await desk.shopper(order.id, 'cancel', { charge_id: randomUUID() })
+    const again = await store.shopper(order.id, 'cancel', { charge_id: randomUUID() })
     assert.equal(again.body.error?.code, 'charge_not_found', 'also of what is cancelled already')
   })
 
   test('bad input is refused', async () => {
-    const { order } = await desk.place()
+    const { order } = await store.place()
     for (const body of [{}, { reason: 'because' }, { reason: 'staff', restock: 'no' }]) {
-      const refused = await desk.merchant(order.id, 'cancel', body)
+      const refused = await store.merchant(order.id, 'cancel', body)
       assert.equal(refused.body.error.code, 'invalid_body')
     }
-    assert.equal((await desk.shopper('none', 'cancel')).body.error.code, 'order_not_found')
+    assert.equal((await store.shopper('none', 'cancel')).body.error.code, 'order_not_found')
   })
 })

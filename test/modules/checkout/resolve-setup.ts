@@ -2,53 +2,56 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { unknownResult, unreachable } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { type CheckoutApp, type OddGateway, openCheckoutApp } from './setup.ts'
+import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup.ts'
 
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
 
-/** A gateway that has done these, or never heard of them, says nothing of it and cannot be asked. */
-export const mute =
-  (done: 'done' | 'lost', ...verbs: Verb[]): OddGateway =>
+/**
+ * A gateway that answers neither these calls nor lookups. `done`: it carries the calls out. `lost`: it
+ * never gets them.
+ */
+export const unanswered =
+  (done: 'done' | 'lost', ...verbs: Verb[]): GatewayOverride =>
   (real) => {
-    const say =
+    const withoutAnswer =
       <What>(send: (what: What) => Promise<GatewayResult>) =>
       async (what: What) => {
         if (done === 'done') await send(what)
         return unknownResult()
       }
     const silent = {
-      authorize: say(real.authorize),
-      capture: say(real.capture),
-      sale: say(real.sale),
-      void: say(real.void),
-      refund: say(real.refund),
+      authorize: withoutAnswer(real.authorize),
+      capture: withoutAnswer(real.capture),
+      sale: withoutAnswer(real.sale),
+      void: withoutAnswer(real.void),
+      refund: withoutAnswer(real.refund),
     }
     const chosen = Object.fromEntries(verbs.map((verb) => [verb, silent[verb]]))
     return { ...chosen, lookup: async () => unreachable() }
   }
 
-export interface MuteApp extends CheckoutApp {
-  /** From now on every gateway of the app, its routes and its worker, is this one; null: the real one. */
-  through(odd: OddGateway | null): void
-  /** The attempt of an order that waits longest, made some hours old; nobody is at work on it. */
+export interface ResolveApp extends CheckoutApp {
+  /** Overrides every gateway of the app, for its routes and its worker; null: the real one again. */
+  useGateway(override: GatewayOverride | null): void
+  /** Makes the open attempt of an order three hours old, ends all leases, and returns its id. */
   agedAttempt(orderId: string, kind?: string): Promise<string>
   attempt(id: string): Promise<{ state: string; txn_id: string | null; amount_cents: number }>
   resolve(id: string, body: object, tenant?: string): ReturnType<CheckoutApp['operator']['post']>
 }
 
-export async function openMuteApp(t: TestContext): Promise<MuteApp> {
+export async function openResolveApp(t: TestContext): Promise<ResolveApp> {
   const app = await openCheckoutApp(t)
   const { payments } = app.runtime
   const { forStore } = payments
-  let odd: OddGateway | null = null
+  let override: GatewayOverride | null = null
   payments.forStore = async (...of) => {
     const real = await forStore(...of)
-    return { ...real, ...odd?.(real) }
+    return { ...real, ...override?.(real) }
   }
   return {
     ...app,
-    through(next) {
-      odd = next
+    useGateway(next) {
+      override = next
     },
     async agedAttempt(orderId, kind = 'checkout') {
       const { rows } = await app.superuser.query(
@@ -57,7 +60,7 @@ export async function openMuteApp(t: TestContext): Promise<MuteApp> {
         [orderId, kind],
       )
       assert.ok(rows.length > 0, `no ${kind} waits`)
-      await app.abandon()
+      await app.expireClaims()
       return rows[0].id
     },
     async attempt(id) {
@@ -72,10 +75,10 @@ export async function openMuteApp(t: TestContext): Promise<MuteApp> {
   }
 }
 
-/** What a person saw. */
-export const SEEN = { reason: 'Looked at the portal with Kim: see ticket 12.' }
+/** The operator's reason for a decision. */
+export const OPERATOR_REASON = { reason: 'Looked at the portal with Kim: see ticket 12.' }
 
-/** The transaction that the gateway's own books have for a reference. */
+/** The transaction that the gateway's own tables have for a reference. */
 export async function txnOf({ superuser }: CheckoutApp, ref: string): Promise<string> {
   const { rows } = await superuser.query(`select txn_id from sim_charges where ref = $1`, [ref])
   return rows[0].txn_id

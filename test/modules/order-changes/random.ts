@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Answer, Caller } from '../../harness/app.ts'
 import { APPROVED, addVariant, stock } from '../checkout/setup.ts'
-import { type Desk, keyed } from './setup.ts'
+import { keyed, type OrderStore } from '../orders/setup.ts'
 
-/** What may happen to an order, in any sequence. */
+/** One change of an order in a random sequence. */
 export type Step =
   | { do: 'refund'; cents: number; method: 'original' | 'store_credit' }
   | { do: 'refund units'; line: number; quantity: number }
@@ -81,13 +81,13 @@ const single: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'process' } as const) },
 )
 
-/** Some of them at the same time. */
+/** Single steps, or several at the same time. */
 const many: fc.Arbitrary<Step> = fc.record({
   do: fc.constant('many' as const),
   steps: fc.array(single, { minLength: 2, maxLength: 4 }),
 })
 
-/** The second makes the goods free, and all of the order where shipping is. */
+/** Coupons. The second makes the goods free, and with free shipping the whole order. */
 const COUPONS = [
   null,
   { type: 'percent', percent_bps: 10_000 },
@@ -102,7 +102,7 @@ export const sequences = fc.record({
   credit: fc.constantFrom(0, 150),
   gift: fc.constantFrom(0, 700),
   coupon: fc.constantFrom(...COUPONS),
-  /** Begun under a ban that asks for a look. */
+  /** Placed under a ban with the decision `review`. */
   held: fc.boolean(),
   isShipped: fc.boolean(),
   steps: fc.array(fc.oneof({ weight: 5, arbitrary: single }, { weight: 1, arbitrary: many }), {
@@ -111,7 +111,7 @@ export const sequences = fc.record({
   }),
 })
 
-/** All that a step may be refused with. Anything else is a fault. */
+/** The codes that a step may be refused with. Any other refusal fails the test. */
 const REFUSALS = [
   'not_refundable',
   'amount_exceeds_refundable',
@@ -121,20 +121,20 @@ const REFUSALS = [
   'insufficient_stock',
 ]
 
-/** One of the two variants is counted, and there is not enough of it for every edit. */
+/** The stock of the one variant that is tracked: not enough for every edit. */
 const ON_HAND = 3
 
-/** Takes an order through a sequence, and holds it against its own facts after every step. */
-export async function follow(
-  desk: Desk,
+/** Runs a sequence of steps on a new order, and compares the order with its facts after every step. */
+export async function runSequence(
+  store: OrderStore,
   { steps, credit, gift, coupon, held, isShipped }: Sequence,
-  fund: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
+  giveBalances: (creditCents: number, giftCents: number) => Promise<{ code: string }>,
 ): Promise<void> {
-  const { merchant, variants } = desk.shop
+  const { merchant, variants } = store.shop
   const counted = await addVariant(merchant, 333)
   await stock(merchant, counted, ON_HAND)
-  const card = gift > 0 || credit > 0 ? await fund(credit, Math.max(gift, 1)) : null
-  const { order, items, charges } = await desk.place({
+  const card = gift > 0 || credit > 0 ? await giveBalances(credit, Math.max(gift, 1)) : null
+  const { order, items, charges } = await store.place({
     items: [
       { variant_id: variants[1_000], quantity: 2 },
       { variant_id: counted, quantity: 3 },
@@ -151,17 +151,17 @@ export async function follow(
       await Promise.all(step.steps.map((each) => take(each, true)))
       return
     }
-    const { body: explained } = await desk.shop.merchant.get(
+    const { body: explained } = await store.shop.merchant.get(
       `/v1/merchant/orders/${order.id}/explain`,
     )
-    const answer = await send(desk, order.id, { items, charges }, step)
+    const answer = await send(store, order.id, { items, charges }, step)
     if (!isAmong) assertAsExplained(explained, step, answer)
     const isFine = answer.status < 300 || REFUSALS.includes(answer.body.error?.code)
     assert.ok(isFine, `${JSON.stringify(step)}: ${answer.text}`)
   }
   for (const step of steps) {
     await take(step)
-    await agree(desk, order.id)
+    await assertConsistent(store, order.id)
   }
 }
 
@@ -179,7 +179,7 @@ async function makeCoupon(merchant: Caller, terms: object): Promise<string> {
   return body.code
 }
 
-/** Who orders under it is looked at. */
+/** Bans an address with the decision `review`, and returns it. */
 async function banEmail(merchant: Caller): Promise<string> {
   const value = `${randomUUID()}@example.com`
   const ban = { kind: 'email', value, action: 'review' }
@@ -189,69 +189,69 @@ async function banEmail(merchant: Caller): Promise<string> {
 
 type Placed = { items: { id: string }[]; charges: { charge_id: string }[] }
 
-function send(desk: Desk, id: string, { items, charges }: Placed, step: Step) {
+function send(store: OrderStore, id: string, { items, charges }: Placed, step: Step) {
   switch (step.do) {
     case 'refund':
-      return desk.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
+      return store.merchant(id, 'refunds', { amount_cents: step.cents, method: step.method })
     case 'refund units': {
       const wanted = { order_item_id: items[step.line]?.id, quantity: step.quantity }
-      return desk.merchant(id, 'refunds', { items: [wanted] })
+      return store.merchant(id, 'refunds', { items: [wanted] })
     }
     case 'refund charge': {
-      // What was free has none.
+      // A free order has no charges.
       const charge_id = charges[step.charge % charges.length]?.charge_id ?? randomUUID()
-      return desk.shopper(id, 'refund', {
+      return store.shopper(id, 'refund', {
         charge_id,
         ...(step.cents === null ? {} : { amount_cents: step.cents }),
       })
     }
     case 'refund shipping':
-      return desk.merchant(id, 'refunds', { shipping_cents: step.cents })
+      return store.merchant(id, 'refunds', { shipping_cents: step.cents })
     case 'refund rest':
-      return desk.merchant(id, 'refunds', { method: step.method })
+      return store.merchant(id, 'refunds', { method: step.method })
     case 'reject':
-      return desk.shop.merchant.post(`/v1/merchant/fraud/reviews/${id}/reject`, {}, keyed())
+      return store.shop.merchant.post(`/v1/merchant/fraud/reviews/${id}/reject`, {}, keyed())
     case 'dispute': {
       const { outcome, cents } = step
       const amount = outcome === 'lost' && cents !== null ? { amount_cents: cents } : {}
-      return desk.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome, ...amount })
+      return store.app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome, ...amount })
     }
     case 'edit': {
       const edits = step.quantities.map((quantity, at) => ({
         order_item_id: items[at]?.id,
         quantity,
       }))
-      return desk.shopper(id, 'edit', { edits, card: APPROVED })
+      return store.shopper(id, 'edit', { edits, card: APPROVED })
     }
     case 'cancel':
-      return desk.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
+      return store.merchant(id, 'cancel', { reason: 'other', restock: step.restock })
     default:
-      return desk.merchant(id, step.do)
+      return store.merchant(id, step.do)
   }
 }
 
 const UNALLOWED = ['invalid_transition', 'not_refundable', 'order_busy', 'charge_not_found']
 const NAMED: readonly string[] = ['refund charge', 'refund units', 'refund shipping']
 
-/** What an order's explanation allows is not refused, and what it refuses is. */
+/** Fails unless an allowed action of the explanation is accepted, and any other is refused. */
 function assertAsExplained(explained: Answer['body'], step: Step, { status, text, body }: Answer) {
   if (step.do === 'dispute') return
-  // An edit that leaves nothing of what was never paid lets go of it.
+  // An edit that removes all units of an unpaid order cancels it.
   const isLetGo = step.do === 'edit' && !step.quantities.some(Boolean) && !explained.facts.placed_at
   const action = isLetGo ? 'cancel' : step.do.split(' ')[0]
   const isAllowed = explained.allowed.includes(action)
   const isRefused = UNALLOWED.includes(body.error?.code)
   // A cancellation can be repeated, and so can an edit that was one.
   const isRepeated = explained.status === 'cancelled' && status === 200
-  // What is named may have nothing left, or have cost nothing, while other parts have.
+  // The named line or charge may have nothing left, or have cost nothing, while others have.
   const isOfOne = NAMED.includes(step.do) && isAllowed
   assert.ok(isAllowed !== isRefused || isRepeated || isOfOne, `${JSON.stringify(step)}: ${text}`)
 }
 
-/** The status that is kept is the one that follows from the facts, and the gateway has what is due. */
-async function agree(desk: Desk, id: string): Promise<void> {
-  const { order, charges, refunds } = await desk.read(id)
-  const { body } = await desk.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
+/** Fails unless the stored status follows from the facts, and the gateway has the same net amount. */
+async function assertConsistent(store: OrderStore, id: string): Promise<void> {
+  const { order, charges, refunds } = await store.read(id)
+  const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)
   assert.deepEqual(
     [body.status, body.payment_status, body.fulfillment_status],
     [order.status, order.payment_status, order.fulfillment_status],

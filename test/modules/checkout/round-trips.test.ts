@@ -4,12 +4,12 @@ import pg from 'pg'
 import { addVariant, cart, checkout, openCheckoutApp, openShop, preview, stock } from './setup.ts'
 
 /**
- * The limiter has connections of its own, the simulated gateway stands for a service outside, and
- * nobody waits for the loops to be woken.
+ * Statements that are not counted: the limiter has its own connections, the simulated gateway stands for
+ * an external service, and no request waits for the loops to wake.
  */
 const NOT_OURS = /limit_counters|\bsim_|pg_notify/
 
-/** What the driver is given: a statement of its own, or several that travel together. */
+/** What the driver gets: one statement, or several that are sent together. */
 interface Sent {
   text?: string
   statements?: readonly { text: string }[]
@@ -17,8 +17,8 @@ interface Sent {
 }
 
 /**
- * Counts how often somebody waited for the database. What is sent while something else of the same
- * connection is on its way travels with it, and is one wait.
+ * Counts the round trips to the database. A statement that is sent while another of the same connection
+ * is in flight travels with it, and both are one round trip.
  */
 function countWaits(t: TestContext) {
   const waits: string[] = []
@@ -54,7 +54,7 @@ function countWaits(t: TestContext) {
   }
 }
 
-test('how often a shopper waits for the database', async (t) => {
+test('how many round trips to the database a checkout has', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app)
   const counted = await addVariant(shop.merchant, 700)
@@ -67,7 +67,7 @@ test('how often a shopper waits for the database', async (t) => {
     const answer = await preview(app, shop, { customer_ref: 'ann', items: cart(counted).items })
     assert.equal(answer.status, 200, answer.text)
   }
-  // Connections are opened and sites are read once.
+  // Before the count: connections are opened, and the site's options are cached.
   for (let n = 0; n < 2; n++) for (const each of [buy(counted), look]) await each()
   const waitsOf = countWaits(t)
   const waits = {

@@ -15,7 +15,7 @@ const LISTENER = `
 const KNOCKS = 4
 
 /** A loopback address on which a connection is neither taken nor refused. */
-export async function openSilence(t: TestContext, host: string, port: number): Promise<void> {
+export async function openSilentHost(t: TestContext, host: string, port: number): Promise<void> {
   const child = spawn(process.execPath, ['-e', LISTENER, host, String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

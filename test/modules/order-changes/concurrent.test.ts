@@ -9,9 +9,9 @@ import { run } from '../../../src/platform/idempotency-run.ts'
 import { until } from '../../harness/eventually.ts'
 import { edit, refund } from '../../harness/operations.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
-import { APPROVED, cart, checkout, openCheckoutApp, openShop } from './setup.ts'
+import { APPROVED, cart, checkout, openCheckoutApp, openShop } from '../checkout/setup.ts'
 
-test('of two who change one order at once, whoever looked before the other was done', async (t) => {
+test('of two changes of one order at once, the one that read the order too early', async (t) => {
   const app = await openCheckoutApp(t)
   const shop = await openShop(app, 'acme', [1_000, 2_500])
   const { merchant } = shop
@@ -30,18 +30,18 @@ test('of two who change one order at once, whoever looked before the other was d
       )
       return rows.length === count
     })
-  /** Nobody gets at the order until `letGo`; then whoever came first. */
-  const seize = async (id: string) => {
+  /** Locks the order. Requests wait until `unlock`, and then run in the order in which they came. */
+  const lockOrder = async (id: string) => {
     await other.query('begin')
     await other.query('select from orders where id = $1 for update', [id])
-    return { letGo: () => other.query('commit') }
+    return { unlock: () => other.query('commit') }
   }
 
-  await t.test('takes away what it names, and not what was added meanwhile', async () => {
+  await t.test('is refused as busy, and does not remove what the other added', async () => {
     const items = [1_000, 2_500].map((price) => ({ variant_id: shop.variants[price], quantity: 1 }))
     const { body: bought } = await checkout(app, shop, cart('', { items }))
     const { id } = bought.order
-    const [kept, added] = bought.items.map((item: { id: string }) => item.id)
+    const [first, added] = bought.items.map((item: { id: string }) => item.id)
     const to = (order_item_id: string, quantity: number) => ({
       edits: [{ order_item_id, quantity }],
     })
@@ -50,22 +50,22 @@ test('of two who change one order at once, whoever looked before the other was d
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const at = async (point: string) => {
       if (point !== 'edit-answered') return
-      const { letGo } = await seize(id)
+      const { unlock } = await lockOrder(id)
       setImmediate(async () => {
         await waiting(1)
-        ask(id, 'edit', to(kept, 0)).then(removing.resolve, removing.reject)
+        ask(id, 'edit', to(first, 0)).then(removing.resolve, removing.reject)
         await waiting(2)
-        await letGo()
+        await unlock()
       })
     }
-    const wish = {
+    const request = {
       body: to(added, 1),
       tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
       note: null,
     }
     const actor = { name: 'storefront', correlationId: null }
     const adding = await run(db, claim, (held) =>
-      edit(app.oddly({ at }), db, { actor, claim: held }, id, wish),
+      edit(app.depsWith({ at }), db, { actor, claim: held }, id, request),
     )
     assert.equal(adding.status, 200, adding.body)
     const removed = await removing.promise
@@ -74,19 +74,19 @@ test('of two who change one order at once, whoever looked before the other was d
     assert.equal(removed.body.error.code, 'order_busy')
   })
 
-  await t.test('rejects no order that was released meanwhile, and bans nobody for it', async () => {
+  await t.test('rejects no order that was released meanwhile, and bans no shopper', async () => {
     const email = 'good@example.com'
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000], { email }))
     const { id } = bought.order
     assert.equal((await ask(id, 'hold', {})).status, 200)
-    const { letGo } = await seize(id)
+    const { unlock } = await lockOrder(id)
     const releasing = ask(id, 'release')
     await waiting(1)
     const url = `/v1/merchant/fraud/reviews/${id}/reject`
     const ban = { kinds: ['email'], reason: 'a doubt' }
     const rejecting = merchant.post(url, { ban }, { 'idempotency-key': randomUUID() })
     await waiting(2)
-    await letGo()
+    await unlock()
     assert.equal((await releasing).status, 200)
     const rejected = await rejecting
     assert.deepEqual([rejected.status, rejected.body.error.code], [409, 'invalid_transition'])
@@ -95,25 +95,25 @@ test('of two who change one order at once, whoever looked before the other was d
     assert.deepEqual(rows, [])
   })
 
-  await t.test('has lost a dispute only once it is known what a refund left of it', async () => {
+  await t.test('loses a dispute only after a pending refund has ended', async () => {
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
     const { id } = bought.order
-    const say = (outcome: string) =>
+    const setDispute = (outcome: string) =>
       app.operator.post(`/v1/stores/acme/orders/${id}/dispute`, { outcome })
-    assert.equal((await say('opened')).status, 200)
+    assert.equal((await setDispute('opened')).status, 200)
     const at = async (point: string) => {
       if (point !== 'refund-begun') return
-      const lost = await say('lost')
+      const lost = await setDispute('lost')
       assert.deepEqual([lost.status, lost.body.error?.code], [409, 'order_busy'], lost.text)
     }
     const no = async () => refused('invalid_state')
-    const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+    const deps = app.depsWith({ at, gateway: () => ({ void: no, refund: no }) })
     const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const refunded = await run(db, claim, (held) =>
       refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: {} }),
     )
     assert.match(refunded.body, /refund_failed/)
-    assert.equal((await say('lost')).status, 200)
+    assert.equal((await setDispute('lost')).status, 200)
     const { order } = await read(id)
     assert.deepEqual([order.status, order.refunded_cents], ['refunded', 1_000])
   })
@@ -121,7 +121,7 @@ test('of two who change one order at once, whoever looked before the other was d
   await t.test('cancels nothing that was shipped meanwhile', async () => {
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
     const { id } = bought.order
-    const { letGo } = await seize(id)
+    const { unlock } = await lockOrder(id)
     const cancelling = ask(id, 'cancel', { reason: 'staff' })
     await waiting(1)
     await other.query('update order_items set shipped_quantity = 1 where order_id = $1', [id])
@@ -129,13 +129,13 @@ test('of two who change one order at once, whoever looked before the other was d
       `update orders set status = 'shipped', fulfillment_status = 'shipped' where id = $1`,
       [id],
     )
-    await letGo()
+    await unlock()
     const cancelled = await cancelling
     assert.deepEqual([cancelled.status, cancelled.body.error?.code], [409, 'invalid_transition'])
     assert.equal((await read(id)).order.status, 'shipped')
   })
 
-  await t.test('undoes nothing that was agreed meanwhile, though it costs the same', async () => {
+  await t.test("does not overwrite the other's shipping, even at the same price", async () => {
     const rates = { flat_rate_cents: 500, expedited_rate_cents: 500, max_cents: 500 }
     const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
     const shipping = { mode: 'flat', ...rates }
@@ -147,14 +147,14 @@ test('of two who change one order at once, whoever looked before the other was d
       assert.equal(sooner.status, 200, sooner.text)
       return 0
     }
-    const wish = {
+    const request = {
       body: { edits: to(1), tax: { provider: 'acme_tax', rate_bps: 0 } },
       tender: { by: 'vault', allowed: false } as const,
       note: null,
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const fewer = run(db, { ...claim, passing: ['order_busy'] }, (held) =>
-      edit({ ...app.oddly(), tax }, db, { actor: SYSTEM, claim: held }, id, wish),
+      edit({ ...app.depsWith(), tax }, db, { actor: SYSTEM, claim: held }, id, request),
     )
     await assert.rejects(fewer, { code: 'order_busy' })
     const { rows } = await app.superuser.query('select pricing from orders where id = $1', [id])
@@ -162,7 +162,7 @@ test('of two who change one order at once, whoever looked before the other was d
   })
 
   await t.test(
-    'leaves the next unit what is left of it, if its own refund is refused',
+    'leaves its unit refundable at the remaining amount, if its own refund is refused',
     async () => {
       const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
       const tax = { provider: 'flat_rate', rate_bps: 825 }
@@ -175,7 +175,7 @@ test('of two who change one order at once, whoever looked before the other was d
         assert.equal(last.body.refund?.amount_cents, 1_083, last.text)
       }
       const no = async () => refused('processing_error')
-      const deps = app.oddly({ at, gateway: () => ({ void: no, refund: no }) })
+      const deps = app.depsWith({ at, gateway: () => ({ void: no, refund: no }) })
       const claim = { operation: 'refund', key: randomUUID(), fingerprint: Buffer.alloc(32) }
       const first = await run(db, claim, (held) =>
         refund(deps, db, { actor: SYSTEM, claim: held }, id, { by: 'merchant', body: unit }),
@@ -187,7 +187,7 @@ test('of two who change one order at once, whoever looked before the other was d
     },
   )
 
-  await t.test('writes nothing down of who was erased meanwhile', async () => {
+  await t.test('stores nothing about a customer who was erased meanwhile', async () => {
     const { body: bought } = await checkout(app, shop, cart(shop.variants[1_000]))
     const { id } = bought.order
     const at = async (point: string) => {
@@ -196,14 +196,14 @@ test('of two who change one order at once, whoever looked before the other was d
       const batch = { ...names, before: new Date().toISOString(), limit: 100 }
       await db.transaction('test', (tx) => eraseOrders(tx, batch))
     }
-    const wish = {
+    const request = {
       body: { edits: [{ order_item_id: bought.items[0].id, quantity: 2 }] },
       tender: { by: 'card', source: { card: readCard(APPROVED) } } as const,
       note: 'for Ann of 12 Elm Street',
     }
     const claim = { operation: 'edit', key: randomUUID(), fingerprint: Buffer.alloc(32) }
     const edited = await run(db, claim, (held) =>
-      edit(app.oddly({ at }), db, { actor: SYSTEM, claim: held }, id, wish),
+      edit(app.depsWith({ at }), db, { actor: SYSTEM, claim: held }, id, request),
     )
     assert.equal(edited.status, 200, edited.body)
     const { rows } = await app.superuser.query(
