@@ -30,20 +30,6 @@ const TIERS = [
 /** The levels of a module's files, the lowest first; `refund-money.ts` is on the level of `money.ts`. */
 const LEVELS = ['schema', 'queries', 'service', 'money', 'jobs', 'routes']
 
-/**
- * Imports against the order of levels that are still to be mended, in modules that are being
- * restructured: a file, and the file that it must not import. Add none.
- */
-export const EXCEPTIONS: readonly (readonly [from: RegExp, to: RegExp])[] = [
-  [/^orders\/(schema|explain-schema|queries)\.ts$/, /^orders\/status\.ts$/],
-  [/^order-changes\/edit-review\.ts$/, /^order-changes\/dispute-money\.ts$/],
-  [/^order-changes\/refund-queries\.ts$/, /^order-changes\/refund-parts\.ts$/],
-  [
-    /^checkout\/(operations|provider-events|review)\.ts$/,
-    /^(checkout|order-changes)\/.*-money\.ts$/,
-  ],
-]
-
 const any = (names: readonly string[]) => `(${names.join('|')})`
 
 /** The files of a layer: a folder, or for `errors` a file. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { refreshAll } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
-import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-events.ts'
+import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
 import * as domains from './modules/domains/jobs.ts'
 import { createTxtLookup } from './modules/domains/lookup.ts'
 import * as fraud from './modules/fraud/jobs.ts'

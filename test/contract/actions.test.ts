@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { OPERATIONS } from '../../src/modules/operations/table.ts'
-import { ACTIONS, OFFERED } from '../../src/modules/orders/status.ts'
+import { OFFERED } from '../../src/modules/orders/status.ts'
+import { ACTIONS } from '../../src/modules/orders/status-schema.ts'
 
 /** Routes whose path does not end with the name of the action. */
 const ROUTES: Record<string, string> = {

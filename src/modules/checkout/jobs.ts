@@ -7,7 +7,7 @@ import { LeaseLostError } from '../../platform/leases.ts'
 import { OPERATION_NAMES } from '../operations/table.ts'
 import * as attempts from '../payments/attempts.ts'
 import { type LateAttempt, watchLate } from './late-replies-money.ts'
-import { expireHold, resumeOperation } from './operations.ts'
+import { expireHold, resumeOperation } from './operations-money.ts'
 import { listExpired } from './queries.ts'
 import type { CheckoutDeps } from './service.ts'
 

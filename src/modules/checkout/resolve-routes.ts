@@ -1,6 +1,6 @@
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { resolvePayment } from './resolve.ts'
+import { resolvePayment } from './resolve-money.ts'
 import { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 

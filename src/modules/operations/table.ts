@@ -1,6 +1,6 @@
 /**
  * Every operation that moves money, as one table. The engine, the reconciler, the lookup of idempotency
- * keys and `explain` read it; `checkout/operations.ts` has the code of each.
+ * keys and `explain` read it; `checkout/operations-money.ts` has the code of each.
  */
 export const OPERATIONS = {
   /** Places an order: reserves stock and tenders, charges the card, settles. */

@@ -8,22 +8,14 @@ import * as orders from '../orders/service.ts'
 import { forMerchant } from '../orders/show.ts'
 import type { Attempt } from '../payments/schema.ts'
 import * as webhooks from '../webhooks/service.ts'
-import {
-  type Parts,
-  partsOf,
-  splitAmount,
-  splitOverTenders,
-  subtractParts,
-} from './refund-parts.ts'
+import { DISPUTE, isHeldByDispute } from './dispute-hold.ts'
+import { partsOf, splitAmount, splitOverTenders, subtractParts } from './refund-parts.ts'
 import { sumReserved } from './refund-queries.ts'
 import { NO_REPLIES } from './refund-replies.ts'
-import type { DisputeChange } from './schema.ts'
+import type { DisputeChange, Parts } from './schema.ts'
 import { exceeds, reserveRefund, settleRefund } from './settle-refund-money.ts'
 
 /** Disputes: a card holder asks the bank for the money of an order. */
-
-/** The reason of a hold that lasts as long as the dispute. */
-const DISPUTE = 'dispute'
 
 /** Sets the state of a dispute, as an operator learnt it: gateways do not report how one ends. */
 export function setDispute(
@@ -100,10 +92,6 @@ function isHoldable(order: OrderRow): boolean {
   const open = order.q_ordered - order.q_cancelled
   return order.cancelled_at === null && order.hold === null && order.q_shipped < open
 }
-
-/** Whether an order is held by its dispute alone, and so for as long as the dispute lasts. */
-export const isHeldByDispute = ({ hold }: OrderRow): boolean =>
-  hold?.reason === DISPUTE && hold.by === audit.SYSTEM.name
 
 /** The facts that end a dispute. A hold by a person stays. */
 const endedDispute = (order: OrderRow) => ({

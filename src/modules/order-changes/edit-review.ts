@@ -5,7 +5,7 @@ import * as fraud from '../fraud/service.ts'
 import { emitOrderEvent } from '../orders/events.ts'
 import type { OrderRow } from '../orders/schema.ts'
 import { addToTimeline } from '../orders/service.ts'
-import { isHeldByDispute } from './dispute-money.ts'
+import { isHeldByDispute } from './dispute-hold.ts'
 
 /**
  * A ban with the decision `review` holds an edited order, too: the charge is kept, and the order must not

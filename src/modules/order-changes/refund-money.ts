@@ -14,7 +14,6 @@ import { lineShare } from '../pricing/price.ts'
 import type { OrderChangeDeps } from './deps.ts'
 import {
   fitParts,
-  type Parts,
   partsOf,
   splitAmount,
   splitOverTenders,
@@ -24,7 +23,7 @@ import {
 } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import { askRefund, type RefundReplies, recallRefund } from './refund-replies.ts'
-import type { MerchantRefund, RefundPreview, ShopperRefund } from './schema.ts'
+import type { MerchantRefund, Parts, RefundPreview, ShopperRefund } from './schema.ts'
 import {
   chargeOf,
   exceeds,

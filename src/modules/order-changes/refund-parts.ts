@@ -1,15 +1,9 @@
 import { allocate } from '../../kernel/money.ts'
 import type { ChargeRow, OrderRow, Tender } from '../orders/schema.ts'
 import { leftOn } from '../orders/service.ts'
+import type { Parts } from './schema.ts'
 
 /** How a refund is divided: what it was paid for, and which tenders it goes to. Pure functions. */
-
-/** What an amount was paid for. */
-export interface Parts {
-  product_cents: number
-  tax_cents: number
-  shipping_cents: number
-}
 
 export const partsOf = (order: OrderRow): Parts => ({
   product_cents: order.subtotal_cents - order.discount_cents,

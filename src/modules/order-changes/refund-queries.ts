@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Cents, Id } from '../../kernel/schema.ts'
-import type { Parts } from './refund-parts.ts'
+import type { Parts } from './schema.ts'
 
 export interface NewRefund extends Parts {
   refund_id: string

@@ -156,3 +156,10 @@ export const DisputeChange = Type.Object({
   ),
 })
 export type DisputeChange = Static<typeof DisputeChange>
+
+/** What an amount was paid for. */
+export interface Parts {
+  product_cents: number
+  tax_cents: number
+  shipping_cents: number
+}

@@ -13,15 +13,10 @@ import { shownRefund } from '../orders/show.ts'
 import * as attempts from '../payments/attempts.ts'
 import type { GatewayName } from '../payments/schema.ts'
 import * as storeCredit from '../store-credit/money.ts'
-import {
-  type Parts,
-  splitAmount,
-  type TenderShare,
-  totalOf,
-  withoutNegatives,
-} from './refund-parts.ts'
+import { splitAmount, type TenderShare, totalOf, withoutNegatives } from './refund-parts.ts'
 import * as queries from './refund-queries.ts'
 import type { RefundReplies } from './refund-replies.ts'
+import type { Parts } from './schema.ts'
 
 /**
  * Both ends of a refund, for refunds, cancellations, edits and disputes alike: `reserveRefund` reserves

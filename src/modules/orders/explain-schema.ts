@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 import { AttemptKind, GatewayName } from '../payments/schema.ts'
 import { FulfillmentStatus, OrderStatus, PaymentStatus } from './schema.ts'
-import { ACTIONS } from './status.ts'
+import { ACTIONS } from './status-schema.ts'
 
 const Verb = Type.Enum([...ACTIONS])
 

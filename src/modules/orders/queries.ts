@@ -10,7 +10,7 @@ import {
   OrderItem,
   OrderRow,
 } from './schema.ts'
-import type { Derived } from './status.ts'
+import type { Derived } from './status-schema.ts'
 
 /** The columns of an order that its merchant sees. Its shopper sees a part of them. */
 export const orderColumns = sql`

@@ -21,7 +21,7 @@ import {
   StorefrontOrder,
   TimelineEntry,
 } from './schema.ts'
-import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
+import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
 
 const READ = 'read:own_orders'
 const MANAGE = 'manage:own_orders'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { Cents, Id, Nullable, OpenObject, ref, Shared, Timestamp } from '../../kernel/schema.ts'
-import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status.ts'
+import { FULFILLMENT_STATUSES, ORDER_STATUSES, PAYMENT_STATUSES } from './status-schema.ts'
 
 export const OrderStatus = Type.Enum([...ORDER_STATUSES])
 export const PaymentStatus = Type.Enum([...PAYMENT_STATUSES])

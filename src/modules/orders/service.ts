@@ -18,7 +18,6 @@ import type {
   RefundRow,
 } from './schema.ts'
 import {
-  type Action,
   type Allowed,
   allowedActions,
   deriveStatus,
@@ -26,6 +25,7 @@ import {
   type Wait,
   waitOf,
 } from './status.ts'
+import type { Action } from './status-schema.ts'
 
 /** The facts that the status is derived from. */
 export const factsOf = (order: OrderRow): OrderFacts => ({

@@ -1,47 +1,17 @@
 import { OPERATIONS } from '../operations/table.ts'
+import {
+  ACTIONS,
+  type Action,
+  type Derived,
+  type FulfillmentStatus,
+  type OrderStatus,
+  type PaymentStatus,
+} from './status-schema.ts'
 
 /**
  * The status of an order. It is derived from the facts about its money, its units and its holds, and
  * never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
-
-export const ORDER_STATUSES = [
-  'pending_payment',
-  'placed',
-  'processing',
-  'on_hold',
-  'shipped',
-  'partially_shipped',
-  'delivered',
-  'cancelled',
-  'refunded',
-  'partially_refunded',
-  'payment_failed',
-] as const
-export type OrderStatus = (typeof ORDER_STATUSES)[number]
-
-export const PAYMENT_STATUSES = [
-  'pending',
-  'authorized',
-  'paid',
-  'partially_refunded',
-  'refunded',
-  'failed',
-  'voided',
-  'unknown',
-  'disputed',
-] as const
-export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
-
-export const FULFILLMENT_STATUSES = [
-  'unfulfilled',
-  'processing',
-  'partially_shipped',
-  'shipped',
-  'delivered',
-  'cancelled',
-] as const
-export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number]
 
 /** No action and no event leads out of these. A refunded order can still be cancelled. */
 export const TERMINAL: readonly OrderStatus[] = ['cancelled', 'payment_failed']
@@ -99,14 +69,6 @@ const RULES: readonly Rule[] = [
   ['processing', isInHand],
 ]
 
-export interface Derived {
-  status: OrderStatus
-  /** The rule that decided, from 1 to 12, for `explain`. */
-  rule: number
-  payment_status: PaymentStatus
-  fulfillment_status: FulfillmentStatus
-}
-
 export function deriveStatus(facts: OrderFacts): Derived {
   const found = RULES.findIndex(([, holds]) => holds(facts))
   return {
@@ -138,24 +100,6 @@ function fulfillmentStatus(facts: OrderFacts): FulfillmentStatus {
   if (facts.q_shipped > 0) return 'partially_shipped'
   return isInHand(facts) ? 'processing' : 'unfulfilled'
 }
-
-export const ACTIONS = [
-  'hold',
-  'release',
-  'reject',
-  'process',
-  'fulfill',
-  'ship',
-  'deliver',
-  'cancel_fulfillment',
-  'recall',
-  'cancel',
-  'cancel_remaining',
-  'edit',
-  'refund',
-  'return',
-] as const
-export type Action = (typeof ACTIONS)[number]
 
 /**
  * Actions that have a route: those of the operations, and two that move no money. The others wait for

@@ -1,4 +1,4 @@
-import type { Action, OrderStatus } from './status.ts'
+import type { Action, OrderStatus } from './status-schema.ts'
 
 /** What happens to an order without an action: replies of gateways, disputes, time. */
 export type OrderEvent =

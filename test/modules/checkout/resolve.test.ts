@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { resolvePayment } from '../../../src/modules/checkout/resolve.ts'
+import { resolvePayment } from '../../../src/modules/checkout/resolve-money.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { compareDay } from '../../../src/modules/payments/compare.ts'
 import { refused, unreachable } from '../../../src/modules/payments/gateway.ts'

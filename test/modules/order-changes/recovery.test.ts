@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, test } from 'node:test'
-import { expireHold } from '../../../src/modules/checkout/operations.ts'
+import { expireHold } from '../../../src/modules/checkout/operations-money.ts'
 import type { Caller } from '../../../src/modules/operations/schema.ts'
 import { cancelOperation } from '../../../src/modules/order-changes/cancel-money.ts'
 import type { OrderChangeDeps } from '../../../src/modules/order-changes/deps.ts'

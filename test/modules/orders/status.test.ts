@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
-  ACTIONS,
   allowedActions,
   deriveStatus,
   type OrderFacts,
   type Wait,
 } from '../../../src/modules/orders/status.ts'
+import { ACTIONS } from '../../../src/modules/orders/status-schema.ts'
 import { facts, paid } from './facts.ts'
 
 const at = '2026-03-01T12:00:00.000Z'

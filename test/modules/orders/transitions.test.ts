@@ -2,14 +2,16 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import {
-  ACTIONS,
   allowedActions,
   deriveStatus,
-  ORDER_STATUSES,
   type OrderFacts,
-  type OrderStatus,
   TERMINAL,
 } from '../../../src/modules/orders/status.ts'
+import {
+  ACTIONS,
+  ORDER_STATUSES,
+  type OrderStatus,
+} from '../../../src/modules/orders/status-schema.ts'
 import { permits, TRANSITIONS, type Trigger } from '../../../src/modules/orders/transitions.ts'
 import { CHANGES, type Choice, facts, paid } from './facts.ts'
 

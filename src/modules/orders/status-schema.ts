@@ -1,0 +1,65 @@
+/** The statuses of an order and the actions on it. `status.ts` derives them from its facts. */
+
+export const ORDER_STATUSES = [
+  'pending_payment',
+  'placed',
+  'processing',
+  'on_hold',
+  'shipped',
+  'partially_shipped',
+  'delivered',
+  'cancelled',
+  'refunded',
+  'partially_refunded',
+  'payment_failed',
+] as const
+export type OrderStatus = (typeof ORDER_STATUSES)[number]
+
+export const PAYMENT_STATUSES = [
+  'pending',
+  'authorized',
+  'paid',
+  'partially_refunded',
+  'refunded',
+  'failed',
+  'voided',
+  'unknown',
+  'disputed',
+] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+export const FULFILLMENT_STATUSES = [
+  'unfulfilled',
+  'processing',
+  'partially_shipped',
+  'shipped',
+  'delivered',
+  'cancelled',
+] as const
+export type FulfillmentStatus = (typeof FULFILLMENT_STATUSES)[number]
+
+export interface Derived {
+  status: OrderStatus
+  /** The rule that decided, from 1 to 12, for `explain`. */
+  rule: number
+  payment_status: PaymentStatus
+  fulfillment_status: FulfillmentStatus
+}
+
+export const ACTIONS = [
+  'hold',
+  'release',
+  'reject',
+  'process',
+  'fulfill',
+  'ship',
+  'deliver',
+  'cancel_fulfillment',
+  'recall',
+  'cancel',
+  'cancel_remaining',
+  'edit',
+  'refund',
+  'return',
+] as const
+export type Action = (typeof ACTIONS)[number]
