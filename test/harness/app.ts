@@ -30,7 +30,7 @@ export interface Answer {
   text: string
 }
 
-/** Speaks HTTP to the app with fixed headers. */
+/** A client of the app with fixed headers. */
 export interface Caller {
   get(url: string): Promise<Answer>
   post(url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
@@ -53,15 +53,15 @@ export interface TestApp {
   operator: Caller
   storefront: Caller
   as(headers: Record<string, string>): Caller
-  /** A key of the store with just these scopes; the store is made at the first mention. */
+  /** A merchant with a key of just these scopes. Creates the store at the first call. */
   merchant(tenant: string, ...scopes: Scope[]): Promise<Caller>
   key(tenant: string, ...scopes: Scope[]): Promise<string>
-  /** Somebody with an account and a session, who owns the stores that name this address. */
+  /** A person with an account and a session, who owns the stores with this address. */
   owner(email: string): Promise<Caller>
   store(tenant: string): Promise<TenantDb>
 }
 
-/** No test asks the machine's own name server. */
+/** Tests never use the machine's own name server. */
 const NOWHERE = { DNS_SERVERS: '127.0.0.1:9' }
 
 export interface TestAppOptions {
@@ -71,20 +71,20 @@ export interface TestAppOptions {
   clockOffsets?: ClockOffsets
   /** Adds routes before the app is ready. */
   extend?: (app: App, runtime: Runtime) => Promise<void>
-  /** Where the processes find the database, when that is not the database itself. */
+  /** The address of the database for the processes, where a proxy stands before it. */
   databaseUrl?: (url: string) => Promise<string>
-  /** Another app's, to be a second process beside it. */
+  /** The database of another app, to be a second process beside it. */
   database?: TestDatabase
   logger?: Logger
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
-  /** A busy machine may take its time; a test of the deadline itself asks for the real one. */
+  /** Longer than in production, since the machine is busy. A test of the deadline sets the real one. */
   limiterDeadlineMs?: number
-  /** Of many at a time the last one waits long for a connection there. */
+  /** Longer than in production: of many requests at once the last one waits long for a connection. */
   poolWaitMs?: number
   scanner?: Scanner
   safeFetch?: SafeFetch
-  /** An answer whose code its route did not declare fails the test, unless it is meant to. */
+  /** An answer with a code that its route does not declare fails the test, unless this is set. */
   allowUndeclared?: boolean
 }
 

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchChromium } from './chromium.ts'
 
-/** A real Chromium, and pages that must behave: no errors, no calls elsewhere, open to everybody. */
+/** A real Chromium. Its pages must have no errors, no calls to other hosts, and be accessible. */
 
 export async function openBrowser(t: TestContext): Promise<Browser> {
   const browser = await launchChromium()
@@ -17,18 +17,18 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface Tab {
   page: Page
-  /** Looks at the page as somebody would who cannot see or point. */
+  /** Checks the accessibility of the page. */
   isOpenToAll(): Promise<void>
   another(): Promise<Tab>
 }
 
-/** A shopper with a browser of their own. What went wrong in it fails the test at its end. */
+/** A shopper with a separate browser. An error in it fails the test at its end. */
 export async function openTab(
   t: TestContext,
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
-  /** What the console may say: that a page that is not there is not there. */
+  /** Console messages that are allowed: those about pages that do not exist. */
   { expected = /^$/ }: { expected?: RegExp } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
@@ -59,11 +59,11 @@ interface Finding {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** What is fine is not sent: it would be fifty kilobytes for every page. */
+/** Only violations are returned: the rest would be fifty kilobytes for every page. */
 const RUN_AXE = 'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)'
 
 async function checkAxe(page: Page): Promise<void> {
-  // As a text, because the page's own policy lets no other script in.
+  // As text, because the page's own policy allows no other script.
   await page.evaluate(AXE)
   const found = (await page.evaluate(RUN_AXE)) as Finding[]
   const grave = found.filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** Listeners at addresses that nobody outside may reach, counting who came all the same. */
+/** Listeners at addresses that no request of ours may reach. They count the connections they get. */
 export interface Canary {
   port: number
-  /** Where it listens. IPv6 is missing on a machine that has none. */
+  /** The addresses it listens on. On a machine without IPv6 those are missing. */
   hosts: readonly string[]
-  /** How many came since the last reset. Whoever is on the way when this is called, too. */
+  /** The connections since the last reset, with those that are being made during the call. */
   connections(): Promise<number>
   bytes(): number
   reset(): void

@@ -1,6 +1,6 @@
 /**
  * Whether a text shows a card: its number, however it is spaced, or by themselves its first or last
- * digits or its code. Three or four digits stand by chance in an id, in a time, in the number of a
+ * digits or its CVV. Three or four digits occur by chance in an id, in a time, in the number of a
  * process, and a test that took those for a card would fail once in a hundred runs.
  */
 export function showsCard(text: string, number: string, cvv: string): boolean {

@@ -15,7 +15,7 @@ const PLACES = [
 const ADVICE =
   'the browser tests need Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM'
 
-/** The system's own; on a Debian that we may change, one that is fetched. */
+/** The Chromium of the system; on a Debian that we may change, one that is installed. */
 export async function findChromium(): Promise<string | null> {
   const found = there()
   if (found !== null) return found
@@ -31,7 +31,7 @@ export async function launchChromium(): Promise<Browser> {
   if (executablePath === null) throw new Error(ADVICE)
   return chromium.launch({
     executablePath,
-    // Root has no sandbox to give, and a small machine little shared memory.
+    // The sandbox does not work for root, and a small machine has little shared memory.
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
   })
 }

@@ -9,7 +9,7 @@ type Factory = NonNullable<SchemaController['compilersFactory']>
 type BuildValidator = NonNullable<Factory['buildValidator']>
 type MakeValidator = (route: { schema: unknown }) => unknown
 
-/** Fastify's own, which is no dependency of ours. */
+/** The compiler that Fastify brings; it is no direct dependency of ours. */
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
 const selectValidator: () => (...of: unknown[]) => MakeValidator =
   ofFastify('@fastify/ajv-compiler')
@@ -17,7 +17,7 @@ const selectValidator: () => (...of: unknown[]) => MakeValidator =
 const serializers = new Map<string, Serialize>()
 const validators = new Map<string, unknown>()
 
-/** One for all apps, which itself tells them apart by their shared shapes and options. */
+/** One for all apps; it distinguishes them by their shared schemas and options. */
 const selectMaker = selectValidator()
 
 const buildValidator = (...of: unknown[]): MakeValidator => {
@@ -31,8 +31,8 @@ const buildValidator = (...of: unknown[]): MakeValidator => {
 }
 
 /**
- * A test process builds the same app many times: the code that was made of a shape for the first
- * serves the others. Not for an app with routes of a test's own.
+ * Compiled validators and serializers, shared by all apps of a test process. A process builds the same
+ * app many times, and compiles each schema once. Not for an app with routes of a test's own.
  */
 export const COMPILED_SCHEMAS: SchemaController = {
   compilersFactory: {

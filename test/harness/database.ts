@@ -9,7 +9,7 @@ import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { type LoginRole, roleUrl } from '../../src/db/roles.ts'
 import { Runner } from '../../src/db/sql.ts'
 
-/** Every row a query returns in a test is held against its shape. */
+/** In tests every row that a query returns is checked against its shape. */
 Runner.checkRow = (shape, row) => Value.Assert(shape, row)
 
 export const TEST_SECRET_KEY = 'the secret key of every test database'
@@ -17,9 +17,9 @@ export const TEST_SECRET_KEY = 'the secret key of every test database'
 const DATA_DIR = fileURLToPath(new URL('../../.data/test', import.meta.url))
 const TEMPLATE_LOCK = 8_812_003_451
 
-/** A test database may lose its last second in a power cut; it may not lose ours. */
+/** Settings for speed: a test database may lose its last second in a power cut. */
 const FAST = {
-  // With a database for every test it would be looking at them all the time.
+  // With a database for every test autovacuum would work all the time.
   autovacuum_naptime: '1min',
   fsync: 'off',
   synchronous_commit: 'off',
@@ -27,11 +27,11 @@ const FAST = {
   max_connections: '500',
 }
 
-/** One server for all test processes: each joins the one that runs, the last one stops it. */
+/** One server for all test processes: each joins the running one, and the last one stops it. */
 export const startTestServer = (dataDir = DATA_DIR) =>
   startEmbedded({ dataDir, password: 'a password for tests only', settings: FAST })
 
-/** The server of the run that this process is a part of, or else one that it has to leave again. */
+/** The server of the test run. A process outside of a run starts or joins one, and must leave it. */
 async function joinTestServer(): Promise<Pick<Embedded, 'url' | 'stop'>> {
   const url = process.env.TEST_SERVER
   return url === undefined ? startTestServer() : { url, stop: async () => {} }
@@ -39,7 +39,7 @@ async function joinTestServer(): Promise<Pick<Embedded, 'url' | 'stop'>> {
 
 export interface TestDatabase {
   url: string
-  /** As the superuser: for looking behind the curtain, and for faults. */
+  /** The URL of the superuser, for direct checks and for faults. */
   openAdmin(): Promise<pg.Client>
   secretKey: string
   open(role: LoginRole, max?: number): Database
@@ -53,7 +53,7 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
   const admin = new pg.Client({ connectionString: server.url })
   await admin.connect()
   const template = await ensureTemplate(admin, server.url)
-  // Copied as files: through the log, as is usual, both making and dropping take twice as long.
+  // Copied as files: by the default way, through the log, creating and dropping take twice as long.
   await admin.query(`create database ${name} template ${template} strategy file_copy`)
   const url = withDatabase(server.url, name)
   const opened: Database[] = []
@@ -76,7 +76,7 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
       return client
     },
     open: (role, max = 5) => {
-      // Of many at a time the last one waits long for a connection on a busy machine.
+      // On a busy machine the last of many requests waits long for a connection.
       const options = { url: urlOf(role), name: role, max, connectTimeoutMs: 60_000 }
       const database = new Database(options)
       opened.push(database)
@@ -85,7 +85,7 @@ export async function openTestDatabase(t: TestContext): Promise<TestDatabase> {
   }
 }
 
-/** A database without anything in it, for tests of the migration itself. */
+/** An empty database, for tests of the migrations. */
 export async function openEmptyDatabase(t: TestContext): Promise<string> {
   const server = await joinTestServer()
   const name = `t_${randomBytes(8).toString('hex')}`
@@ -115,7 +115,7 @@ async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
   await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK])
   try {
     if (await exists()) return name
-    // Made aside and renamed, so that a test killed half-way leaves no half template.
+    // Created under another name and renamed, so that a killed test leaves no incomplete template.
     const aside = `making_${randomBytes(8).toString('hex')}`
     await admin.query(`create database ${aside}`)
     await migrate({ url: withDatabase(url, aside), secretKey: TEST_SECRET_KEY })
@@ -127,7 +127,7 @@ async function ensureTemplate(admin: pg.Client, url: string): Promise<string> {
   }
 }
 
-/** Templates of migrations that are no more. One that is being copied at this moment stays. */
+/** Drops templates of older migrations. One that is being copied at this moment stays. */
 async function dropOthers(admin: pg.Client, name: string): Promise<void> {
   const { rows } = await admin.query<{ datname: string }>(
     `select datname from pg_database where datname like 'template\\_%' and datname <> $1`,

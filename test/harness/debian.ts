@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** No service starts by itself. Somebody else's apt is waited for. */
+/** Installed services do not start by themselves. Waits for another apt that is running. */
 const INSTALL = `
   if [ ! -e /usr/sbin/policy-rc.d ]; then
     printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d
@@ -16,11 +16,11 @@ const INSTALL = `
   apt-get update -qq
   apt-get install -qq -y -o DPkg::Lock::Timeout=300 --no-install-recommends "$0"`
 
-/** Fetches a package, on a Debian that is ours to change. Elsewhere, and without a network, nothing happens. */
+/** Installs a package, on a Debian that we may change. Elsewhere, and offline, it does nothing. */
 export async function installPackage(name: string): Promise<void> {
   const isOurs = process.getuid?.() === 0 && existsSync('/etc/debian_version')
   if (!isOurs || onPath('apt-get') === null || onPath('flock') === null) return
-  // Two at the same time would be in each other's way.
+  // Two installations at the same time would disturb each other.
   const lock = join(tmpdir(), 'install.lock')
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run('flock', [lock, 'sh', '-c', INSTALL, name], { timeout: 600_000, env }).catch(() => {})

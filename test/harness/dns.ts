@@ -12,11 +12,11 @@ export interface Answer {
   /** TXT records, each of one string or of several. */
   texts?: readonly (string | readonly string[])[]
   code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED'
-  /** Says nothing at all. */
+  /** Gives no answer. */
   silent?: boolean
 }
 
-/** Called for each question with how often it has been asked before, so that it can rebind. */
+/** Called for each question with the number of earlier ones, so that the answer can change (rebinding). */
 export type Zone = (type: RecordType, asked: number) => Answer
 
 /** An authoritative name server for tests, over UDP and TCP on one port of 127.0.0.1. */
@@ -34,7 +34,7 @@ const TYPE_NAMES = Object.keys(TYPES) as RecordType[]
 const CNAME = 5
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 }
 
-/** Longer answers are cut over UDP and asked for again over TCP, as the protocol wants. */
+/** Longer answers are truncated over UDP and repeated over TCP, as the protocol requires. */
 const UDP_BYTES = 512
 
 export async function startDns(): Promise<TestDns> {
@@ -147,7 +147,7 @@ function encode(query: Buffer, end: number, answer: Answer): Buffer {
   const code = answer.code === undefined ? 0 : CODES[answer.code]
   return Buffer.concat([
     query.subarray(0, 2),
-    // A response, authoritative, recursion wanted and available.
+    // Flags: response, authoritative, recursion desired and available.
     uint16(0x8580 | code),
     uint16(1),
     uint16(records.length),
@@ -166,7 +166,7 @@ function truncated(answer: Buffer, query: Buffer): Buffer {
   return cut
 }
 
-/** Lives zero seconds, as an answer made for rebinding does. */
+/** A time to live of zero, as in answers for DNS rebinding. */
 function record(owner: Buffer, type: number, data: Buffer): Buffer {
   const life = Buffer.alloc(4)
   return Buffer.concat([owner, uint16(type), uint16(1), life, uint16(data.length), data])

@@ -10,10 +10,10 @@ import pg from 'pg'
 import { type EmbeddedOptions, startEmbedded } from '../../src/db/embedded/embedded.ts'
 
 export const PASSWORD = 'correct horse/battery'
-/** What is tried here is processes, not disks. */
+/** These tests are about processes, so that the disk need not be safe. */
 export const settings = { fsync: 'off', shared_buffers: '8MB' }
 
-/** A process of its own that starts the server, says where, and stops it on SIGTERM. */
+/** A process that starts the server, prints its address, and stops it on SIGTERM. */
 const STARTER = `
   import { startEmbedded } from ${JSON.stringify(import.meta.resolve('../../src/db/embedded/embedded.ts'))}
   const server = await startEmbedded(JSON.parse(process.argv[1]))
@@ -23,7 +23,7 @@ const STARTER = `
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>()
 
-/** Undoes in the reverse order, so that no folder goes before its server. */
+/** Cleans up in the reverse order, so that no folder is removed before its server. */
 export function defer(t: TestContext, undo: () => unknown): void {
   const list = cleanups.get(t) ?? []
   if (!cleanups.has(t)) {

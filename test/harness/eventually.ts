@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A busy machine takes its time. What never comes about is told no sooner, and that is all it costs. */
+/** Long enough for a busy machine. It only delays the failure of a test. */
 const PATIENCE_MS = 20_000
 
-/** Tries until it works: for what comes about by itself. */
+/** Repeats `work` until it succeeds, for effects that follow by themselves. */
 export async function eventually<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS
   for (;;) {
@@ -17,7 +17,7 @@ export async function eventually<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits for a condition, and fails when it does not come about in time. */
+/** Waits for a condition, and fails when it is not met in time. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

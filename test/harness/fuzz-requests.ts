@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import type { ApiDocument } from '../../src/http/api-document.ts'
 import type { Plane, RouteEntry } from '../../src/http/route.ts'
 
-/** Requests for fast-check: right ones by the API's own description, and every way to spoil them. */
+/** Random requests for fast-check: valid ones by the API's own description, and broken variants. */
 export interface Shot {
   method: string
   path: string
   headers: Record<string, string>
   body: string | undefined
-  /** What it may be answered with, says the description. */
+  /** The statuses that the description declares. */
   declared: number[]
 }
 
@@ -71,7 +71,7 @@ const json = fc
   .oneof(fc.dictionary(fc.constantFrom(...NAMES), fc.oneof(word, value), { maxKeys: 6 }), value)
   .map((each) => JSON.stringify(each) ?? 'null')
 
-/** The words of JSON Schema that our shapes use. */
+/** The keywords of JSON Schema that our shapes use. */
 interface Described {
   type?: string
   enum?: unknown[]
@@ -82,7 +82,7 @@ interface Described {
   required?: string[]
 }
 
-/** What the description asks for, as far as it goes. */
+/** Values that are valid by a schema, as far as its keywords are known here. */
 function fitting(shape: Described): fc.Arbitrary<unknown> {
   const { type, enum: choices, pattern, format, items = {}, properties, required = [] } = shape
   if (choices !== undefined) return fc.constantFrom(...choices)
@@ -99,14 +99,14 @@ function fitting(shape: Described): fc.Arbitrary<unknown> {
 
 const PUT_IN = ['', '"', '{', ']', ',', '\\', '\u0000', '\ufeff', '1e999']
 
-/** A character put in or taken out. */
+/** A text with a character inserted or removed. */
 const spoilt = (right: fc.Arbitrary<string>) =>
   fc.tuple(right, fc.nat(), fc.constantFrom(...PUT_IN)).map(([text, at, put]) => {
     const cut = at % (text.length + 1)
     return text.slice(0, cut) + put + text.slice(cut + (put === '' ? 1 : 0))
   })
 
-/** What is asked for, any JSON, either of them spoilt, or nothing like it. */
+/** A valid body, any JSON, a broken text of either, or random text. */
 function bodiesFor(shape: Described | undefined): fc.Arbitrary<string> {
   const right = shape === undefined ? json : fitting(shape).map((each) => JSON.stringify(each))
   return fc.oneof(
@@ -117,7 +117,7 @@ function bodiesFor(shape: Described | undefined): fc.Arbitrary<string> {
   )
 }
 
-/** Text as it may stand in a path: escaped, or with escapes of its own. */
+/** Text for a path: escaped, or with random escapes. */
 const segment = fc.oneof(
   { weight: 6, arbitrary: word.map((each) => encodeURIComponent(each.toWellFormed())) },
   {
@@ -168,7 +168,7 @@ const types = [
   ...['application/json; charset=utf-8', 'text/plain', 'application/json; charset=x', 'a', ''],
 ]
 
-/** Who calls on each plane. */
+/** The caller of each plane. */
 export type Callers = Record<Plane | 'wrong', Record<string, string>>
 
 const often = (weight: number) => fc.integer({ min: 1, max: weight }).map((n) => n > 1)

@@ -20,7 +20,7 @@ export interface Process {
   /** The public read of one tenant, as this process answers it. */
   read(tenant?: string): Promise<number>
   loads(): number
-  /** Writes, tells the others, forgets its own, and only then answers. */
+  /** Writes, notifies the other processes, drops its own entry, and only then answers. */
   write(value: number, tenant?: string): Promise<void>
 }
 
@@ -29,7 +29,7 @@ interface ProcessOptions {
   clock?: Clock
 }
 
-/** Stops the caches before the database goes, which `openTestDatabase` sees to at the end. */
+/** Stops the caches before `openTestDatabase` drops the database at the end. */
 function openStage(t: TestContext) {
   const caches: LiveCache[] = []
   t.after(() => Promise.all(caches.map((cache) => cache.stop())))

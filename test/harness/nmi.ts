@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What goes wrong with one call, before or after it was acted upon. */
+/** A fault of one call, before or after the server has carried it out. */
 export type Fault =
   | 'reset_before'
   | 'reset_after'
@@ -41,15 +41,15 @@ export interface NmiTransaction {
 
 export interface TestNmi {
   url: string
-  /** Every call in the order it came, as it came. */
+  /** Every call as it was received, in order. */
   calls: { path: string; fields: Record<string, string> }[]
-  /** Its own record of what it did. */
+  /** The server's own record. */
   journal: NmiTransaction[]
-  /** The next calls go wrong so, one each. */
+  /** Sets the faults of the next calls, one each. */
   failNext(...faults: Fault[]): void
-  /** Refuses what has the card and the amount of something it did before. */
+  /** Whether it refuses a charge with the card and the amount of an earlier one. */
   checkDuplicates: boolean
-  /** The next call is answered with this text, whatever it asks, and nothing is done. */
+  /** Answers the next call with this text, and carries nothing out. */
   answerNext(body: string): void
   settle(): void
   close(): Promise<void>
@@ -266,7 +266,7 @@ function refuse(
   })
 }
 
-/** Rows of a page, whatever more is asked for. Dates are those of the last change, as NMI's are. */
+/** A page of the record. Dates are those of the last change, as at NMI. */
 function query(journal: NmiTransaction[], fields: Record<string, string>): string {
   const { order_id, transaction_id, start_date, end_date, result_limit = '1000' } = fields
   const limit = Number(result_limit)

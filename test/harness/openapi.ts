@@ -1,6 +1,6 @@
 import type { ApiDocument, Operation } from '../../src/http/api-document.ts'
 
-/** All that a document leaves unsaid, or says twice. Empty is good. */
+/** The gaps and duplicates of a document. Empty: there are none. */
 export function listUndescribed(document: ApiDocument): string[] {
   const faults: string[] = []
   const ids = new Map<string, string>()
@@ -33,11 +33,11 @@ function faultsOf(path: string, operation: Operation): string[] {
   ]
 }
 
-/** The plugin's own words stand where an answer has none. */
+/** The plugin's default text, where an answer has no description. */
 const isUndescribed = (answer: object): boolean =>
   'description' in answer && answer.description === 'Default Response'
 
-/** References that lead nowhere. */
+/** References without a target. */
 function listDangling(document: ApiDocument): string[] {
   const refs = new Set(
     [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref ?? ''),

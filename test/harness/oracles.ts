@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type pg from 'pg'
 
 /**
- * What must never be, as SQL: each statement lists the offenders of all stores, and so answers
- * nothing. Run as the superuser, past every fence, after whatever a test did.
+ * States that must never occur, as SQL: each statement lists the violations in all stores, and must
+ * return no row. Run as the superuser, who sees all stores, after any test that moves money.
  */
 export const ORACLES: Readonly<Record<string, string>> = {
   'a journal that does not sum to zero': `
@@ -62,7 +62,7 @@ export const ORACLES: Readonly<Record<string, string>> = {
         on l.tenant_ref = a.tenant_ref and l.account_id = a.id
      where a.balance_cents <> coalesce(l.remaining, 0)`,
 
-  'a charge of which more or less was given back than its refunds say': `
+  'a charge whose refunded amount is not the sum of its refunds': `
     select c.tenant_ref, c.charge_id, c.refunded_cents, coalesce(t.given, 0) as given
       from charges c
       left join (select t.tenant_ref, t.charge_id, sum(t.amount_cents) as given
@@ -86,12 +86,12 @@ export const ORACLES: Readonly<Record<string, string>> = {
                        and r.status = 'succeeded') r on true
      where o.captured_cents <> c.captured - r.adjusted or o.refunded_cents <> r.refunded`,
 
-  'a placed order that was not paid to the cent': `
+  'a placed order whose captured amount is not its total': `
     select tenant_ref, id, total_cents, captured_cents
       from orders
      where placed_at is not null and total_cents <> captured_cents`,
 
-  'an order whose lines do not add up to it': `
+  'an order whose lines do not sum to its total': `
     select o.tenant_ref, o.id, o.total_cents, i.total
       from orders o
       join lateral (select sum(line_total_cents - discount_cents + tax_cents + shipping_cents)
@@ -100,7 +100,7 @@ export const ORACLES: Readonly<Record<string, string>> = {
                      where i.tenant_ref = o.tenant_ref and i.order_id = o.id) i on true
      where o.total_cents <> i.total`,
 
-  'a refund whose tenders do not add up to it': `
+  'a refund whose tenders do not sum to its amount': `
     select r.tenant_ref, r.refund_id, r.amount_cents, t.given
       from refunds r
       join lateral (select coalesce(sum(amount_cents), 0) as given from refund_tenders t
@@ -130,14 +130,14 @@ export const ORACLES: Readonly<Record<string, string>> = {
         on e.tenant_ref = o.tenant_ref and e.order_id = o.id
      where c.net <> coalesce(e.net, 0)`,
 
-  'a card charge that the simulated gateway remembers otherwise': `
+  'a card charge that differs from the record of the simulated gateway': `
     select c.tenant_ref, c.charge_id, c.captured_cents - coalesce(t.given, 0) as ours,
            case when s.voided_at is null then s.captured_cents - s.refunded_cents else 0 end as theirs
       from charges c
       join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
       left join (select tenant_ref, charge_id, sum(amount_cents) as given
                    from refund_tenders
-                  -- What a bank took in a dispute, no gateway was asked for.
+                  -- The money of a lost dispute was taken by the bank: no gateway was asked.
                   where tender = 'card' and status = 'succeeded' and attempt_id is not null
                   group by tenant_ref, charge_id) t
         on t.tenant_ref = c.tenant_ref and t.charge_id = c.charge_id
@@ -148,7 +148,7 @@ export const ORACLES: Readonly<Record<string, string>> = {
                           and r.status = 'pending')`,
 }
 
-/** Fails with the offending rows, if there are any. */
+/** Fails with the violating rows, if there are any. */
 export async function assertOracles(superuser: Pick<pg.Client, 'query'>): Promise<void> {
   for (const [what, query] of Object.entries(ORACLES)) {
     const { rows } = await superuser.query(query)

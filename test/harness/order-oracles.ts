@@ -4,8 +4,8 @@ import { assertOracles } from './oracles.ts'
 import { assertStockAddsUp } from './stock-oracles.ts'
 
 /**
- * What must never be once nothing is under way: each lists the offenders of all stores. The simulated
- * gateway's books stand for the truth outside.
+ * States that must never occur once no operation is running. Each statement lists the violations in all
+ * stores. The tables of the simulated gateway stand for the gateway's own record.
  */
 export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   'an order whose lines do not sum to its total': `
@@ -29,19 +29,19 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
     select tenant_ref, id, total_cents, captured_cents from orders
      where status in ('placed', 'processing') and captured_cents <> total_cents`,
 
-  'an unpaid order with money, or a failed one': `
+  'an unpaid or failed order with captured money': `
     select tenant_ref, id, status, captured_cents from orders
      where (placed_at is null or status in ('pending_payment', 'payment_failed'))
        and captured_cents <> 0`,
 
-  'a charge with more promised back than refunds say': `
+  'a charge whose refunded amount is not the sum of its refunds': `
     select c.tenant_ref, c.charge_id, c.refunded_cents, coalesce(r.given, 0) as given
       from charges c
       left join (select tenant_ref, charge_id, sum(amount_cents) as given from refund_tenders
                   where status <> 'failed' group by 1, 2) r using (tenant_ref, charge_id)
      where c.refunded_cents <> coalesce(r.given, 0)`,
 
-  'a captured card that the gateway has not captured, or otherwise': `
+  'a captured card charge that the gateway has not captured, or with another amount': `
     select c.tenant_ref, c.charge_id, c.captured_cents, c.refunded_cents, s.captured_cents, s.refunded_cents
       from charges c
       left join sim_charges s on s.tenant_ref = c.tenant_ref and s.txn_id::text = c.txn_id
@@ -56,7 +56,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                         where c.tenant_ref = s.tenant_ref and c.txn_id = s.txn_id::text
                           and c.status = 'captured' and c.captured_cents = s.captured_cents)`,
 
-  'an authorisation that nobody waits for': `
+  'an authorisation without a held order': `
     select s.tenant_ref, s.txn_id, s.ref
       from sim_charges s
      where s.outcome = 'approved' and s.voided_at is null and s.captured_at is null
@@ -78,14 +78,14 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      where r.reserved > 0
        and (o.status is null or o.status not in ('pending_payment', 'on_hold'))`,
 
-  'stock that is owed to an order which gets nothing': `
+  'stock that is allocated to an order that will not ship': `
     select r.tenant_ref, r.order_id, r.variant_id, r.allocated, o.status
       from inventory_reservations r
       left join orders o on o.tenant_ref = r.tenant_ref and o.id = r.order_id
      where r.allocated > 0
        and (o.status is null or o.placed_at is null or o.cancelled_at is not null)`,
 
-  'an order that holds more of a variant than it wants': `
+  'an order with more stock of a variant than its quantity': `
     select r.tenant_ref, r.order_id, r.variant_id, sum(r.reserved + r.allocated) as held, i.wanted
       from inventory_reservations r,
            lateral (select coalesce(sum(quantity), 0) as wanted from order_items
@@ -94,14 +94,14 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      group by 1, 2, 3, 5
     having sum(r.reserved + r.allocated) > i.wanted`,
 
-  'a coupon use whose order has not got it': `
+  'a coupon redemption whose order does not use the coupon': `
     select c.tenant_ref, c.order_id, c.state, o.status
       from coupon_redemptions c
       left join orders o on o.tenant_ref = c.tenant_ref and o.id = c.order_id
      where (c.state = 'claimed' and (o.status is null or o.status not in ('pending_payment', 'on_hold')))
         or (c.state = 'confirmed' and (o.placed_at is null or o.cancelled_at is not null))`,
 
-  'a coupon whose count is not the number of its uses': `
+  'a coupon whose count is not the number of its redemptions': `
     select k.tenant_ref, k.id, k.used_count, count(r.order_id)
       from coupons k
       left join coupon_redemptions r on r.tenant_ref = k.tenant_ref and r.coupon_id = k.id
@@ -126,7 +126,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
      group by 1, 2, o.placed_at
     having count(j.id) <> case when o.placed_at is null then 0 else 1 end`,
 
-  'an order that waits for its payment and for nobody': `
+  'an order that waits for its payment without a running operation': `
     select o.tenant_ref, o.id, o.created_at
       from orders o
      where o.status = 'pending_payment'
@@ -134,7 +134,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                         where k.tenant_ref = o.tenant_ref and k.resource_id = o.id
                           and k.state = 'running')`,
 
-  'an order that is taken for an operation which nobody ends': `
+  'an order with the plan of an operation that is not running': `
     select o.tenant_ref, o.id, o.operation
       from orders o
      where o.operation_id is not null
@@ -142,13 +142,13 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
                         where k.tenant_ref = o.tenant_ref and k.state = 'running'
                           and k.operation in ('cancel', 'edit', 'release', 'refund'))`,
 
-  'a subscription that goes on though its order was cancelled': `
+  'an active subscription of a cancelled order': `
     select s.tenant_ref, s.id, s.status, o.id as order_id
       from subscriptions s
       join orders o on o.tenant_ref = s.tenant_ref and o.id = s.origin_order_id
      where o.cancelled_at is not null and s.status in ('active', 'paused', 'past_due')`,
 
-  'a delivery for more or fewer subscriptions than there are': `
+  'an event with two deliveries for one subscription': `
     select e.tenant_ref, e.id
       from webhook_events e
       join webhook_deliveries d on d.tenant_ref = e.tenant_ref and d.event_id = e.id
@@ -156,7 +156,7 @@ export const ORDER_ORACLES: Readonly<Record<string, string>> = {
     having count(*) > 1`,
 }
 
-/** Fails with the offending rows of any oracle: of orders, of the ledger, of balances, of stock. */
+/** Fails with the violating rows of any oracle: of orders, the ledger, balances and stock. */
 export async function assertOrdersAddUp(superuser: pg.Client): Promise<void> {
   for (const [what, query] of Object.entries(ORDER_ORACLES)) {
     const { rows } = await superuser.query(query)

@@ -8,7 +8,7 @@ export interface Platform {
   database: TestDatabase
   app: Database
   worker: Database
-  /** As the superuser: past every fence, to arrange and to look. */
+  /** A connection of the superuser, who sees all stores: to prepare and to check. */
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>
   /** New stores, so that tests on one database do not see each other. */
   addStores(count: number): Promise<string[]>
@@ -24,7 +24,7 @@ export async function openPlatform(scope: Scope, connections = 10): Promise<Plat
   // Only the hook is used, so that a file's own does as well.
   const database = await openTestDatabase(scope as TestContext)
   const admin = new pg.Pool({ connectionString: database.url, max: 1 })
-  // The database is dropped under it; what it says then concerns nobody.
+  // The database is dropped while it is open; its error then does not matter.
   admin.on('error', () => {})
   scope.after(() => admin.end())
   const query: Platform['query'] = async (text, values = []) =>

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that a system gives to whoever asks for any: a test that lets go of its port for a
- * moment would else find that another process has been given it meanwhile.
+ * Below the ports that a system assigns by itself: otherwise another process could get the port of a
+ * test that closes it for a moment.
  */
 const FIRST = 20_000
 const COUNT = 12_000
-/** Processes run side by side, and each begins elsewhere. */
+/** Test processes run side by side, and each begins at another port. */
 const EACH = 16
 
 let next = process.pid * EACH
 
-/** A port of 127.0.0.1 that nobody else gets, also after it was let go. */
+/** A port of 127.0.0.1 that no other process gets, even after it was closed. */
 export async function holdPort(): Promise<{ port: number; free(): Promise<void> }> {
   for (let tries = 0; tries < COUNT; tries += 1) {
     const port = FIRST + (next++ % COUNT)

@@ -8,12 +8,12 @@ import { until } from './eventually.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** A start on a loaded machine, with a new database. */
+/** Long enough for a start with a new database on a busy machine. */
 const READY_MS = 60_000
 
 export interface TestProcess {
   child: ChildProcess
-  /** All that it has written, to either output. */
+  /** Everything that it has written to stdout and stderr. */
   output(): string
   /** The address it says it is ready at. */
   ready(): Promise<{ url: string; ms: number }>
@@ -31,7 +31,7 @@ interface ProcessOptions {
   command?: readonly string[]
 }
 
-/** The program itself, as a process of its own on a folder of its own. */
+/** Starts the program as a separate process with its own folder. */
 export async function startProcess(t: TestContext, options: ProcessOptions = {}) {
   const { role = 'serve', env = {}, before, command } = options
   const dataDir = options.dataDir ?? (await emptyFolder(t))
@@ -46,9 +46,9 @@ export async function startProcess(t: TestContext, options: ProcessOptions = {})
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env.PATH,
-      // What is compiled already need not be compiled again by each, as with scripts/run.mjs.
+      // Shares compiled code between the processes, as scripts/run.mjs does.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      // Not development: that one draws pictures for the demo stores.
+      // Not development, which would draw images for the demo stores.
       NODE_ENV: 'test',
       DATA_DIR: dataDir,
       PORT: '0',

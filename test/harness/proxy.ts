@@ -5,17 +5,17 @@ import { freePort } from './ports.ts'
 
 export interface TestProxy {
   port: number
-  /** From now on nothing passes in either direction, and nobody is told. */
+  /** From now on nothing passes in either direction, without an error. */
   silence(): void
-  /** Connections made in silence stay silent, as they would behind a firewall that forgot them. */
+  /** New connections work again. Those made meanwhile stay dead, as behind a firewall that dropped them. */
   speak(): void
-  /** Cuts every connection and takes no new one, as a server that is down. */
+  /** Ends every connection and accepts no new one, like a server that is down. */
   cut(): Promise<void>
-  /** Takes connections again, on the same port. */
+  /** Accepts connections again, on the same port. */
   mend(): Promise<void>
 }
 
-/** Stands before a server, on a port of 127.0.0.1, to try what a dead network does. */
+/** A proxy in front of a server, on a port of 127.0.0.1, to test a broken network. */
 export async function openProxy(t: TestContext, target: number): Promise<TestProxy> {
   const sockets = new Set<Socket>()
   let silent = false

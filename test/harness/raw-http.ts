@@ -7,23 +7,23 @@ export interface RawAnswer {
 }
 
 export interface Talk {
-  /** Each answer that came, in order. */
+  /** The answers received, in order. */
   answers: RawAnswer[]
-  /** Whether the server ended the connection within the time. */
+  /** Whether the server closed the connection in time. */
   isClosed: boolean
   ms: number
 }
 
 interface TalkOptions {
-  /** How long to listen when the server does not hang up. */
+  /** How long to listen when the server does not close the connection. */
   withinMs?: number
-  /** Says that nothing more will come, as soon as all is sent. */
+  /** Ends the sending side as soon as everything is sent. */
   thenEnds?: boolean
-  /** Goes as soon as this many answers are there. */
+  /** Returns as soon as this many answers have come. */
   enough?: number
 }
 
-/** Sends bytes that no HTTP client would, and keeps what comes back until the server hangs up. */
+/** Sends bytes that no HTTP client would send, and reads until the server closes the connection. */
 export function talk(
   url: string,
   bytes: string | Buffer,
@@ -47,7 +47,7 @@ export function talk(
       if (readAnswers(Buffer.concat(chunks)).length >= enough) finish(false)
     })
     socket.on('end', () => finish(true))
-    // A reset is an end, too: what came before it has been kept.
+    // A reset is an end, too: the bytes before it were read.
     socket.on('error', () => finish(true))
     socket.write(bytes)
     if (thenEnds) socket.end()
@@ -76,7 +76,7 @@ function readAnswers(bytes: Buffer): RawAnswer[] {
   }
 }
 
-/** A request as text, with the headers that every one needs unless they are given. */
+/** A request as text, with the required headers unless they are given. */
 export function requestText(
   line: string,
   headers: Record<string, string | string[]> = {},

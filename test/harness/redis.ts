@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { installPackage, onPath } from './debian.ts'
 import { freePort } from './ports.ts'
 
-/** Where `redis-server` is, installed first where that is ours to do. Null where there is none. */
+/** The path of `redis-server`, which is installed first where we may. Null where there is none. */
 export async function findRedisServer(): Promise<string | null> {
   const found = onPath('redis-server')
   if (found !== null) return found
@@ -19,13 +19,13 @@ export async function findRedisServer(): Promise<string | null> {
 export interface TestRedis {
   port: number
   url: string
-  /** At once, as in a crash. Nothing it counted is kept. */
+  /** Stops at once, as in a crash. All counts are lost. */
   stop(): Promise<void>
-  /** On the same port as before. */
+  /** Starts again on the same port. */
   restart(): Promise<void>
 }
 
-/** A server of the test's own, in memory only, on a free port of 127.0.0.1. */
+/** A server for one test, in memory only, on a free port of 127.0.0.1. */
 export async function startRedis(t: TestContext, program: string): Promise<TestRedis> {
   const folder = await mkdtemp(join(tmpdir(), 'redis-'))
   const port = await freePort()

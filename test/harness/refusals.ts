@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import type { Answer } from './app.ts'
 
-/** What is sent, and the refusal it must meet: the code, and for a body where it is wrong. */
+/** A request and its expected refusal: the code, and for a body the path of the issue. */
 export type Refusal = readonly [what: string, body: unknown, code: string, path?: string]
 
-/** Sends each row of a table and holds the answer against it. */
+/** Sends each row of a table and compares the answer with it. */
 export async function assertRefused(
   refusals: readonly Refusal[],
   send: (body: unknown) => Promise<Answer>,
@@ -17,7 +17,7 @@ export async function assertRefused(
   }
 }
 
-/** Everything but what must differ from one answer to the next. */
+/** The parts of an answer that must be equal in all answers. */
 export function essence({ status, headers, text }: Answer) {
   const { date, 'x-correlation-id': _, ...rest } = headers
   return { status, headers: rest, text }
@@ -38,7 +38,7 @@ export const keysOf = (value: object): string[] => Object.keys(value).sort()
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** Stands in what tests send wrong, and must stand in no answer. */
+/** A text that tests send in bad input, and that no answer may repeat. */
 export const ECHO = 'kq-7zj-xw'
 
 interface RawAnswer {
@@ -47,7 +47,7 @@ interface RawAnswer {
   text: string
 }
 
-/** The contract's error body, and nothing that the caller sent or that happened inside. */
+/** Fails unless the body is the contract's error body, without the caller's input or internal errors. */
 export function isRefusal(
   answer: RawAnswer | undefined,
   code: ErrorCode,

@@ -4,11 +4,11 @@ import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface Relay {
-  /** The same address, by way of the relay. */
+  /** The same URL through the relay. */
   through(url: string): string
-  /** Carries nothing more, and lets nobody know: what a cut cable looks like. */
+  /** Passes nothing on, without an error, like a cut cable. */
   freeze(): void
-  /** New connections are carried again; the frozen ones stay dead. */
+  /** New connections work again; the frozen ones stay dead. */
   thaw(): void
 }
 

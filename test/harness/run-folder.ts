@@ -4,19 +4,19 @@ import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MEMORY = '/dev/shm'
-/** A run writes half a gigabyte at the most; the machine should not feel it. */
+/** A run writes half a gigabyte at most. With this much free memory the machine does not suffer. */
 const ROOM_BYTES = 2 * 1_024 ** 3
 const SPARE_BYTES = 4 * 1_024 ** 3
 
 /**
- * The folder that a whole run of the tests in `root` works in. In memory where there is room: each
- * test database is 750 files, and ext4 passes over every file that was deleted in the last minutes
- * before it makes a new one, which takes ten times as long as the copying.
+ * The folder of a whole run of the tests in `root`. In memory where there is room: each test database
+ * has 750 files, and ext4 examines every file that was deleted in the last minutes before it creates a
+ * new one, which takes ten times as long as the copying.
  */
 export async function makePlace(root: string): Promise<string> {
   const mark = createHash('sha256').update(root).digest('hex').slice(0, 12)
   const place = join((await hasRoom()) ? MEMORY : tmpdir(), `fairdock-test-${mark}`)
-  // Root starts servers as another user, who has to pass through.
+  // Root starts servers as another user, who must be able to enter the folder.
   await mkdir(place, { mode: 0o711 }).catch(() => {})
   const found = await lstat(place)
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {

@@ -16,7 +16,7 @@ const BUCKET = 'media'
 export interface TestS3 {
   endpoint: string
   bucket: string
-  /** Every object, and every upload that was not cleaned up, once all requests are over. */
+  /** All objects, and all uploads that were not cleaned up, after all requests have ended. */
   list(): Promise<string[]>
   contentTypes: Map<string, string>
   requests: string[]
@@ -39,7 +39,7 @@ class Refusal extends Error {
   }
 }
 
-/** The part of S3 that a store of blobs needs. Each request must be signed as AWS wants it. */
+/** The part of S3 that our blob storage uses. Each request must be signed as AWS requires. */
 export async function startS3(t: TestContext): Promise<TestS3> {
   const folder = await mkdtemp(join(tmpdir(), 's3-'))
   const objects = new Map<string, Stored>()
@@ -154,7 +154,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** AWS Signature Version 4, from its documentation. Answers the hash the body must have. */
+/** Checks AWS Signature Version 4, by its documentation. Returns the hash that the body must have. */
 function checkSignature(request: IncomingMessage): string {
   const { headers } = request
   const [, date = '', signedList = '', signature] =
@@ -167,7 +167,7 @@ function checkSignature(request: IncomingMessage): string {
   const covered = ['host', 'x-amz-content-sha256', 'x-amz-date'].every((name) =>
     signed.includes(name),
   )
-  // Unsigned bodies are allowed by S3, but not here: ours are all known before they are sent.
+  // S3 allows unsigned bodies. Ours are all known before they are sent, so they must be signed.
   if (!covered || !time.startsWith(date) || !/^[0-9a-f]{64}$/.test(payloadHash)) {
     throw new Refusal(403, 'AccessDenied')
   }

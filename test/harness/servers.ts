@@ -7,16 +7,16 @@ import { createServer, type Server, type Socket } from 'node:net'
 
 const pem = (name: string) => readFileSync(new URL(`./tls/${name}.pem`, import.meta.url), 'utf8')
 
-/** Signed the certificate of `https` below: `hook.test`, `localhost` and `127.0.0.1`. */
+/** The authority of the certificate of `https` below: `hook.test`, `localhost` and `127.0.0.1`. */
 export const TEST_CA = pem('ca')
 
-/** Endpoints of merchants, good and bad, each on a port of 127.0.0.1 that is returned. */
+/** Endpoints of merchants, working and faulty, each on a port of 127.0.0.1 that is returned. */
 export interface Servers {
   http(listener: RequestListener): Promise<number>
   https(listener: RequestListener): Promise<number>
-  /** Speaks to the socket itself, once the first bytes of a request are there. */
+  /** Handles the raw socket, once the first bytes of a request have come. */
   raw(speak: (socket: Socket) => void): Promise<number>
-  /** Cuts every connection, too. */
+  /** Also ends every connection. */
   close(): Promise<void>
 }
 

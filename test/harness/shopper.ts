@@ -1,10 +1,10 @@
 import { request } from 'undici'
 
-/** Somebody who shops by hand: keeps cookies, fills in forms, and reads what comes back. */
+/** A shopper without JavaScript: keeps cookies, fills in forms, and reads the pages. */
 export interface Shopper {
   get(path: string, headers?: Record<string, string>): Promise<Seen>
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Seen>
-  /** Posts, and goes where it is sent. */
+  /** Posts a form, and follows the redirect. */
   follow(path: string, form: Record<string, string>): Promise<Seen>
   cookies: Map<string, string>
 }
@@ -17,7 +17,7 @@ export interface Seen {
   field(name: string): string
 }
 
-/** The host goes by header, since not every machine knows names under localhost. */
+/** The host is sent as a header, since not every machine resolves names under localhost. */
 export function openShopper(url: string, host: string): Shopper {
   const cookies = new Map<string, string>()
   const { port } = new URL(url)

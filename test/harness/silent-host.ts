@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** Listens and then never looks up again: it accepts nobody. */
+/** Listens and then blocks its thread, so that it accepts no connection. */
 const LISTENER = `
   const [host, port] = process.argv.slice(1)
   require('node:net').createServer().listen({ host, port, backlog: 1 }, () => {
@@ -11,19 +11,21 @@ const LISTENER = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
-/** More than the kernel keeps waiting for a backlog of one; from then on it drops whoever knocks. */
-const KNOCKS = 4
+/** More connections than the kernel queues for a backlog of one. Further ones are dropped silently. */
+const CONNECTIONS = 4
 
-/** A loopback address on which a connection is neither taken nor refused. */
+/** A loopback address on which a connection is neither accepted nor refused. */
 export async function openSilentHost(t: TestContext, host: string, port: number): Promise<void> {
   const child = spawn(process.execPath, ['-e', LISTENER, host, String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(child.stdout, 'data')
-  const knocks = Array.from({ length: KNOCKS }, () => connect({ host, port }).on('error', () => {}))
+  const sockets = Array.from({ length: CONNECTIONS }, () =>
+    connect({ host, port }).on('error', () => {}),
+  )
   t.after(() => {
     child.kill('SIGKILL')
-    for (const knock of knocks) knock.destroy()
+    for (const socket of sockets) socket.destroy()
   })
-  await Promise.race(knocks.map((knock) => once(knock, 'connect')))
+  await Promise.race(sockets.map((socket) => once(socket, 'connect')))
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/kernel/clock.ts'
 
 /**
- * For what must hear from another every few seconds, or else trusts nothing any more: a busy machine
- * hears too late, and then shows what is right and not what the test is about.
+ * A slow clock for code that stops trusting its cache unless a message comes every few seconds. On a
+ * busy machine the message is late, and the code would then bypass the cache that the test is about.
  */
 export const SLOW_CLOCK: Clock = { now: () => performance.now() / 20 }

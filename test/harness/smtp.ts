@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export interface ReceivedMail {
   from: string
   to: string[]
-  /** As it came over the wire: headers, an empty line, the encoded text. */
+  /** The message as received: headers, an empty line, the encoded text. */
   raw: string
 }
 
@@ -17,7 +17,7 @@ export interface TestSmtp {
   received: ReceivedMail[]
 }
 
-/** A mail server on loopback that takes every letter, unless the options say otherwise. */
+/** A mail server on loopback that accepts every message, unless the options say otherwise. */
 export async function startSmtp(
   t: TestContext,
   options: SMTPServerOptions = {},
@@ -37,7 +37,7 @@ export async function startSmtp(
     },
     ...options,
   })
-  // A client that is cut off is what some tests are about.
+  // Some tests end the connection of the client, which is an error here.
   server.on('error', () => {})
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
@@ -45,7 +45,7 @@ export async function startSmtp(
   return { url: urlOf(server.server.address()), received }
 }
 
-/** A server that is no good: `speak` has each of its connections. */
+/** A faulty mail server: `speak` handles each connection. */
 export async function startBadSmtp(
   t: TestContext,
   speak: (socket: Socket) => void,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
 
-/** What must be true of every store's stock at any moment. Each answers the rows that break it. */
+/** Rules that hold for every store's stock at any moment. Each statement lists the violating rows. */
 const COUNTED: Readonly<Record<string, string>> = {
-  'reserved and allocated are the sums of what orders hold': `
+  "reserved and allocated are the sums of the orders' reservations": `
     select l.tenant_ref, l.variant_id, l.location_id, l.reserved, l.allocated,
            coalesce(sum(r.reserved), 0) as held_reserved,
            coalesce(sum(r.allocated), 0) as held_allocated
@@ -35,8 +35,8 @@ const COUNTED: Readonly<Record<string, string>> = {
      where on_hand_after <> on_hand_due or allocated_after <> allocated_due`,
 }
 
-const PROMISED: typeof COUNTED = {
-  'no more is promised than there is, unless it may be owed': `
+const NOT_OVERSOLD: typeof COUNTED = {
+  'no more is reserved than is on hand, unless backorders are allowed': `
     select l.tenant_ref, l.variant_id, sum(l.on_hand - l.allocated - l.reserved) as available
       from inventory_levels l
       join inventory_settings s using (tenant_ref, variant_id)
@@ -45,11 +45,11 @@ const PROMISED: typeof COUNTED = {
     having sum(l.on_hand - l.allocated - l.reserved) < 0`,
 }
 
-/** For tests in which no merchant counts less than was sold. */
+/** For tests in which no merchant lowers the stock below what was sold. */
 export const assertStockAddsUp = (superuser: pg.Client) =>
-  assertNone(superuser, { ...COUNTED, ...PROMISED })
+  assertNone(superuser, { ...COUNTED, ...NOT_OVERSOLD })
 
-/** For those in which one does, or takes no backorders any more. */
+/** For tests in which a merchant does so, or stops to allow backorders. */
 export const assertStockIsCounted = (superuser: pg.Client) => assertNone(superuser, COUNTED)
 
 async function assertNone(superuser: pg.Client, oracles: typeof COUNTED): Promise<void> {

@@ -5,11 +5,11 @@ import { addStorefront } from '../../src/storefront.ts'
 import { openTestApp, STOREFRONT_TOKEN, type TestApp, type TestAppOptions } from './app.ts'
 
 export interface TestShop extends TestApp {
-  /** A store's own address. */
+  /** The URL of a store's site. */
   at(tenant: string): string
 }
 
-/** The platform with the storefront in it, as `serve` has it, and demo stores to visit. */
+/** The platform with the storefront, as `serve` starts it, and with demo stores. */
 export async function openTestShop(
   t: TestContext,
   tenants: readonly string[] = ['demo'],
@@ -29,7 +29,7 @@ export async function openTestShop(
       built.addHook('onClose', () => storefront.close())
     },
   })
-  // Made by the harness, so that it has a merchant's keys too.
+  // Created by the harness, so that the test has a merchant's keys, too.
   if (tenants.includes('demo')) await app.store('demo')
   await stockDemo(
     app.runtime,

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test'
 import pg from 'pg'
 
-/** A connection that no policy binds: for looking behind the curtain, and for moving time. */
+/** A connection without row level security, to check rows directly and to move time. */
 export async function openSuperuser(t: TestContext, { url }: { url: string }): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
-  // The database is dropped under it when the test ends.
+  // The database is dropped while it is open when the test ends.
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())
@@ -32,7 +32,7 @@ export async function dumpText(superuser: pg.Client): Promise<string> {
   return parts.join('\n')
 }
 
-/** Gives a store a site to be active, past the claim scan and all else. */
+/** Gives a store an active site, without the claim scan and all other checks. */
 export async function putActiveVersion(superuser: pg.Client, tenant: string): Promise<void> {
   await superuser.query(
     `insert into site_versions (tenant_ref, version, manifest, row_hash, rules_version, created_by)
@@ -42,7 +42,7 @@ export async function putActiveVersion(superuser: pg.Client, tenant: string): Pr
   await superuser.query('update stores set active_version = 1 where tenant_ref = $1', [tenant])
 }
 
-/** A live store, the short way. */
+/** Creates a live store directly in the database. */
 export async function putLive(superuser: pg.Client, tenant: string): Promise<void> {
   await putActiveVersion(superuser, tenant)
   await superuser.query(`update stores set status = 'live' where tenant_ref = $1`, [tenant])

@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 
-/** A variant of a product of its own, for the tests of what refers to one. */
+/** A variant with a product of its own, for tests of rows that refer to a variant. */
 export function makeVariant(db: TenantDb, id: string, price_cents = 1_000): Promise<string> {
   return db.transaction('a variant', async (tx) => {
     await tx.run(sql`

@@ -18,7 +18,7 @@ test('a partial approval by NMI', async (t) => {
   const { merchant } = shop
   const body = cart(shop.variants[1_000])
   const read = async (id: string) => (await merchant.get(`/v1/merchant/orders/${id}`)).body
-  const takeUp = async () => {
+  const resumeAll = async () => {
     await app.expireClaims()
     assert.equal(await app.reconcile(), 1)
   }
@@ -28,7 +28,7 @@ test('a partial approval by NMI', async (t) => {
     nmi.failNext({ authorises: '4.00' }, 'reset_before')
     const key = randomUUID()
     assert.equal((await checkout(app, shop, body, key)).status, 503)
-    await takeUp()
+    await resumeAll()
     const answer = await checkout(app, shop, body, key)
     assert.equal(answer.status, 402, answer.text)
     assert.equal(answer.body.decline.reason, 'insufficient_funds')
@@ -45,7 +45,7 @@ test('a partial approval by NMI', async (t) => {
       assert.equal((await app.storefront.post(url, edit, key)).status, 503)
       const sale = nmi.journal.at(-1)
       if (how === 'refunded') nmi.settle()
-      await takeUp()
+      await resumeAll()
       const answer = await app.storefront.post(url, edit, key)
       assert.equal(answer.status, 402, answer.text)
       assert.equal(answer.body.decline.reason, 'insufficient_funds')
@@ -69,7 +69,7 @@ test('a partial approval by NMI', async (t) => {
     assert.ok(sale)
     sale.condition = 'complete'
     sale.actions.push({ ...sale.actions[0], type: 'refund' } as never)
-    await takeUp()
+    await resumeAll()
     assert.equal((await app.storefront.post(url, edit, key)).status, 402)
     assert.equal((await read(order.id)).order.total_cents, 1_000)
   })
@@ -112,7 +112,7 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     const set = await app.operator.put('/v1/stores/acme/payments', settings)
     assert.equal(set.status, 200, set.text)
   }
-  const takeUp = async () => {
+  const resumeAll = async () => {
     await app.expireClaims()
     app.clock.advance(11_000)
     assert.equal(await app.reconcile(), 1)
@@ -127,10 +127,10 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
     const { id } = unconfirmed.body.order
     await payBy(OTHER_KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).order.status, 'pending_payment')
     await payBy(KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).order.status, 'placed')
   })
 
@@ -141,10 +141,10 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     const unconfirmed = await ask(id, 'refunds', { amount_cents: 400 })
     assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
     await payBy(OTHER_KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).refunds[0].status, 'pending')
     await payBy(KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).order.refunded_cents, 400)
   })
 
@@ -156,10 +156,10 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     const unconfirmed = await ask(id, 'release')
     assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
     await payBy(OTHER_KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await ask(id, 'cancel', { reason: 'staff' })).body.error.code, 'order_busy')
     await payBy(KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).order.status, 'placed')
   })
 
@@ -172,7 +172,7 @@ test('an attempt at an account that the store has since replaced', async (t) => 
     const back = await app.operator.put('/v1/stores/acme/payments', { gateway: 'simulated' })
     assert.equal(back.status, 200, back.text)
     await payBy(KEY)
-    await takeUp()
+    await resumeAll()
     assert.equal((await read(id)).order.status, 'payment_failed')
   })
 })

@@ -53,7 +53,7 @@ test("a provider's event", async (t) => {
     const order = answer.body.order?.id as string
     return { answer, order, attempt: (await attemptOf(order)).id as string }
   }
-  const tell = async (more: Parameters<typeof nmiEvent>[0]) => {
+  const sendEvent = async (more: Parameters<typeof nmiEvent>[0]) => {
     const answer = await deliverNmi(app, path, nmiEvent(more))
     assert.equal(answer.status, 200, answer.text)
     await handle()
@@ -88,7 +88,7 @@ test("a provider's event", async (t) => {
     assert.equal(answer.status, 503, answer.text)
     await wait(order, 300)
     const before = await orderOf(order)
-    await tell({ id: 'news', order_id: attempt, type: 'transaction.sale.failure' })
+    await sendEvent({ id: 'news', order_id: attempt, type: 'transaction.sale.failure' })
     assert.deepEqual(await dueOf(order), { attempt: true, claim: true })
     assert.equal(await outcomeOf('news'), 'applied: lookup_hastened')
     assert.deepEqual(await orderOf(order), before)
@@ -103,7 +103,7 @@ test("a provider's event", async (t) => {
         where resource_id = $1`,
       [order],
     )
-    await tell({ order_id: attempt })
+    await sendEvent({ order_id: attempt })
     assert.deepEqual(await dueOf(order), { attempt: false, claim: null })
   })
 
@@ -115,7 +115,7 @@ test("a provider's event", async (t) => {
         where order_id = $1`,
       [order],
     )
-    await tell({ id: 'given-up', order_id: attempt })
+    await sendEvent({ id: 'given-up', order_id: attempt })
     assert.equal((await dueOf(order)).attempt, true)
     assert.equal(await outcomeOf('given-up'), 'applied: lookup_hastened')
   })
@@ -150,7 +150,7 @@ test("a provider's event", async (t) => {
       `select id from payment_attempts where order_id = $1 and kind = 'refund'`,
       order,
     )
-    await tell({ id: 'refunded', order_id: asked.id, type: 'transaction.refund.success' })
+    await sendEvent({ id: 'refunded', order_id: asked.id, type: 'transaction.refund.success' })
     assert.deepEqual(await due(), { claim: true, status: 'pending', refunded_cents: '0' })
     assert.equal(await outcomeOf('refunded'), 'applied: lookup_hastened')
   })
@@ -160,11 +160,11 @@ test("a provider's event", async (t) => {
     const before = await orderOf(order)
     assert.equal(before.status, 'placed')
     for (const type of ['void.success', 'sale.failure', 'refund.success', 'refund.success']) {
-      await tell({ order_id: attempt, type: `transaction.${type}` })
+      await sendEvent({ order_id: attempt, type: `transaction.${type}` })
     }
     assert.deepEqual(await orderOf(order), before)
     assert.equal((await attemptOf(order)).state, 'approved')
-    await tell({ id: 'late', order_id: attempt })
+    await sendEvent({ id: 'late', order_id: attempt })
     assert.equal(await outcomeOf('late'), 'ignored: nothing_waiting')
   })
 
@@ -179,8 +179,8 @@ test("a provider's event", async (t) => {
 
   await t.test('about an unknown payment, or about none, is ignored', async () => {
     for (const order_id of [randomUUID(), 'A-1001', 7, null, { a: 1 }, undefined]) {
-      await tell({ order_id })
-      await tell({ order_id, type: 'recurring.plan.add' })
+      await sendEvent({ order_id })
+      await sendEvent({ order_id, type: 'recurring.plan.add' })
     }
     const raw = Buffer.from('no json')
     assert.equal((await deliverNmi(app, path, raw)).status, 200)
@@ -192,13 +192,13 @@ test("a provider's event", async (t) => {
     async () => {
       const { order, attempt } = await place(cardOf('4000000000000259'))
       alerts.length = 0
-      await tell({ id: 'early', order_id: attempt, type: 'chargeback.batch.complete' })
+      await sendEvent({ id: 'early', order_id: attempt, type: 'chargeback.batch.complete' })
       assert.equal((await orderOf(order)).disputed_at, null)
       assert.equal(alerts.length, 1)
       assert.equal(await outcomeOf('early'), 'unhandled: dispute_not_shown')
 
       await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
-      await tell({
+      await sendEvent({
         id: 'shown',
         type: 'chargeback.batch.complete',
         chargebacks: [{ id: '1', order_id: attempt }],
@@ -217,8 +217,8 @@ test("a provider's event", async (t) => {
       ]
       assert.deepEqual(await eventsOf(order), events)
       // A repeated event and a late "paid" change nothing.
-      await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
-      await tell({ order_id: attempt, type: 'transaction.sale.success' })
+      await sendEvent({ order_id: attempt, type: 'chargeback.batch.complete' })
+      await sendEvent({ order_id: attempt, type: 'transaction.sale.success' })
       assert.deepEqual(await orderOf(order), after)
       assert.deepEqual(await eventsOf(order), events)
     },
@@ -248,12 +248,13 @@ test("a provider's event", async (t) => {
       await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [attempt])
       const say = (status: string) =>
         app.operator.post(`/v1/stores/acme/orders/${order}/dispute`, { outcome: status })
-      if (outcome === 'won') await tell({ order_id: attempt, type: 'chargeback.batch.complete' })
+      if (outcome === 'won')
+        await sendEvent({ order_id: attempt, type: 'chargeback.batch.complete' })
       else assert.equal((await say('opened')).status, 200)
       assert.equal((await say(outcome)).status, 200)
       const before = [await orderOf(order), await eventsOf(order)]
       alerts.length = 0
-      await tell({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
+      await sendEvent({ id: outcome, order_id: attempt, type: 'chargeback.batch.complete' })
       assert.deepEqual([await orderOf(order), await eventsOf(order)], before)
       assert.equal(await outcomeOf(outcome), 'unhandled: dispute_not_recorded')
       assert.equal(alerts.length, 1)
@@ -276,7 +277,7 @@ test("a provider's event", async (t) => {
     }
     for (const [id, chargebacks] of Object.entries(batches)) {
       alerts.length = 0
-      await tell({ id, type, chargebacks })
+      await sendEvent({ id, type, chargebacks })
       assert.equal(await outcomeOf(id), 'unhandled: dispute_not_shown', id)
       assert.equal(alerts.length, 1, id)
       assert.ok((await orderOf(shown.order)).disputed_at, 'what is shown is recorded all the same')
@@ -285,13 +286,17 @@ test("a provider's event", async (t) => {
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [
       other.attempt,
     ])
-    await tell({ id: 'all', type, chargebacks: [...batches.unshown, first] })
+    await sendEvent({ id: 'all', type, chargebacks: [...batches.unshown, first] })
     assert.equal(await outcomeOf('all'), 'applied: dispute_recorded')
   })
 
   await t.test('of a dispute that names no transaction is an alert', async () => {
     alerts.length = 0
-    await tell({ id: 'nameless', type: 'chargeback.batch.complete', chargebacks: [{ id: '9' }] })
+    await sendEvent({
+      id: 'nameless',
+      type: 'chargeback.batch.complete',
+      chargebacks: [{ id: '9' }],
+    })
     assert.deepEqual(alerts, [
       { tenant_ref: 'acme', provider: 'nmi', account_ref: 'acme', provider_event_id: 'nameless' },
     ])

@@ -5,7 +5,7 @@ import { addVariant, cart, checkout, openCheckoutApp, openShop, preview, stock }
 
 /**
  * Statements that are not counted: the limiter has its own connections, the simulated gateway stands for
- * an external service, and no request waits for the loops to wake.
+ * an external service, and no request trips for the loops to wake.
  */
 const NOT_OURS = /limit_counters|\bsim_|pg_notify/
 
@@ -20,37 +20,37 @@ interface Sent {
  * Counts the round trips to the database. A statement that is sent while another of the same connection
  * is in flight travels with it, and both are one round trip.
  */
-function countWaits(t: TestContext) {
-  const waits: string[] = []
+function countRoundTrips(t: TestContext) {
+  const trips: string[] = []
   const open = new WeakMap<object, { texts: string[]; left: number }>()
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...args: unknown[]) {
     const sent = args[0] as Sent
-    const wait = open.get(this) ?? { texts: [], left: 0 }
-    open.set(this, wait)
-    wait.texts.push(...(sent.statements?.map(({ text }) => text) ?? [sent.text ?? String(sent)]))
-    wait.left++
+    const trip = open.get(this) ?? { texts: [], left: 0 }
+    open.set(this, trip)
+    trip.texts.push(...(sent.statements?.map(({ text }) => text) ?? [sent.text ?? String(sent)]))
+    trip.left++
     const end = () => {
-      if (--wait.left > 0) return
+      if (--trip.left > 0) return
       open.delete(this)
-      if (wait.texts.some((each) => NOT_OURS.test(each))) return
-      waits.push(wait.texts.map((each) => each.trim().slice(0, 40)).join(' | '))
+      if (trip.texts.some((each) => NOT_OURS.test(each))) return
+      trips.push(trip.texts.map((each) => each.trim().slice(0, 40)).join(' | '))
     }
-    const answer = query.apply(this, args)
-    if (answer instanceof Promise) answer.then(end, end)
+    const result = query.apply(this, args)
+    if (result instanceof Promise) result.then(end, end)
     else {
       const { callback } = sent
-      sent.callback = (...said) => {
+      sent.callback = (...answer) => {
         end()
-        callback?.(...said)
+        callback?.(...answer)
       }
     }
-    return answer
+    return result
   })
   return async (work: () => Promise<unknown>) => {
-    waits.length = 0
+    trips.length = 0
     await work()
-    return [...waits]
+    return [...trips]
   }
 }
 
@@ -69,15 +69,15 @@ test('how many round trips to the database a checkout has', async (t) => {
   }
   // Before the count: connections are opened, and the site's options are cached.
   for (let n = 0; n < 2; n++) for (const each of [buy(counted), look]) await each()
-  const waitsOf = countWaits(t)
-  const waits = {
+  const waitsOf = countRoundTrips(t)
+  const trips = {
     card: await waitsOf(buy(shop.variants[1_000])),
     counted: await waitsOf(buy(counted)),
     preview: await waitsOf(look),
   }
-  for (const [what, list] of Object.entries(waits)) t.diagnostic(`${what}: ${list.length} waits`)
-  assert.ok(waits.card.length > 3, 'they are counted')
-  assert.ok(waits.card.length <= 10, waits.card.join('\n'))
-  assert.ok(waits.counted.length <= 10, waits.counted.join('\n'))
-  assert.ok(waits.preview.length > 0 && waits.preview.length <= 3, waits.preview.join('\n'))
+  for (const [what, list] of Object.entries(trips)) t.diagnostic(`${what}: ${list.length} trips`)
+  assert.ok(trips.card.length > 3, 'they are counted')
+  assert.ok(trips.card.length <= 10, trips.card.join('\n'))
+  assert.ok(trips.counted.length <= 10, trips.counted.join('\n'))
+  assert.ok(trips.preview.length > 0 && trips.preview.length <= 3, trips.preview.join('\n'))
 })
