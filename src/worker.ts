@@ -69,7 +69,7 @@ export function startWorker(runtime: Runtime): Worker {
     ),
     loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
-    loop('gift card codes', HOUR, () => giftCards.forgetCodes(database)),
+    loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),

@@ -6,9 +6,9 @@ import type { Customer } from '../customers/schema.ts'
 import * as customers from '../customers/service.ts'
 import * as orders from '../orders/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
-import * as storeCredit from '../store-credit/customer-service.ts'
+import * as storeCredit from '../store-credit/customer-data.ts'
 import * as stores from '../stores/service.ts'
-import * as subscriptions from '../subscriptions/customer-service.ts'
+import * as subscriptions from '../subscriptions/customer-data.ts'
 import type { CustomerRow } from './customer-schema.ts'
 
 /** A page of customers: however long it is, each module is asked once. */
