@@ -269,16 +269,16 @@ export async function openIdentity(runtime: Runtime): Promise<identity.Identity>
     limits,
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
-    checkVouched: await openVouchedCheck(config),
+    checkExternal: await openExternalCheck(config),
   }
 }
 
 /** Loaded only where an external provider is trusted: most installations never need it. */
-async function openVouchedCheck(config: Config) {
+async function openExternalCheck(config: Config) {
   const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
   if (!IDENTITY_JWKS_URL || !IDENTITY_ISSUER || !IDENTITY_AUDIENCE) return null
-  const { createVouchedCheck } = await import('./modules/identity/external.ts')
-  return createVouchedCheck({
+  const { createExternalCheck } = await import('./modules/identity/external-tokens.ts')
+  return createExternalCheck({
     jwksUrl: IDENTITY_JWKS_URL,
     issuer: IDENTITY_ISSUER,
     audience: IDENTITY_AUDIENCE,

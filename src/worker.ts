@@ -78,9 +78,9 @@ export function startWorker(runtime: Runtime): Worker {
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => spool.sweep()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
-    loop('session upkeep', HOUR, () => identity.forgetExpiredSessions(database.global)),
-    loop('privacy exports', 5 * SECOND, (signal) => privacy.exportDue(database, keys, signal)),
-    loop('privacy upkeep', HOUR, () => privacy.forgetExports(database)),
+    loop('session upkeep', HOUR, () => identity.deleteExpiredSessions(database.global)),
+    loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),
+    loop('privacy upkeep', HOUR, () => privacy.deleteExpiredExports(database)),
     loop('privacy erasures', MINUTE, (signal) => privacy.resumeErasures(database, keys, signal)),
     loop('webhook erasure', 60 * SECOND, (signal) =>
       webhooks.eraseDeliveredEvents(database, signal),

@@ -82,7 +82,7 @@ export async function settleOrder<T>(
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
-    customers.touch(tx, deps.keys.customers, customerOf(order)),
+    customers.recordSeen(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
   return stored

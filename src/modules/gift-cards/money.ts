@@ -54,7 +54,7 @@ async function issueCards(
   const { initial_balance_cents: cents, count } = request
   const currency =
     request.currency === undefined
-      ? await stores.holdCurrency(tx)
+      ? await stores.lockCurrency(tx)
       : stores.checkCurrency(request.currency)
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)

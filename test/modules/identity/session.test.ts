@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { forgetExpiredSessions } from '../../../src/modules/identity/jobs.ts'
+import { deleteExpiredSessions } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { essence, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -108,8 +108,8 @@ describe('a session', () => {
       `update owner_sessions set expires_at = now() - interval '1 second'
         where token_hash = (select min(token_hash::text)::bytea from owner_sessions)`,
     )
-    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 1)
-    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 0)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 1)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 0)
     assert.ok([200, 401].includes((await bearer.get(ME)).status))
   })
 

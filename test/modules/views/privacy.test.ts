@@ -169,7 +169,7 @@ describe('privacy', () => {
       const url = `/v1/my/privacy/exports/${asked.body.job.id}`
       const before = await merchant.get(url)
       assert.deepEqual([before.body.job.status, before.body.data], ['pending', null])
-      assert.equal(await privacy.exportDue(worker, jobKeys(app)), 1)
+      assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 1)
       const { body } = await merchant.get(url)
       assert.equal(body.job.status, 'done')
       const { data } = body
@@ -196,7 +196,7 @@ describe('privacy', () => {
         `insert into privacy_exports (tenant_ref, customer_ref, expires_at)
          values ('acme', 'late', now())`,
       )
-      assert.equal(await privacy.forgetExports(worker), 1)
+      assert.equal(await privacy.deleteExpiredExports(worker), 1)
       for (const id of ['x', '00000000-0000-4000-8000-000000000000']) {
         const answer = await merchant.get(`/v1/my/privacy/exports/${id}`)
         assert.equal(answer.body.error.code, 'export_not_found')
@@ -211,11 +211,11 @@ describe('privacy', () => {
         const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
         assert.equal(body.job.status, 'pending', `after ${tries - 1} tries`)
         await superuser.query('update privacy_exports set due_at = now() where due_at is not null')
-        assert.equal(await privacy.exportDue(worker, jobKeys(app)), 1)
+        assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 1)
       }
       const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
       assert.deepEqual([body.job.status, body.job.error], ['failed', 'unavailable'])
-      assert.equal(await privacy.exportDue(worker, jobKeys(app)), 0)
+      assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 0)
       await superuser.query('grant select on pricing_groups to fd_worker')
     })
 
