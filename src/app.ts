@@ -27,7 +27,7 @@ import * as entitlementRoutes from './modules/entitlements/routes.ts'
 import * as fraudRoutes from './modules/fraud/routes.ts'
 import * as gatewayRoutes from './modules/gateway/routes.ts'
 import { openGateway } from './modules/gateway/service.ts'
-import { codeKeys } from './modules/gift-cards/code.ts'
+import { codeKeys } from './modules/gift-cards/card-code.ts'
 import * as giftCardRoutes from './modules/gift-cards/routes.ts'
 import * as identityRoutes from './modules/identity/routes.ts'
 import * as identity from './modules/identity/service.ts'
@@ -269,16 +269,16 @@ export async function openIdentity(runtime: Runtime): Promise<identity.Identity>
     limits,
     verificationKey: key('email verification'),
     verification: config.IDENTITY_EMAIL_VERIFICATION,
-    checkVouched: await openVouchedCheck(config),
+    checkExternal: await openExternalCheck(config),
   }
 }
 
 /** Loaded only where an external provider is trusted: most installations never need it. */
-async function openVouchedCheck(config: Config) {
+async function openExternalCheck(config: Config) {
   const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
   if (!IDENTITY_JWKS_URL || !IDENTITY_ISSUER || !IDENTITY_AUDIENCE) return null
-  const { createVouchedCheck } = await import('./modules/identity/external.ts')
-  return createVouchedCheck({
+  const { createExternalCheck } = await import('./modules/identity/external-tokens.ts')
+  return createExternalCheck({
     jwksUrl: IDENTITY_JWKS_URL,
     issuer: IDENTITY_ISSUER,
     audience: IDENTITY_AUDIENCE,

@@ -1,7 +1,7 @@
 import type { CheckoutDeps } from './modules/checkout/service.ts'
-import { codeKeys } from './modules/gift-cards/code.ts'
+import { codeKeys } from './modules/gift-cards/card-code.ts'
 import { httpTaxProvider } from './modules/pricing/tax.ts'
-import { endOfOrder } from './modules/subscriptions/service.ts'
+import { cancelOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface OpenedCheckout extends CheckoutDeps {
@@ -24,7 +24,7 @@ export function openCheckout(runtime: Runtime): OpenedCheckout {
       customers: key('customers'),
       quote: key('quote token'),
     },
-    endSubscriptions: endOfOrder,
+    endSubscriptions: cancelOfOrder,
     onAlert: (alert, message) => logger.error(alert, message),
     idempotencyKey: key('idempotency fingerprint'),
   }

@@ -155,7 +155,7 @@ async function seeCustomer(_merchant: Caller, app: TestApp) {
   const key = app.runtime.key('customers')
   const acme = await app.store('acme')
   await acme.transaction('see', (tx) =>
-    customers.touch(tx, key, { customer_ref, name: 'a canary' }),
+    customers.recordSeen(tx, key, { customer_ref, name: 'a canary' }),
   )
   return { customer_ref }
 }

@@ -82,7 +82,7 @@ export async function settleOrder<T>(
     paid.verdict !== null && fraud.record(tx, decisionOf(order, paid.verdict)),
     paid.kind === 'captured' && attempts.closeAttempt(tx, paid.attempt_id, paid.result),
     order.coupon_code !== null && redemptions.confirm(tx, { order_id }),
-    customers.touch(tx, deps.keys.customers, customerOf(order)),
+    customers.recordSeen(tx, deps.keys.customers, customerOf(order)),
     stock,
   ])
   return stored
@@ -102,8 +102,8 @@ async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
 /** Captures the holds on balances. Store credit is locked first, here as everywhere. */
 async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRow[]) {
   const has = (wanted: ChargeRow['tender']) => charges.some(({ tender }) => tender === wanted)
-  const credits = has('store_credit') ? await storeCredit.settleHold(tx, { order_id }) : []
-  const cards = has('gift_card') ? await giftCards.settleHold(tx, { order_id }) : []
+  const credits = has('store_credit') ? await storeCredit.captureHold(tx, { order_id }) : []
+  const cards = has('gift_card') ? await giftCards.captureHold(tx, { order_id }) : []
   return { credits, cards }
 }
 
@@ -238,8 +238,8 @@ export async function failOrder(
 async function releaseAll(tx: Tx, order: OrderRow, failure: string): Promise<OrderRow> {
   const order_id = order.id
   await orderStock.release(tx, order_id)
-  await storeCredit.voidHold(tx, { order_id })
-  await giftCards.voidHold(tx, { order_id })
+  await storeCredit.releaseHold(tx, { order_id })
+  await giftCards.releaseHold(tx, { order_id })
   await redemptions.release(tx, { order_id })
   await orders.endCharges(tx, order_id, 'failed')
   return orders.change(tx, order, { payment: 'failed', payment_failure: failure, hold: null })

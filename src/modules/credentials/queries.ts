@@ -47,7 +47,7 @@ export const findCredential = (db: Db, id: string) =>
     sql`select ${columns} from credentials where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** The active one of that stage: there is one at most. */
+/** The active initial key of a stage; there is at most one. */
 export const findInitial = (db: Db, stage: Stage) =>
   db.maybe(
     Type.Object({ id: Id }),
@@ -57,8 +57,8 @@ export const findInitial = (db: Db, stage: Stage) =>
      where tenant_ref = ${db.tenant} and initial_stage = ${stage} and revoked_at is null`,
   )
 
-/** Keeps a key from being revoked until the transaction ends. Null when it is no longer active. */
-export const holdActive = (db: Db, id: string) =>
+/** Locks a key against revocation until the transaction ends. Null: it is not active any more. */
+export const lockActive = (db: Db, id: string) =>
   db.maybe(
     Type.Object({ id: Id, expires_at: Nullable(Timestamp) }),
     sql`
@@ -79,7 +79,7 @@ export const countActive = (db: Db) =>
        and (expires_at is null or expires_at > ${machineTime})`,
   )
 
-/** Null when it was revoked before, so that of two revocations one is the first. */
+/** Null: it was revoked before. So only one of two concurrent revocations is recorded. */
 export const revokeCredential = (db: Db, id: string) =>
   db.maybe(
     Credential,

@@ -26,7 +26,7 @@ export const ownerRoutes =
           body: InitialCredential,
           response: { 201: ref(IssuedCredential) },
         },
-        // Every member may be left out, so the whole body may be.
+        // Every member is optional, so the body is too.
         preValidation: async (request) => {
           if (request.body === undefined) request.body = {}
         },

@@ -4,7 +4,7 @@ import { SCOPES } from '../../kernel/scopes.ts'
 
 const Scopes = Type.Array(Type.Enum([...SCOPES]))
 
-/** A merchant key as it is kept: everything but the key. */
+/** A merchant key as it is stored: everything but the secret. */
 export const Credential = Shared(
   'Credential',
   Type.Object({
@@ -21,7 +21,7 @@ export const Credential = Shared(
 )
 export type Credential = Static<typeof Credential>
 
-/** The only answer that ever carries the key. */
+/** The only answer that has the key. */
 export const IssuedCredential = Shared(
   'IssuedCredential',
   Type.Object({
@@ -38,7 +38,7 @@ export type IssuedCredential = Static<typeof IssuedCredential>
 
 const Label = Type.String({ minLength: 1, maxLength: 80 })
 
-/** Scopes are plain text here: one we do not know has an error of its own. */
+/** Scopes are any text here: an unknown one has its own error code. */
 export const NewCredential = Type.Object({
   label: Label,
   scopes: Type.Array(Type.String(), { minItems: 1, maxItems: 100 }),
@@ -58,7 +58,7 @@ export const Revocation = Type.Object({
   selfRevoked: Type.Boolean(),
 })
 
-/** What the check of a key reads, before its tenant is known. */
+/** A key as the gate role finds it, before its store is known. */
 export const FoundCredential = Type.Object({
   tenant_ref: Type.String(),
   id: Id,

@@ -3,6 +3,7 @@ import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { systemClock } from '../../kernel/clock.ts'
+import type { Owner } from '../../kernel/owner.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import {
   isScope,
@@ -22,14 +23,14 @@ import type { InitialCredential, IssuedCredential, NewCredential, Stage } from '
 
 const KEY = /^fdk_([0-9A-Za-z]{8})_([0-9A-Za-z]{43})$/
 
-/** What a malformed or unknown key is compared with, so that every refusal takes the same path. */
-const NOBODY = { publicId: '00000000', hash: sha256('no key has this hash') }
+/** Compared with a malformed or unknown key, so that every refusal takes the same path and time. */
+const UNKNOWN_KEY = { publicId: '00000000', hash: sha256('no key has this hash') }
 
-/** Who a key stands for, or null. Asks the database each time: a revoked key ends at once. */
+/** Finds the store and scopes of a key, or null. Reads the database each time: a revoked key ends at once. */
 export async function check(db: Runner, key: string) {
   const [, publicId, secret] = KEY.exec(key) ?? []
-  const found = await queries.findByPublicId(db, publicId ?? NOBODY.publicId)
-  const matches = digestEquals(found?.secret_hash ?? NOBODY.hash, sha256(secret ?? ''))
+  const found = await queries.findByPublicId(db, publicId ?? UNKNOWN_KEY.publicId)
+  const matches = digestEquals(found?.secret_hash ?? UNKNOWN_KEY.hash, sha256(secret ?? ''))
   if (!matches || !found?.active) return null
   return { tenant: found.tenant_ref, credentialId: found.id, scopes: found.scopes }
 }
@@ -41,42 +42,47 @@ interface Issuer {
   credentialId?: string
 }
 
-/** Issues a key with no more than its issuer may do. */
-export async function issue(db: TenantDb, issuer: Issuer, wanted: NewCredential) {
-  const scopes = checkScopes(wanted.scopes, issuer.scopes)
-  const expiresAt = readExpiry(systemClock, wanted.expires_at)
+/** Issues a key with at most the scopes of its issuer. */
+export async function issue(db: TenantDb, issuer: Issuer, request: NewCredential) {
+  const scopes = checkScopes(request.scopes, issuer.scopes)
+  const expiresAt = readExpiry(systemClock, request.expires_at)
   return db.transaction('credentials: issue', async (tx) => {
-    refuseOutliving(expiresAt, await holdIssuer(tx, issuer))
-    return mint(tx, issuer.actor, { label: wanted.label, scopes, expiresAt, initialStage: null })
+    assertNoLongerLife(expiresAt, await lockIssuer(tx, issuer))
+    return insertKey(tx, issuer.actor, {
+      label: request.label,
+      scopes,
+      expiresAt,
+      initialStage: null,
+    })
   })
 }
 
 /**
- * A request may take seconds to arrive after its key was checked. Were that check enough, a stolen
- * key could outlive its revocation by having a slow request issue another.
+ * Locks the issuing key and checks it again. A request may take seconds to arrive after the first check;
+ * without the second, a stolen key could issue another one after its revocation.
  */
-async function holdIssuer(tx: Tx, { credentialId }: Issuer) {
+async function lockIssuer(tx: Tx, { credentialId }: Issuer) {
   if (credentialId === undefined) return null
-  const held = await queries.holdActive(tx, credentialId)
-  if (held === null) throw new ApiError('unauthorized')
-  return held.expires_at
+  const active = await queries.lockActive(tx, credentialId)
+  if (active === null) throw new ApiError('unauthorized')
+  return active.expires_at
 }
 
-/** A key that is to end may not leave a longer-lived one behind. */
-function refuseOutliving(expiresAt: string | null, issuerExpiresAt: string | null) {
+/** Refuses a key that would expire later than its issuer. */
+function assertNoLongerLife(expiresAt: string | null, issuerExpiresAt: string | null) {
   if (issuerExpiresAt === null) return
   if (expiresAt !== null && Date.parse(expiresAt) <= Date.parse(issuerExpiresAt)) return
   throw invalidBody('expires_at', 'must not be later than the expiry of the issuing key')
 }
 
-function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[] {
-  const unknown = [...new Set(wanted.filter((scope) => !isScope(scope)))]
+function checkScopes(requested: readonly string[], held: readonly Scope[]): Scope[] {
+  const unknown = [...new Set(requested.filter((scope) => !isScope(scope)))]
   if (unknown.length > 0) {
     throw new ApiError('unknown_scope', {
       message: `No such scope: ${quote(unknown)}. Use a scope that the API reference names.`,
     })
   }
-  const scopes = sortScopes(wanted.filter(isScope))
+  const scopes = sortScopes(requested.filter(isScope))
   const beyond = scopes.filter((scope) => !satisfies(held, scope))
   if (beyond.length > 0) {
     throw new ApiError('scope_escalation', {
@@ -87,38 +93,38 @@ function checkScopes(wanted: readonly string[], held: readonly Scope[]): Scope[]
   return scopes
 }
 
-/** The contract wants the scopes named; a name that cannot be one is not repeated. */
+/** Names the scopes, as the contract asks. A text that cannot be a scope is not repeated. */
 const quote = (scopes: readonly string[]) =>
   scopes.map((scope) => (/^[a-z:_*.-]{1,60}$/i.test(scope) ? scope : '(unreadable)')).join(', ')
 
-/** The first key of a store, minted by its owner. */
+/** Issues the first key of a store to its owner. */
 export async function issueInitial(
   database: Database,
   actor: audit.Actor,
-  owner: identity.Owner,
+  owner: Owner,
   { tenant_ref, label }: InitialCredential,
 ) {
   const owned = await identity.requireOwnedStore(database.global, owner, tenant_ref)
   const db = database.tenant(owned.tenant_ref)
   return db.transaction('credentials: issue initial', async (tx) => {
-    await identity.holdSession(tx, owner)
-    // Two who ask at once follow one another, and so do a mint and a change of the owner.
+    await identity.lockSession(tx, owner)
+    // The lock serialises two requests, and a request and a change of the owner.
     const { status, owner_email } = await stores.lock(tx)
     if (owner_email !== owner.email) throw new ApiError('unknown_tenant')
     const live = status === 'live'
     const initialStage = live ? 'live' : 'pre_live'
-    await refuseSecond(tx, initialStage)
+    await assertNoInitialKey(tx, initialStage)
     const scopes = live ? SCOPES : PRE_LIVE_SCOPES
     const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
-    return refusing(mint(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
+    return refusing(insertKey(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
   })
 }
 
-/** Names the key there is: whoever has lost it, or has the store from somebody else, can revoke it. */
-async function refuseSecond(tx: Tx, stage: Stage) {
-  const standing = await queries.findInitial(tx, stage)
-  if (standing === null) return
-  throw new ApiError('initial_credential_exists', { body: { credential_id: standing.id } })
+/** Refuses a second initial key and names the first: an owner who does not have it can revoke it. */
+async function assertNoInitialKey(tx: Tx, stage: Stage) {
+  const existing = await queries.findInitial(tx, stage)
+  if (existing === null) return
+  throw new ApiError('initial_credential_exists', { body: { credential_id: existing.id } })
 }
 
 interface NewKey {
@@ -128,11 +134,15 @@ interface NewKey {
   initialStage: Stage | null
 }
 
-async function mint(tx: Tx, actor: audit.Actor, row: NewKey): Promise<IssuedCredential> {
+async function insertKey(tx: Tx, actor: audit.Actor, row: NewKey): Promise<IssuedCredential> {
   const publicId = await freePublicId(tx)
   const secret = randomBase62(32)
-  const made = await queries.insertCredential(tx, { ...row, publicId, secretHash: sha256(secret) })
-  const { id, label, scopes, expires_at } = made
+  const created = await queries.insertCredential(tx, {
+    ...row,
+    publicId,
+    secretHash: sha256(secret),
+  })
+  const { id, label, scopes, expires_at } = created
   await audit.record(tx, actor, {
     action: 'credential.issued',
     entity: `credential:${id}`,
@@ -141,7 +151,7 @@ async function mint(tx: Tx, actor: audit.Actor, row: NewKey): Promise<IssuedCred
   return { credential: { id, key: `fdk_${publicId}_${secret}`, label, scopes, expires_at } }
 }
 
-/** The public id is short, so that among millions of keys two could be alike: look first. */
+/** A public id that no key has. It is short, so a random one may be in use among millions of keys. */
 async function freePublicId(db: Runner): Promise<string> {
   for (;;) {
     const publicId = randomBase62(8).slice(0, 8)
@@ -159,7 +169,7 @@ export async function get(db: Db, id: string) {
   return found
 }
 
-/** Revokes a key, for good. Repeating it is harmless; a key may revoke itself. */
+/** Revokes a key for ever. It may be repeated; a key may revoke itself. */
 export function revoke(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('credentials: revoke', async (tx) => {
     const found = await get(tx, id)
@@ -178,11 +188,11 @@ export function revoke(db: TenantDb, actor: audit.Actor, id: string) {
   })
 }
 
-/** An owner knows a key by its id alone: the store is the one of theirs that has it. */
+/** Revokes a key by its id, in whichever of the owner's stores has it. */
 export async function revokeAsOwner(
   database: Database,
   actor: audit.Actor,
-  owner: identity.Owner,
+  owner: Owner,
   id: string,
 ) {
   for (const { tenant_ref } of await identity.listOwnedStores(database.global, owner)) {

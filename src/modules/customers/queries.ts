@@ -2,21 +2,21 @@ import { Type } from 'typebox'
 import type { Db, Tx } from '../../db/database.ts'
 import { join, sql } from '../../db/sql.ts'
 import { type Page, Total } from '../../kernel/page.ts'
-import { Customer, type Seen } from './schema.ts'
+import { Customer, type SeenCustomer } from './schema.ts'
 
 const columns = sql`customer_ref, person_id, email, name, tags, first_seen_at, updated_at`
 
 const byHash = (db: Db, ref_hash: Buffer) =>
   sql`tenant_ref = ${db.tenant} and ref_hash = ${ref_hash}`
 
-interface SeenRow extends Required<Seen> {
+interface SeenRow extends Required<SeenCustomer> {
   ref_hash: Buffer
   email_folded: string | null
 }
 
 /**
- * Writes what is new, and nothing when nothing is. Whoever was erased stays so: the row under the
- * hash is theirs, and decides.
+ * Inserts a customer, or updates the members that are new. Writes nothing if none is. An erased customer
+ * is not restored: the row with the hash says that they were erased.
  */
 export const upsertCustomer = (tx: Tx, seen: SeenRow) =>
   tx.run(sql`
@@ -58,14 +58,14 @@ export const listByEmail = (db: Db, email_folded: string) =>
      order by first_seen_at`,
   )
 
-/** Both go by an index. Who spends most is a question to the reports, which have it summed up. */
+/** Both orders have an index. An order by money spent would need the sums of the reports. */
 export const SORTS = ['newest', 'oldest'] as const
 
 export interface CustomerFilters {
   /** A part of the reference, the name or the e-mail address. */
   q?: string | undefined
   tag?: string | undefined
-  /** By when they were first seen; the newest first unless something else is said. */
+  /** By the time of the first order; newest first by default. */
   sort?: (typeof SORTS)[number] | undefined
 }
 
@@ -100,7 +100,7 @@ export const listCustomers = (db: Db, filters: CustomerFilters, page: Page) =>
 export const countCustomers = (db: Db, filters: CustomerFilters) =>
   db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
-/** Leaves the hash and nothing else, also of somebody who was never seen. */
+/** Erases everything but the hash, also for a reference that was never seen. */
 export const eraseCustomer = (tx: Tx, ref_hash: Buffer) =>
   tx.run(sql`
     insert into customers as c (tenant_ref, ref_hash, erased_at)

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, Timestamp } from '../../kernel/schema.ts'
 
-/** Somebody a store knows. */
+/** A customer of a store. */
 export const Customer = Type.Object({
   customer_ref: Type.String(),
   person_id: Nullable(Id),
@@ -13,8 +13,8 @@ export const Customer = Type.Object({
 })
 export type Customer = Static<typeof Customer>
 
-/** What an order tells of its customer. What it does not tell stays as it was. */
-export interface Seen {
+/** What an order says of its customer. A missing member stays as it was. */
+export interface SeenCustomer {
   customer_ref: string
   person_id?: string | null | undefined
   email?: string | null | undefined

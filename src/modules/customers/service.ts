@@ -4,33 +4,33 @@ import { foldEmail } from '../../kernel/email.ts'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import type { Page } from '../../kernel/page.ts'
 import * as queries from './queries.ts'
-import type { Customer, Seen } from './schema.ts'
+import type { Customer, SeenCustomer } from './schema.ts'
 
 /**
- * A customer's row is found by a hash of the reference under a key of its own, which outlives the
- * erasure of everything else. The caller hands the key over: `runtime.key('customers')`.
+ * The hash by which a customer's row is found. It stays after an erasure, and has its own key, which the
+ * caller passes: `runtime.key('customers')`.
  */
 function hashRef(key: Buffer, tenant: string, customer_ref: string): Buffer {
   return hmacBytes(key, [`${tenant}\0${customer_ref}`])
 }
 
-/** As much of the hash as makes two of one store never the same. */
+/** Enough of the hash that no two customers of a store have the same pseudonym. */
 const PSEUDONYM_HEX = 32
 
-/** What stands in other rows in place of an erased reference, so that they still belong together. */
+/** Replaces an erased reference in other rows, so that these still belong together. */
 export const pseudonym = (key: Buffer, tenant: string, customer_ref: string): string =>
   `erased:${hashRef(key, tenant, customer_ref).toString('hex').slice(0, PSEUDONYM_HEX)}`
 
-/** Such a name, or an account's made from it. Nobody comes by it: who is erased has no name any more. */
+/** Whether a reference is a pseudonym, or an account's name made from one. No customer may use it. */
 export const isPseudonym = (customer_ref: string): boolean => PSEUDONYM.test(customer_ref)
 
 const PSEUDONYM = new RegExp(`^erased:[0-9a-f]{${PSEUDONYM_HEX}}(/|$)`)
 
 /**
- * Notes that a customer was seen: one statement, which waits for nobody but the same customer and
- * writes nothing when nothing is new. An erased customer is not restored.
+ * Records that a customer was seen. It is one statement, which waits only for the same customer and
+ * writes nothing if nothing is new. An erased customer is not restored.
  */
-export async function touch(tx: Tx, key: Buffer, seen: Seen): Promise<void> {
+export async function recordSeen(tx: Tx, key: Buffer, seen: SeenCustomer): Promise<void> {
   const { customer_ref, person_id = null, email = null, name = null } = seen
   const ref_hash = hashRef(key, tx.tenant, customer_ref)
   const email_folded = email === null ? null : foldEmail(email)
@@ -46,7 +46,7 @@ export async function get(db: Db, key: Buffer, customer_ref: string): Promise<Cu
 export const find = (db: Db, key: Buffer, customer_ref: string): Promise<Customer | null> =>
   queries.findCustomer(db, hashRef(key, db.tenant, customer_ref))
 
-/** Everybody with this e-mail address, however it is spelt: guests, too. */
+/** Lists the customers with this e-mail address in any spelling, guests too. */
 export async function listByEmail(db: Db, email: string): Promise<Customer[]> {
   const folded = foldEmail(email)
   return folded === null ? [] : queries.listByEmail(db, folded)
@@ -55,7 +55,7 @@ export async function listByEmail(db: Db, email: string): Promise<Customer[]> {
 export type Filters = queries.CustomerFilters
 export const SORTS = queries.SORTS
 
-/** By when they were first seen, newest first. */
+/** Lists customers by the time they were first seen, newest first by default. */
 export async function list(db: Db, filters: Filters, page: Page) {
   const [customers, { total }] = await Promise.all([
     queries.listCustomers(db, filters, page),
@@ -64,7 +64,7 @@ export async function list(db: Db, filters: Filters, page: Page) {
   return { customers, total, ...page }
 }
 
-/** Forgets a customer for good, known or not. Answers what other rows may call them from now on. */
+/** Erases a customer for ever, also an unknown one. Answers the pseudonym for other rows. */
 export async function erase(tx: Tx, key: Buffer, customer_ref: string): Promise<string> {
   await queries.eraseCustomer(tx, hashRef(key, tx.tenant, customer_ref))
   return pseudonym(key, tx.tenant, customer_ref)

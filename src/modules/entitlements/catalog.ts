@@ -1,7 +1,7 @@
 import type { TIER_NAMES } from './schema.ts'
 
 /**
- * The add-ons there are, in the words a merchant reads. Data, not code: a new add-on is a new entry.
+ * The add-ons, with the texts that a merchant reads. A new add-on is a new entry.
  */
 
 export interface FeatureEntry {
@@ -13,7 +13,7 @@ export interface FeatureEntry {
   docsPath?: string
   /** A list price only: enabling an add-on never bills. */
   priceCentsMonthly?: number
-  /** Whether a merchant may switch it. The others are asked for, and an operator decides. */
+  /** Whether a merchant may switch it on. Others are requested, and an operator decides. */
   selfServe: boolean
 }
 
@@ -118,7 +118,7 @@ export const FEATURES: readonly FeatureEntry[] = [
   },
 ]
 
-/** What a store has before anyone rules otherwise. */
+/** The add-ons of each tier, unless the merchant or an operator sets another state. */
 export const TIERS: Readonly<Record<string, readonly string[]>> = {
   standard: [],
   growth: ['subscriptions', 'gift_cards', 'store_credit', 'subscribe_and_save'],

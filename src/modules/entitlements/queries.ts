@@ -24,7 +24,7 @@ export const putTier = (db: Db, tier: string) =>
 
 const Rules = Type.Object({ tier: Nullable(Type.String()), rulings: Type.Array(Ruling) })
 
-/** All that decides how a store's features stand. */
+/** Reads everything that decides the states of a store's add-ons. */
 export const readRules = (db: Db) =>
   db.one(
     Rules,
@@ -38,7 +38,7 @@ export const readRules = (db: Db) =>
      where tenant_ref = ${db.tenant}`,
   )
 
-/** Answers 0 when the row was there already. */
+/** Answers 0 if the row exists already. */
 export const insertSelfServe = (db: Db, key: string) =>
   db.run(sql`
     insert into entitlements (tenant_ref, feature_key, source, state)
@@ -57,8 +57,8 @@ export const putOperatorRuling = (db: Db, key: string, state: Ruling['state']) =
     on conflict (tenant_ref, feature_key, source) do update set state = excluded.state`)
 
 /**
- * Serialises the changes of one store's feature: enable, disable and an operator's ruling read
- * before they write, and a deny must not slip in between.
+ * Serialises the changes of one add-on of a store. Enable, disable and an operator's ruling read the state
+ * before they write, and a `deny` must not come between.
  */
 export const lockFeature = (db: Db, key: string) =>
   db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/feature/${key}`}, 0))`)
@@ -66,7 +66,7 @@ export const lockFeature = (db: Db, key: string) =>
 const requestColumns = sql`id, feature_key, status, note, requested_by, created_at, decided_at,
                            decision_note`
 
-/** Null when a request for that feature is open already. */
+/** Null: a request for this add-on is open already. */
 export const insertRequest = (db: Db, request: NewRequest, requestedBy: string) =>
   db.maybe(
     EntitlementRequest,
@@ -150,7 +150,7 @@ export const withdrawRequest = (db: Db, id: string) =>
     returning ${requestColumns}`,
   )
 
-/** The requests of every store, on the operator's own login. */
+/** Lists the requests of every store, with the operator's login. */
 export const listAllRequests = (
   operator: Runner,
   status: EntitlementRequest['status'] | undefined,
@@ -178,7 +178,7 @@ export const countAllRequests = (
      where ${status ?? null}::text is null or status = ${status ?? null}`,
   )
 
-/** Whose request it is: operators know a request by its id alone. */
+/** Finds the store of a request, which an operator names by its id alone. */
 export const findTenantOfRequest = (operator: Runner, id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String() }),

@@ -101,9 +101,9 @@ export const merchantRoutes: Routes = async (app) => {
       },
     },
     async (request, reply) => {
-      const asked = await entitlements.request(request.db, request.actor, request.body)
-      if (asked.already_requested) return reply.code(200).send(asked)
-      return reply.code(201).send({ request: asked.request })
+      const requested = await entitlements.request(request.db, request.actor, request.body)
+      if (requested.already_requested) return reply.code(200).send(requested)
+      return reply.code(201).send({ request: requested.request })
     },
   )
 

@@ -8,7 +8,7 @@ export const FeatureState = Type.Object({
 })
 export type FeatureState = Static<typeof FeatureState>
 
-/** A catalog entry, and how it stands with this store. */
+/** A catalog entry with its state in this store. */
 export const Feature = Shared(
   'EntitlementFeature',
   Type.Object({
@@ -35,7 +35,7 @@ export const TIER_NAMES = ['standard', 'growth', 'scale'] as const
 
 export const TierChoice = Type.Object({ tier: Type.Enum(TIER_NAMES) })
 
-/** A row of `entitlements`: what the merchant switched on, or what the operator ruled. */
+/** A row of `entitlements`: the merchant's switch, or the operator's ruling. */
 export const Ruling = Type.Object({
   feature_key: Type.String(),
   source: Type.Enum(['self_serve', 'operator']),
@@ -60,7 +60,7 @@ export const EntitlementRequest = Shared(
 )
 export type EntitlementRequest = Static<typeof EntitlementRequest>
 
-/** A request as the operator sees it: with the store that asks. */
+/** A request as the operator sees it: with its store. */
 export const StoreRequest = Type.Object({
   tenant_ref: Type.String(),
   ...EntitlementRequest.properties,

@@ -17,8 +17,7 @@ import type {
 } from './schema.ts'
 
 /**
- * How a feature stands. The operator's word comes first, then the merchant's own switch, then what
- * the tier gives.
+ * The state of an add-on. The operator's ruling comes first, then the merchant's switch, then the tier.
  */
 export function stateOf(key: string, tier: string, rulings: readonly Ruling[]): FeatureState {
   const ruled = (source: Ruling['source']) =>
@@ -38,7 +37,7 @@ export async function listStates(db: Db): Promise<FeatureState[]> {
   return FEATURES.map(({ key }) => stateOf(key, tier, rulings))
 }
 
-/** The catalog as this store sees it. */
+/** Lists the catalog with the states of this store. */
 export async function listFeatures(db: Db): Promise<{ tier: string; features: Feature[] }> {
   const { tier, rulings } = await readRules(db)
   const features = FEATURES.map(({ selfServe, whatItDoes, ...entry }) => ({
@@ -55,7 +54,7 @@ async function readRules(db: Db) {
   return { tier: tier ?? DEFAULT_TIER, rulings }
 }
 
-/** For the writes of modules behind an add-on: refuses unless the store has it. */
+/** Refuses unless the store has the add-on. Modules of an add-on call it before they write. */
 export async function requireFeature(db: Db, key: string): Promise<void> {
   const { tier, rulings } = await readRules(db)
   const { state } = stateOf(key, tier, rulings)
@@ -76,7 +75,7 @@ export function enable(db: TenantDb, actor: audit.Actor, key: string) {
   })
 }
 
-/** Takes the merchant's own switch away. What the tier or the operator gives stays. */
+/** Removes the merchant's switch. An add-on of the tier or of the operator stays on. */
 export function disable(db: TenantDb, actor: audit.Actor, key: string) {
   requireSelfServe(key)
   return db.transaction('entitlements: disable', async (tx) => {
@@ -118,27 +117,27 @@ export async function findState(db: Db, key: string): Promise<FeatureState> {
   return readState(db, key)
 }
 
-export function request(db: TenantDb, actor: audit.Actor, wanted: NewRequest) {
-  const { feature_key: key } = wanted
+export function request(db: TenantDb, actor: audit.Actor, newRequest: NewRequest) {
+  const { feature_key: key } = newRequest
   if (requireKnown(key).selfServe) throw new ApiError('self_serve_available')
   return db.transaction('entitlements: request', async (tx) => {
     const before = await lockState(tx, key)
     if (before.state === 'on') throw new ApiError('already_enabled')
-    const made = await queries.insertRequest(tx, wanted, actor.name)
-    if (made === null) {
+    const created = await queries.insertRequest(tx, newRequest, actor.name)
+    if (created === null) {
       const open = await queries.findOpenRequest(tx, key)
-      return { request: open ?? never(key), already_requested: true }
+      return { request: open ?? failMissing(key), already_requested: true }
     }
     await audit.record(tx, actor, {
       action: 'addon.activation_requested',
       entity: `feature:${key}`,
-      after: { request_id: made.id },
+      after: { request_id: created.id },
     })
-    return { request: made, already_requested: false }
+    return { request: created, already_requested: false }
   })
 }
 
-const never = (key: string): never => {
+const failMissing = (key: string): never => {
   throw new Error(`the open request for ${key} vanished under its lock`)
 }
 
@@ -173,7 +172,7 @@ export const countOpenRequests = async (db: Db) => (await queries.countOpenReque
 export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
   return db.transaction('entitlements: withdraw', async (tx) => {
     const open = await lockPending(tx, id)
-    // Whoever is asking for the feature again must find this request still open, or see it gone.
+    // A concurrent request for the add-on must find this one either open or withdrawn.
     await queries.lockFeature(tx, open.feature_key)
     await audit.record(tx, actor, {
       action: 'addon.activation_withdrawn',
@@ -184,7 +183,7 @@ export function withdraw(db: TenantDb, actor: audit.Actor, id: string) {
   })
 }
 
-/** Approving allows the feature in the same act, so that no approval is ever left undone. */
+/** Decides a request. An approval switches the add-on on in the same transaction. */
 export async function decide(
   { operator, database }: { operator: Runner; database: Database },
   actor: audit.Actor,
@@ -223,7 +222,7 @@ function requireKnown(key: string): FeatureEntry {
   return entry
 }
 
-/** The contract has one answer for what is not on the self-serve list, known or not. */
+/** Refuses an add-on that is not self-serve. The contract has the same answer for an unknown one. */
 function requireSelfServe(key: string) {
   if (!findFeature(key)?.selfServe) throw new ApiError('not_self_serve')
 }

@@ -3,18 +3,18 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id, OpenObject } from '../../kernel/schema.ts'
 
-/** Whom a card was made for, by either name. */
+/** The customer whom a card was issued for, known by reference or by e-mail address. */
 export interface Holder {
   customer_ref: string
   /** In lower case. */
   emails: readonly string[]
 }
 
-const held = (db: Db, { customer_ref, emails }: Holder) => sql`
+const ofHolder = (db: Db, { customer_ref, emails }: Holder) => sql`
   tenant_ref = ${db.tenant}
   and (customer_ref = ${customer_ref} or recipient_folded = any(${emails}::text[]))`
 
-/** Whoever has the code can go on paying with it: a code names nobody. */
+/** Erases the person from cards. The codes stay valid: a code has no personal data. */
 export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
   tx.many(
     Type.Object({ id: Id }),
@@ -26,7 +26,7 @@ export const eraseCards = (tx: Tx, holder: Holder, pseudonym: string) =>
                                     or customer_ref = ${holder.customer_ref} then null
                                   else recipient_email end,
            note = null, updated_at = fd_now()
-     where ${held(tx, holder)}
+     where ${ofHolder(tx, holder)}
     returning id`,
   )
 
@@ -42,7 +42,7 @@ export const listCards = (db: Db, holder: Holder) =>
     sql`
     select id, to_jsonb(g) - array['tenant_ref', 'code_hmac', 'code_sealed', 'recipient_folded'] as data
       from gift_cards g
-     where ${held(db, holder)}
+     where ${ofHolder(db, holder)}
      order by created_at, id`,
   )
 

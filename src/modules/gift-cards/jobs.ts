@@ -3,18 +3,18 @@ import { eachOf, eachStore } from '../../platform/each-store.ts'
 import { expire } from './money.ts'
 import * as queries from './queries.ts'
 
-/** Rows looked at to find out whose they are. */
+/** Rows that are read to find the stores with work. */
 const SAMPLE_ROWS = 1_000
 
-/** Codes of one store forgotten in one statement, and so the most cards that it has locked. */
+/** Codes of one store that one statement erases: the most cards that it locks. */
 const CODES_MAX = 1_000
 
 /** Cards of one store in one step, each in a transaction of its own. */
 const BATCH = 100
 
-/** One step of the expiry loop, as fd_worker. Answers how many cards expired. */
+/** One step of the expiry loop, as fd_worker. Answers the number of expired cards. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)
+  const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
   return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
@@ -28,8 +28,8 @@ const expireCard = (db: TenantDb, id: string): Promise<number> =>
     return card === null ? 0 : 1
   })
 
-/** One step of forgetting codes that no replay shows any more. Answers how many were forgotten. */
-export async function forgetCodes(database: Database): Promise<number> {
-  const stores = await queries.listTenantsToForget(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => queries.forgetCodes(database.tenant(tenant), CODES_MAX))
+/** One step, as fd_worker: erases codes that no replay shows any more. Answers the number of codes. */
+export async function eraseOldCodes(database: Database): Promise<number> {
+  const stores = await queries.listStoresWithOldCodes(database.global, SAMPLE_ROWS)
+  return eachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))
 }

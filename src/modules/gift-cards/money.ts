@@ -10,61 +10,61 @@ import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
 import * as webhooks from '../webhooks/service.ts'
-import { type CodeKeys, hashCode, makeCode, readCode, sealCode } from './code.ts'
+import { type CodeKeys, encryptCode, generateCode, hashCode, parseCode } from './card-code.ts'
 import * as queries from './queries.ts'
 import type { Adjustment, CardRow, GiftCard, NewBatch, NewGiftCard } from './schema.ts'
 import { FEATURE, getLocked, insufficient, isUsable, refuseState } from './service.ts'
 
-/** Who acts where no merchant does. */
+/** The actor of holds and captures, which an order causes. */
 const ORDER = 'order'
 
-/** Who asks for it, under which key. */
-export interface Asked {
+/** The caller of an operation, with its claim on the idempotency key. */
+export interface Caller {
   actor: audit.Actor
   claim: idempotency.WonClaim
 }
 
-/** Issues a card. The answer is kept without the code, which `showCodes` fills in. */
-export function issue(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewGiftCard) {
+/** Issues a card. The answer is stored without the code, which `showCodes` fills in. */
+export function issue(db: TenantDb, keys: CodeKeys, caller: Caller, request: NewGiftCard) {
   return db.transaction('gift cards: issue', async (tx) => {
-    const [gift_card] = await issueCards(tx, keys, asked.actor, { ...wanted, count: 1 })
-    return answer(tx, asked, 201, { gift_card, code: null })
+    const [gift_card] = await issueCards(tx, keys, caller.actor, { ...request, count: 1 })
+    return answer(tx, caller, 201, { gift_card, code: null })
   })
 }
 
-/** Issues many cards alike, or none. */
-export function issueBatch(db: TenantDb, keys: CodeKeys, asked: Asked, wanted: NewBatch) {
+/** Issues many equal cards, or none. */
+export function issueBatch(db: TenantDb, keys: CodeKeys, caller: Caller, request: NewBatch) {
   return db.transaction('gift cards: issue a batch', async (tx) => {
-    const cards = await issueCards(tx, keys, asked.actor, wanted)
-    return answer(tx, asked, 201, { gift_cards: cards.map((card) => ({ ...card, code: null })) })
+    const cards = await issueCards(tx, keys, caller.actor, request)
+    return answer(tx, caller, 201, { gift_cards: cards.map((card) => ({ ...card, code: null })) })
   })
 }
 
-const answer = (tx: Tx, { claim }: Asked, status: number, body: object) =>
+const answer = (tx: Tx, { claim }: Caller, status: number, body: object) =>
   idempotency.finish(tx, claim, status, JSON.stringify(body))
 
 async function issueCards(
   tx: Tx,
   keys: CodeKeys,
   actor: audit.Actor,
-  wanted: NewGiftCard & NewBatch,
+  request: NewGiftCard & NewBatch,
 ): Promise<GiftCard[]> {
   await entitlements.requireFeature(tx, FEATURE)
-  const expires_at = readExpiry(tx.clock, wanted.expires_at)
-  const { initial_balance_cents: cents, count } = wanted
+  const expires_at = readExpiry(tx.clock, request.expires_at)
+  const { initial_balance_cents: cents, count } = request
   const currency =
-    wanted.currency === undefined
-      ? await stores.holdCurrency(tx)
-      : stores.checkCurrency(wanted.currency)
+    request.currency === undefined
+      ? await stores.lockCurrency(tx)
+      : stores.checkCurrency(request.currency)
   const rows = Array.from({ length: count }, () => newCard(keys, tx.tenant))
   const ids = rows.map(({ id }) => id)
   const cards = await queries.insertCards(tx, rows, {
     initial_balance_cents: cents,
     currency,
     expires_at,
-    note: wanted.note ?? null,
-    recipient_email: wanted.recipient_email ?? null,
-    customer_ref: wanted.customer_ref ?? null,
+    note: request.note ?? null,
+    recipient_email: request.recipient_email ?? null,
+    customer_ref: request.customer_ref ?? null,
   })
   await Promise.all([
     queries.logTransaction(tx, ids, {
@@ -75,7 +75,7 @@ async function issueCards(
     }),
     ledger.postAll(
       tx,
-      ids.map((id) => owing('gift_card.issued', { id, currency }, cents)),
+      ids.map((id) => balanceJournal('gift_card.issued', { id, currency }, cents)),
     ),
     audit.record(tx, actor, {
       action: 'gift_card.issued',
@@ -87,7 +87,7 @@ async function issueCards(
   return cards
 }
 
-/** Neither the code nor the words on it, and nobody's address. */
+/** The event of an issued card. It has neither code, note nor e-mail address. */
 function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCard) {
   const { currency, expires_at, customer_ref } = card
   const gift_card = { id, code_last4, initial_balance_cents, currency, expires_at, customer_ref }
@@ -95,17 +95,21 @@ function issuedEvent({ id, code_last4, initial_balance_cents, ...card }: GiftCar
 }
 
 function newCard(keys: CodeKeys, tenant: string): CardRow {
-  const code = makeCode()
+  const code = generateCode()
   return {
     id: randomUUID(),
     code_hmac: hashCode(keys, tenant, code),
     code_last4: code.slice(-4),
-    code_sealed: sealCode(keys, tenant, code),
+    code_sealed: encryptCode(keys, tenant, code),
   }
 }
 
-/** That the store owes so much more (or less) to the card's holder than before. */
-const owing = (kind: string, { id, currency }: Pick<GiftCard, 'id' | 'currency'>, by: number) => ({
+/** The journal of a balance that changes by an amount: what the store owes to the card's holder. */
+const balanceJournal = (
+  kind: string,
+  { id, currency }: Pick<GiftCard, 'id' | 'currency'>,
+  by: number,
+) => ({
   kind,
   currency,
   ref: id,
@@ -115,10 +119,10 @@ const owing = (kind: string, { id, currency }: Pick<GiftCard, 'id' | 'currency'>
   ],
 })
 
-/** Adds to a balance or takes from it, on the merchant's word. What is held stays. */
+/** Changes a balance for a merchant. It cannot go below the amount that orders hold. */
 export function adjust(
   db: TenantDb,
-  asked: Asked,
+  caller: Caller,
   id: string,
   { delta_cents, reason }: Adjustment,
 ) {
@@ -137,21 +141,21 @@ export function adjust(
         event: 'adjustment',
         amount_cents: Math.abs(delta_cents),
         reason,
-        actor: asked.actor.name,
+        actor: caller.actor.name,
       }),
-      ledger.post(tx, owing('gift_card.adjusted', card, delta_cents)),
-      audit.record(tx, asked.actor, {
+      ledger.post(tx, balanceJournal('gift_card.adjusted', card, delta_cents)),
+      audit.record(tx, caller.actor, {
         action: 'gift_card.adjusted',
         entity: `gift_card:${card.id}`,
         before: { balance_cents: card.balance_cents },
         after: { balance_cents: after.balance_cents },
       }),
     ])
-    return answer(tx, asked, 200, { gift_card: after })
+    return answer(tx, caller, 200, { gift_card: after })
   })
 }
 
-interface WantedHold {
+interface HoldRequest {
   code: string
   currency: string
   wanted_cents: number
@@ -159,12 +163,12 @@ interface WantedHold {
 }
 
 /**
- * Sets as much of a card aside for an order as there is, up to what is wanted. Refuses a card that
- * cannot be used, and says to nobody why. An empty card holds nothing.
+ * Holds as much of a card for an order as is available, up to `wanted_cents`. A card that cannot be used
+ * is refused, without a reason. An empty card holds nothing.
  */
-export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, wanted: WantedHold) {
-  const { currency, wanted_cents, order_id } = wanted
-  const code = readCode(wanted.code)
+export async function holdUpTo(tx: Tx, keys: Pick<CodeKeys, 'lookup'>, request: HoldRequest) {
+  const { currency, wanted_cents, order_id } = request
+  const code = parseCode(request.code)
   const card = code === null ? null : await queries.lockByCode(tx, hashCode(keys, tx.tenant, code))
   if (!isUsable(card) || card.currency !== currency) throw new ApiError('gift_card_invalid')
   const { id, code_last4: last4 } = card
@@ -186,14 +190,14 @@ const logOrder = (
 ) =>
   queries.logTransaction(tx, [ref], { type, event: 'order', amount_cents, order_id, actor: ORDER })
 
-/** What was taken from, or given back to, which card. */
+/** The amount that was captured from, or released to, a card. */
 export interface ClosedHold {
   gift_card_id: string
   amount_cents: number
 }
 
-/** Takes what was set aside for an order. The order's own journal books it. Harmless when repeated. */
-export async function settleHold(
+/** Captures the hold of an order; the order's journal books it. It may be repeated. */
+export async function captureHold(
   tx: Tx,
   { order_id }: { order_id: string },
 ): Promise<ClosedHold[]> {
@@ -207,8 +211,11 @@ export async function settleHold(
   return holds.map(closed)
 }
 
-/** Gives back what was set aside for an order. Harmless when repeated, or when it was taken. */
-export async function voidHold(tx: Tx, { order_id }: { order_id: string }): Promise<ClosedHold[]> {
+/** Releases the hold of an order. It may be repeated, and does nothing after a capture. */
+export async function releaseHold(
+  tx: Tx,
+  { order_id }: { order_id: string },
+): Promise<ClosedHold[]> {
   const holds = await ledger.closeHolds(tx, { order_id, to: 'voided', account: 'gift_card' })
   for (const each of holds) {
     await Promise.all([
@@ -229,8 +236,8 @@ interface Refund {
 }
 
 /**
- * Gives the money of a refund back to the card that paid. A card that can be used no more does not
- * take it. The refund's own journal books it.
+ * Adds a refund to the card that paid; the refund's journal books it. A card that cannot be used any more
+ * is not credited: the refund then needs store credit.
  */
 export async function credit(tx: Tx, refund: Refund): Promise<'gift_card' | 'store_credit_needed'> {
   const { gift_card_id: id, amount_cents, order_id, actor } = refund
@@ -249,7 +256,7 @@ export async function credit(tx: Tx, refund: Refund): Promise<'gift_card' | 'sto
   return 'gift_card'
 }
 
-/** What an expired card still had belongs to the store. What an order holds waits for the order. */
+/** Books the rest of an expired card as breakage. An amount that an order holds stays for the order. */
 export async function expire(tx: Tx, card: GiftCard): Promise<void> {
   const cents = card.balance_cents - card.held_cents
   await queries.expireCard(tx, card.id)

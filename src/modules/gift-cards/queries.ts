@@ -8,13 +8,13 @@ import { listStoresDue } from '../../platform/store-lists.ts'
 import {
   type CardFilters,
   type CardRow,
+  EncryptedCode,
   GiftCard,
   type GiftCardPatch,
   GiftCardTransaction,
-  SealedCode,
 } from './schema.ts'
 
-/** What is past its date is expired at once, also before the loop has booked it. */
+/** A card is expired from its date on, also before the loop has booked it. */
 const status = sql`case when disabled_at is null and expires_at <= fd_now() then 'expired'
                         else status end`
 
@@ -31,7 +31,7 @@ interface CommonTerms {
   customer_ref: string | null
 }
 
-/** Cards of the same terms. */
+/** Inserts cards with the same terms. */
 export const insertCards = (tx: Tx, cards: readonly CardRow[], terms: CommonTerms) =>
   tx.many(
     GiftCard,
@@ -62,6 +62,7 @@ export const findByCode = (db: Db, hash: Buffer) =>
     sql`select ${columns} from gift_cards where tenant_ref = ${db.tenant} and code_hmac = ${hash}`,
   )
 
+/** The statements that change balances and holds, each under the lock of the card's row. */
 const { lock, update, addHeld, releaseHeld, captureHeld, addBalance } = defineBalance({
   table: sql`gift_cards`,
   columns,
@@ -96,7 +97,7 @@ export const listCards = (db: Db, filters: CardFilters, page: Page) =>
 export const countCards = (db: Db, filters: CardFilters) =>
   db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
 
-/** What no order holds goes. */
+/** Reduces the balance to what orders hold. */
 export const expireCard = (tx: Tx, id: string) =>
   update(
     tx,
@@ -126,7 +127,7 @@ type NewTransaction = Pick<GiftCardTransaction, 'type' | 'event' | 'amount_cents
   reason?: string | null
 }
 
-/** One line for each of the cards, with the balance that each has now. */
+/** Inserts one transaction for each card, with the balance that the card has now. */
 export const logTransaction = (tx: Tx, ids: readonly string[], line: NewTransaction) =>
   tx.run(sql`
     insert into gift_card_transactions (tenant_ref, gift_card_id, type, event, amount_cents,
@@ -156,14 +157,14 @@ export const countTransactions = (db: Db, id: string) =>
      where tenant_ref = ${db.tenant} and gift_card_id = ${id}`,
   )
 
-/** As long as a replay may show the code. */
+/** How long a replay shows the code. */
 const SHOWN_HOURS = 24
 const shown = sql`code_sealed is not null
                   and created_at > fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
-export const listSealedCodes = (db: Db, ids: readonly string[]) =>
+export const listEncryptedCodes = (db: Db, ids: readonly string[]) =>
   db.many(
-    SealedCode,
+    EncryptedCode,
     sql`
     select id, code_hmac, code_sealed
       from gift_cards
@@ -173,7 +174,7 @@ export const listSealedCodes = (db: Db, ids: readonly string[]) =>
 const noLongerShown = sql`code_sealed is not null
                           and created_at <= fd_now() - make_interval(hours => ${SHOWN_HOURS})`
 
-export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
+export const listStoresWithOldCodes = (worker: GlobalDb, limit: number) =>
   listStoresDue(worker, {
     table: sql`gift_cards`,
     due: noLongerShown,
@@ -181,8 +182,8 @@ export const listTenantsToForget = (worker: GlobalDb, limit: number) =>
     limit,
   })
 
-/** Some at a time, and none that somebody has: whoever pays by a card waits for nobody here. */
-export const forgetCodes = (db: Db, limit: number) =>
+/** Erases at most `limit` codes. Locked cards are left for later, so that no payment waits. */
+export const eraseOldCodes = (db: Db, limit: number) =>
   db.run(sql`
     update gift_cards set code_sealed = null
      where tenant_ref = ${db.tenant}
@@ -196,7 +197,7 @@ export const forgetCodes = (db: Db, limit: number) =>
 const due = sql`expires_at <= fd_now() and disabled_at is null
                 and (expired_at is null or balance_cents > held_cents)`
 
-export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
+export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
   listStoresDue(worker, { table: sql`gift_cards`, due, oldestBy: sql`expires_at`, limit })
 
 export const listDue = (db: Db, limit: number) =>
@@ -210,7 +211,7 @@ export const listDue = (db: Db, limit: number) =>
      limit ${limit}`,
   )
 
-/** Null where it is not due any more, or somebody is working on it: then it is due still. */
+/** Null: the card is not due any more, or another transaction has locked it; then it stays due. */
 export const lockDue = (tx: Tx, id: string) =>
   tx.maybe(
     GiftCard,

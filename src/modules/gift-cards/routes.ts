@@ -7,7 +7,7 @@ import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import { callerOf, type Limits } from '../../platform/limits.ts'
-import type { CodeKeys } from './code.ts'
+import type { CodeKeys } from './card-code.ts'
 import * as money from './money.ts'
 import {
   Adjustment,
@@ -35,7 +35,7 @@ export interface GiftCardDeps {
 const scope = 'manage:own_giftcards'
 const tags = ['merchant-commerce']
 
-/** Whether the store has the add-on may change, so that the same key may try again. */
+/** Refusals that are not stored under the key: the add-on may be switched on later. */
 const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
 
 const OneCard = Type.Object({ gift_card: ref(GiftCard) })

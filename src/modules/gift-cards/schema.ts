@@ -57,7 +57,7 @@ export const NewGiftCard = Type.Object({
 })
 export type NewGiftCard = Static<typeof NewGiftCard>
 
-/** Each card is an insert, two entries and a line in its log: so many take well under a second. */
+/** The most cards of a batch. With two entries and a transaction each, they take well under a second. */
 export const BATCH_MAX = 1_000
 
 export const NewBatch = Type.Object({
@@ -106,7 +106,7 @@ export type GiftCardTransaction = Static<typeof GiftCardTransaction>
 
 export const CodeToCheck = Type.Object({ code: Type.String() })
 
-/** What whoever knows the code may see. */
+/** What a caller that knows the code may see. */
 export const ShownBalance = Type.Object({
   code_last4: Type.String(),
   balance_cents: Type.Integer({ description: 'The amount that can be spent now, in cents.' }),
@@ -124,7 +124,7 @@ export interface CardRow {
   code_sealed: Buffer
 }
 
-export const SealedCode = Type.Object({
+export const EncryptedCode = Type.Object({
   id: Id,
   code_hmac: Type.Unsafe<Buffer>({}),
   code_sealed: Type.Unsafe<Buffer>({}),

@@ -7,7 +7,7 @@ import { readExpiry } from '../../platform/expiry.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as entitlements from '../entitlements/service.ts'
-import { type CodeKeys, hashCode, openCode, readCode } from './code.ts'
+import { type CodeKeys, decryptCode, hashCode, parseCode } from './card-code.ts'
 import * as queries from './queries.ts'
 import type {
   CardFilters,
@@ -19,7 +19,7 @@ import type {
 
 export const FEATURE = 'gift_cards'
 
-/** The cards of a store, newest first. */
+/** Lists the cards of a store, newest first. */
 export async function list(db: Db, filters: CardFilters, page: Page) {
   const [gift_cards, { total }] = await Promise.all([
     queries.listCards(db, filters, page),
@@ -29,20 +29,20 @@ export async function list(db: Db, filters: CardFilters, page: Page) {
 }
 
 export async function get(db: Db, id: string): Promise<GiftCard> {
-  return found(isUuid(id) ? await queries.findCard(db, id) : null)
+  return requireCard(isUuid(id) ? await queries.findCard(db, id) : null)
 }
 
-/** The card, with its row to ourselves. */
+/** Gets a card and locks its row. */
 export async function getLocked(tx: Tx, id: string): Promise<GiftCard> {
-  return found(isUuid(id) ? await queries.lockCard(tx, id) : null)
+  return requireCard(isUuid(id) ? await queries.lockCard(tx, id) : null)
 }
 
-function found(card: GiftCard | null): GiftCard {
+function requireCard(card: GiftCard | null): GiftCard {
   if (card === null) throw new ApiError('gift_card_not_found')
   return card
 }
 
-/** What happened to a card, newest first. */
+/** Lists the transactions of a card, newest first. */
 export async function listTransactions(db: Db, id: string, page: Page) {
   const card = await get(db, id)
   const [transactions, { total }] = await Promise.all([
@@ -52,7 +52,7 @@ export async function listTransactions(db: Db, id: string, page: Page) {
   return { transactions, total, ...page }
 }
 
-/** Takes a card out of use. What an order already holds of it is honoured. */
+/** Disables a card. An amount that an order already holds can still be captured. */
 export const disable = (db: TenantDb, actor: audit.Actor, id: string) =>
   change(db, actor, id, 'disabled', (tx, card) => {
     if (card.status === 'expired') throw refuseState(card, [])
@@ -65,19 +65,19 @@ export const enable = (db: TenantDb, actor: audit.Actor, id: string) =>
     return card.status === 'disabled' ? queries.enableCard(tx, card.id) : null
   })
 
-export function patch(db: TenantDb, actor: audit.Actor, id: string, wanted: GiftCardPatch) {
+export function patch(db: TenantDb, actor: audit.Actor, id: string, request: GiftCardPatch) {
   return change(db, actor, id, 'updated', (tx, card) => {
-    const terms = wanted.expires_at
-      ? { ...wanted, expires_at: readExpiry(tx.clock, wanted.expires_at) }
-      : wanted
-    // Its value is booked as the store's own by then, or about to be.
-    if (wanted.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
-    const named = wanted.expires_at !== undefined || wanted.note !== undefined
+    const terms = request.expires_at
+      ? { ...request, expires_at: readExpiry(tx.clock, request.expires_at) }
+      : request
+    // The rest of an expired card is booked as breakage, or will be.
+    if (request.expires_at !== undefined && card.status === 'expired') throw refuseState(card, [])
+    const named = request.expires_at !== undefined || request.note !== undefined
     return named ? queries.patchCard(tx, card.id, terms) : null
   })
 }
 
-/** One change of a card, on record; null means that there is nothing to change. */
+/** Changes a card and audits it. `act` answers null if there is nothing to change. */
 function change(
   db: TenantDb,
   actor: audit.Actor,
@@ -108,60 +108,60 @@ export const insufficient = (card: GiftCard) =>
     body: { available_cents: card.balance_cents - card.held_cents },
   })
 
-interface KeptAnswer {
+interface StoredBody {
   gift_card?: { id: string }
   gift_cards?: { id: string }[]
 }
 
-/** Fills the codes into a kept answer while they may still be shown; after that they are null. */
+/** Fills the codes into a stored answer while they may be shown; after that they are null. */
 export async function showCodes(
   db: Db,
   keys: CodeKeys,
   { status, body }: { status: number; body: string },
 ): Promise<string> {
   if (status !== 201) return body
-  const kept = JSON.parse(body) as KeptAnswer
-  const cards = kept.gift_cards ?? (kept.gift_card === undefined ? [] : [kept.gift_card])
-  const sealed = await queries.listSealedCodes(
+  const stored = JSON.parse(body) as StoredBody
+  const cards = stored.gift_cards ?? (stored.gift_card === undefined ? [] : [stored.gift_card])
+  const encrypted = await queries.listEncryptedCodes(
     db,
     cards.map(({ id }) => id),
   )
   const codes = new Map(
-    sealed.map((row) => [row.id, openCode(keys, db.tenant, row.code_hmac, row.code_sealed)]),
+    encrypted.map((row) => [row.id, decryptCode(keys, db.tenant, row.code_hmac, row.code_sealed)]),
   )
   const codeOf = ({ id }: { id: string }) => codes.get(id) ?? null
-  if (kept.gift_card !== undefined) {
-    return JSON.stringify({ ...kept, code: codeOf(kept.gift_card) })
+  if (stored.gift_card !== undefined) {
+    return JSON.stringify({ ...stored, code: codeOf(stored.gift_card) })
   }
   return JSON.stringify({ gift_cards: cards.map((card) => ({ ...card, code: codeOf(card) })) })
 }
 
-/** Whether a card can still be used, by a shopper or for money that comes back to it. */
+/** Whether a card can be used, to pay or for a refund. */
 export const isUsable = (card: GiftCard | null): card is GiftCard =>
   card?.status === 'active' || card?.status === 'depleted'
 
-/** Enough for somebody who mistypes, and nothing for somebody who tries codes. */
+/** Checks per minute of one caller: enough for typing errors, too few to guess codes. */
 const CHECKS_PER_CALLER = 20
-/** Over all callers of a store: a storefront asks for many shoppers, a botnet from many addresses. */
+/** Checks per minute of all callers of a store: a storefront asks for many shoppers, a botnet too. */
 const CHECKS_PER_STORE = 200
 
-/** What a card is worth to whoever knows its code. There is one refusal, whatever is wrong. */
+/** The balance of the card with a code. All refusals are equal, so that they tell nothing. */
 export async function checkBalance(
   { limits, keys }: { limits: Pick<Limits, 'velocity'>; keys: CodeKeys },
   db: Db,
   caller: string,
   text: string,
 ): Promise<ShownBalance> {
-  await withinLimit(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
-  await withinLimit(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
-  const code = readCode(text)
+  await assertWithinRate(limits, `gift-cards:${db.tenant}:${caller}`, CHECKS_PER_CALLER)
+  await assertWithinRate(limits, `gift-cards:${db.tenant}`, CHECKS_PER_STORE)
+  const code = parseCode(text)
   const card = code === null ? null : await queries.findByCode(db, hashCode(keys, db.tenant, code))
   if (!isUsable(card)) throw new ApiError('gift_card_not_found')
   const { code_last4, balance_cents, held_cents, currency, status, expires_at } = card
   return { code_last4, balance_cents: balance_cents - held_cents, currency, status, expires_at }
 }
 
-async function withinLimit(limits: Pick<Limits, 'velocity'>, bucket: string, limit: number) {
+async function assertWithinRate(limits: Pick<Limits, 'velocity'>, bucket: string, limit: number) {
   if (await limits.velocity(bucket, limit)) return
   throw new ApiError('rate_limited', { headers: { 'retry-after': String(WINDOW_SECONDS) } })
 }

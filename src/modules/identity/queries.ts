@@ -14,8 +14,8 @@ interface NewOwner {
 }
 
 /**
- * Null when somebody has the address. An account that never proved it does not hold it: otherwise
- * anyone could keep an owner out by signing up first.
+ * Inserts an owner. Null: the address belongs to a verified account. An unverified account is replaced:
+ * otherwise a stranger could keep an owner out by signing up first.
  */
 export const insertOwner = (db: Runner, owner: NewOwner) =>
   db.maybe(
@@ -32,10 +32,10 @@ export const insertOwner = (db: Runner, owner: NewOwner) =>
   )
 
 /**
- * Whom an external provider vouches for: known by address, made at the first visit. A password set
- * before the address was proven may be a stranger's, who waited for this moment: it goes.
+ * Finds or creates the owner that an external provider has identified by their address. A password that
+ * was set before the address was verified may be a stranger's, and is removed.
  */
-export const upsertVouchedOwner = (db: Runner, email: string, name: string) =>
+export const upsertExternalOwner = (db: Runner, email: string, name: string) =>
   db.one(
     OwnerRow,
     sql`
@@ -51,8 +51,8 @@ export const findOwnerByEmail = (db: Runner, email: string) =>
   db.maybe(OwnerRow, sql`select ${columns} from owners o where o.email = ${email}`)
 
 /**
- * Only for the account as it was when the letter was written: one that somebody else has signed up
- * again since, under the same address, has another password.
+ * Marks the address as verified, if the account still has the password of the time of the mail. A later
+ * sign-up of a stranger with the same address has another password.
  */
 export const markVerified = (db: Runner, id: string, email: string, passwordMark: string) =>
   db.run(sql`
@@ -62,7 +62,7 @@ export const markVerified = (db: Runner, id: string, email: string, passwordMark
 
 const Session = Type.Object({ expires_at: Timestamp })
 
-/** Null when the password was changed or taken away since it was checked. */
+/** Null: the password was changed or removed after it was checked. */
 export const insertSession = (db: Runner, tokenHash: Buffer, owner: OwnerRow, seconds: number) =>
   db.maybe(
     Session,

@@ -7,7 +7,7 @@ import { ref } from '../../kernel/schema.ts'
 import { LogIn, OwnedStore, OwnerView, SessionStarted, SignUp, Verification } from './schema.ts'
 import * as identity from './service.ts'
 
-/** Runs an attempt whose failures count against the caller. */
+/** Runs an attempt, and counts its failure against the caller. */
 type Limited = <T>(request: FastifyRequest, attempt: () => Promise<T>) => Promise<T>
 
 const cookie = (value: string, maxAgeSeconds: number) =>

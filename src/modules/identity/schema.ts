@@ -25,7 +25,7 @@ export const OwnedStore = Type.Object({
 })
 export type OwnedStore = Static<typeof OwnedStore>
 
-/** The upper bound keeps the hashing of a password from being an attack. */
+/** The upper bound limits the cost of hashing a password. */
 const Password = Type.String({ minLength: 8, maxLength: 200 })
 
 export const SignUp = Type.Object({
@@ -35,7 +35,7 @@ export const SignUp = Type.Object({
 })
 export type SignUp = Static<typeof SignUp>
 
-/** Any text: a password that could not be one is simply wrong. */
+/** Accepts any text: an impossible password is a wrong one. */
 export const LogIn = Type.Object({
   email: Type.String({ maxLength: 254 }),
   password: Type.String({ maxLength: 200 }),

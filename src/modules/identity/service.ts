@@ -7,46 +7,44 @@ import * as tokens from '../../kernel/tokens.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as mail from '../../platform/mail.ts'
-import type { Vouched, VouchedCheck } from './external.ts'
+import type { ExternalCheck, ExternalIdentity } from './external-tokens.ts'
 import { hashPassword, matchesPassword } from './passwords.ts'
 import * as queries from './queries.ts'
 import type { LogIn, OwnedStore, OwnerRow, SessionStarted, SignUp } from './schema.ts'
 
-export type { Owner }
-
 export interface Identity {
   db: GlobalDb
   clock: Clock
-  /** Signs the tokens that prove an e-mail address. */
+  /** Signs the tokens that verify an e-mail address. */
   verificationKey: Buffer
   verification: 'off' | 'required'
-  checkVouched: VouchedCheck | null
+  checkExternal: ExternalCheck | null
   limits: Pick<Limits, 'velocity'>
 }
 
 const HOUR = 3_600
 const SESSION = { slidingSeconds: 12 * HOUR, absoluteSeconds: 30 * 24 * HOUR }
 
-/** A session in use is moved once an hour, not at every request. */
-const SESSION_MOVE_SECONDS = SESSION.slidingSeconds - HOUR
+/** A session in use is extended once an hour, and not at every request. */
+const EXTEND_BELOW_SECONDS = SESSION.slidingSeconds - HOUR
 
 const VERIFICATION_SECONDS = 24 * HOUR
 
-/** Letters that one account can have mailed in a minute: anybody's address may be on it. */
-const RESENDS_PER_MINUTE = 3
+/** Mails per minute to one account, whose address may be a stranger's. */
+const MAILS_PER_MINUTE = 3
 
-export async function signUp(identity: Identity, wanted: SignUp): Promise<SessionStarted> {
+export async function signUp(identity: Identity, request: SignUp): Promise<SessionStarted> {
   const { db, verification } = identity
-  const email = wanted.email.toLowerCase()
-  if (verification === 'required') await spareTheInbox(identity, email)
-  const passwordHash = await hashPassword(wanted.password)
-  const row = { email, name: wanted.name, passwordHash, verified: verification === 'off' }
+  const email = request.email.toLowerCase()
+  if (verification === 'required') await assertMailRate(identity, email)
+  const passwordHash = await hashPassword(request.password)
+  const row = { email, name: request.name, passwordHash, verified: verification === 'off' }
   return db.transaction('identity: sign up', async (tx) => {
-    const made = await queries.insertOwner(tx, row)
-    if (made === null) throw new ApiError('email_exists')
-    await queries.deleteSessionsOf(tx, made.id)
-    if (!made.email_verified) await sendVerification(identity, tx, made)
-    return startSession(tx, made)
+    const created = await queries.insertOwner(tx, row)
+    if (created === null) throw new ApiError('email_exists')
+    await queries.deleteSessionsOf(tx, created.id)
+    if (!created.email_verified) await sendVerification(identity, tx, created)
+    return startSession(tx, created)
   })
 }
 
@@ -72,27 +70,30 @@ export async function logOut({ db }: Identity, { token }: Owner): Promise<void> 
   if (token !== undefined) await queries.deleteSession(db, tokens.sha256(token))
 }
 
-/** Who a session token, or the token of a trusted provider, belongs to. */
+/** Finds the owner of a session token, or of a token of the external provider. */
 export async function check(identity: Identity, token: string): Promise<Owner | null> {
-  if (identity.checkVouched !== null && token.split('.').length === 3) {
-    const vouched = await identity.checkVouched(token)
-    return vouched === null ? null : toOwner(await welcomeVouched(identity, vouched))
+  if (identity.checkExternal !== null && token.split('.').length === 3) {
+    const external = await identity.checkExternal(token)
+    return external === null ? null : toOwner(await findExternalOwner(identity, external))
   }
   const tokenHash = tokens.sha256(token)
   const found = await queries.findSession(identity.db, tokenHash)
   if (found === null) return null
-  if (found.seconds_left < SESSION_MOVE_SECONDS) {
+  if (found.seconds_left < EXTEND_BELOW_SECONDS) {
     await queries.extendSession(identity.db, tokenHash, SESSION)
   }
   return { ...toOwner(found), token }
 }
 
-/** Whoever had a session of this account before its address was proven may be somebody else. */
-async function welcomeVouched({ db }: Identity, { email, name }: Vouched): Promise<OwnerRow> {
+/** Finds or creates the owner. Sessions from before the verification may be a stranger's and end. */
+async function findExternalOwner(
+  { db }: Identity,
+  { email, name }: ExternalIdentity,
+): Promise<OwnerRow> {
   const known = await queries.findOwnerByEmail(db, email)
   if (known?.email_verified) return known
-  return db.transaction('identity: welcome a vouched owner', async (tx) => {
-    const owner = await queries.upsertVouchedOwner(tx, email, name)
+  return db.transaction('identity: verify by external token', async (tx) => {
+    const owner = await queries.upsertExternalOwner(tx, email, name)
     await queries.deleteSessionsOf(tx, owner.id)
     return owner
   })
@@ -105,22 +106,22 @@ const toOwner = ({ id, email, name, email_verified }: OwnerRow): Owner => ({
   emailVerified: email_verified,
 })
 
-/** Anyone can sign up with anyone's address, again and again: its owner gets a few letters at most. */
-async function spareTheInbox({ limits }: Identity, email: string): Promise<void> {
+/** Limits the mails to an address: a stranger can sign up with it again and again. */
+async function assertMailRate({ limits }: Identity, email: string): Promise<void> {
   const bucket = `letters:${tokens.sha256(email).toString('hex')}`
-  if (!(await limits.velocity(bucket, RESENDS_PER_MINUTE))) throw tooManyLetters()
+  if (!(await limits.velocity(bucket, MAILS_PER_MINUTE))) throw tooManyMails()
 }
 
-const tooManyLetters = () =>
+const tooManyMails = () =>
   new ApiError('rate_limited', {
-    message: `Too many mails: at most ${RESENDS_PER_MINUTE} per minute. Try again later.`,
+    message: `Too many mails: at most ${MAILS_PER_MINUTE} per minute. Try again later.`,
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 
-/** Mails a link's token again. Says nothing about an address that is proven already. */
+/** Mails the verification token again. Does nothing if the address is verified already. */
 export async function resendVerification(identity: Identity, owner: Owner): Promise<void> {
-  if (!(await identity.limits.velocity(`verify:${owner.id}`, RESENDS_PER_MINUTE))) {
-    throw tooManyLetters()
+  if (!(await identity.limits.velocity(`verify:${owner.id}`, MAILS_PER_MINUTE))) {
+    throw tooManyMails()
   }
   const found = await queries.findOwnerByEmail(identity.db, owner.email)
   if (found !== null && !found.email_verified) {
@@ -144,17 +145,17 @@ async function sendVerification(
   })
 }
 
-/** Whom a letter was written to: the account, its address, until when, and a mark of its password. */
-type Letter = [id: string, email: string, expires: number, mark: string]
+/** The payload of a verification token; the mark is a digest of the account's password hash. */
+type VerificationPayload = [id: string, email: string, expires: number, mark: string]
 
 /**
- * Takes the token that was mailed, from the account it was mailed for: a letter that somebody else's
- * sign-up caused proves nothing for them, should its reader follow it.
+ * Verifies an address by the mailed token. Only the account that the mail was sent for can use it: a
+ * stranger's sign-up with another's address must not be verified by the reader of the mail.
  */
 export async function verifyEmail(identity: Identity, owner: Owner, token: string): Promise<void> {
   const payload = tokens.verify(identity.verificationKey, token)
   if (payload === null) throw new ApiError('unauthorized')
-  const [id, email, expires, mark] = JSON.parse(payload.toString()) as Letter
+  const [id, email, expires, mark] = JSON.parse(payload.toString()) as VerificationPayload
   if (expires * 1_000 < identity.clock.now() || id !== owner.id) throw new ApiError('unauthorized')
   const marked = await queries.markVerified(identity.db, id, email, mark)
   if (marked === 0) throw new ApiError('unauthorized')
@@ -164,15 +165,15 @@ export async function listOwnedStores(db: Runner, owner: Owner): Promise<OwnedSt
   return owner.emailVerified ? queries.listOwnedStores(db, owner.email) : []
 }
 
-/** Keeps the session from being ended until this transaction is: what it began is its last act. */
-export async function holdSession(tx: Runner, { token }: Owner): Promise<void> {
+/** Locks the session against its end until the transaction ends. Refuses an ended session. */
+export async function lockSession(tx: Runner, { token }: Owner): Promise<void> {
   if (token === undefined) return
   if ((await queries.lockSession(tx, tokens.sha256(token))) === null) {
     throw new ApiError('unauthorized')
   }
 }
 
-/** The store an owner means. One that is somebody else's answers like one that does not exist. */
+/** Gets the store that an owner names. Another owner's store is answered like an unknown one. */
 export async function requireOwnedStore(db: Runner, owner: Owner, tenantRef: string | undefined) {
   const owned = await listOwnedStores(db, owner)
   if (tenantRef === undefined && owned.length > 1) {

@@ -293,8 +293,8 @@ async function closeVoid(tx: Tx, order_id: string, reply: VoidReply): Promise<vo
 
 /** Releases the holds on balances, the uncaptured charges and the coupon. */
 async function releaseTenders(tx: Tx, { id: order_id }: OrderRow): Promise<void> {
-  await storeCredit.voidHold(tx, { order_id })
-  await giftCards.voidHold(tx, { order_id })
+  await storeCredit.releaseHold(tx, { order_id })
+  await giftCards.releaseHold(tx, { order_id })
   await orders.endCharges(tx, order_id, 'voided')
   await redemptions.release(tx, { order_id })
 }

@@ -17,7 +17,7 @@ const ofCustomer = (db: Db, customer_ref: string) =>
   sql`(select id from store_credit_accounts
         where tenant_ref = ${db.tenant} and customer_ref = ${customer_ref})`
 
-/** The merchant's own words, which may name the person. */
+/** Erases the merchant's free texts, which may name the person. */
 export const eraseReasons = (tx: Tx, customer_ref: string) =>
   tx.run(sql`
     update store_credit_transactions set reason = '[erased]'
@@ -25,8 +25,8 @@ export const eraseReasons = (tx: Tx, customer_ref: string) =>
        and reason is not null`)
 
 /**
- * What is owed stays owed, to nobody who could spend it. The name has the account's id in it, since
- * somebody who comes back can be erased again.
+ * Renames the accounts to a pseudonym. The balance stays, and no customer can spend it. The pseudonym has
+ * the account's id, since a customer who returns can be erased again.
  */
 export const eraseAccounts = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.run(sql`

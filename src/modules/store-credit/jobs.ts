@@ -1,17 +1,17 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { eachOf, eachStore } from '../../platform/each-store.ts'
-import { enter } from './money.ts'
+import { expireLots } from './money.ts'
 import * as queries from './queries.ts'
 
-/** Rows looked at to find out whose they are. */
+/** Rows that are read to find the stores with work. */
 const SAMPLE_ROWS = 1_000
 
 /** Accounts of one store in one step, each in a transaction of its own. */
 const BATCH = 100
 
-/** One step of the expiry loop, as fd_worker. Answers how many accounts were looked at. */
+/** One step of the expiry loop, as fd_worker. Answers the number of accounts that were checked. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
-  const stores = await queries.listTenantsToExpire(database.global, SAMPLE_ROWS)
+  const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
   return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
@@ -24,7 +24,7 @@ const expireSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =
 
 const expireAccount = (db: TenantDb, id: string): Promise<number> =>
   db.transaction('store credit: expire', async (tx) => {
-    await enter(tx, await queries.lockAccount(tx, id))
+    await expireLots(tx, await queries.lockAccount(tx, id))
     await queries.postponeExpiry(tx, id)
     return 1
   })

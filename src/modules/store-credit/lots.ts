@@ -1,6 +1,6 @@
 import type { Share } from './schema.ts'
 
-/** What is left of one credit, the one that expires first standing first. */
+/** The rest of one credit. Lots are listed in the order in which they are spent: by expiry. */
 export interface Lot {
   id: string
   remaining_cents: number
@@ -8,14 +8,14 @@ export interface Lot {
   expires_at: string | null
 }
 
-/** What an order holds, and since when. */
+/** An order's hold, and its time. */
 export interface Held {
   amount_cents: number
   created_at: string
 }
 
-/** Spends the lots in their order. There must be as much as is taken. */
-export function takeInOrder(lots: readonly Lot[], amount_cents: number): Share[] {
+/** Spends the lots in their order. They must have the amount. */
+export function spendLots(lots: readonly Lot[], amount_cents: number): Share[] {
   const shares: Share[] = []
   let left = amount_cents
   for (const { id, remaining_cents } of lots) {
@@ -29,33 +29,33 @@ export function takeInOrder(lots: readonly Lot[], amount_cents: number): Share[]
 }
 
 /**
- * The order in which credit is taken: what had expired by then is left for the holds that came before,
- * or expires once these are given back.
+ * The order in which credit is spent: expired lots last. They belong to earlier holds, or expire when
+ * these are released.
  */
-export const goodFirst = (lots: readonly Lot[]): Lot[] =>
+export const unexpiredFirst = (lots: readonly Lot[]): Lot[] =>
   lots.toSorted((a, b) => Number(a.expired) - Number(b.expired))
 
 /**
- * What has expired and nobody holds. A hold, the oldest first, is on the lots that are spent first of
- * those that were good when it was made: these are kept for its order even past their date.
+ * The expired amounts that no order holds. A hold, oldest first, covers the first lots in spending order
+ * that had not expired when it was made. These stay for its order even past their date.
  */
-export function takeExpired(lots: readonly Lot[], holds: readonly Held[]): Share[] {
+export function unheldExpired(lots: readonly Lot[], holds: readonly Held[]): Share[] {
   const free = new Map(lots.map(({ id, remaining_cents }) => [id, remaining_cents]))
-  const cover = (by: readonly Lot[], cents: number) =>
-    by.reduce((left, { id }) => {
+  const cover = (ordered: readonly Lot[], cents: number) =>
+    ordered.reduce((left, { id }) => {
       const before = free.get(id) ?? 0
       const covered = Math.min(left, before)
       free.set(id, before - covered)
       return left - covered
     }, cents)
-  const isGood = ({ expires_at }: Lot, at: string) => expires_at === null || expires_at > at
+  const isUnexpired = ({ expires_at }: Lot, at: string) => expires_at === null || expires_at > at
   const uncovered = holds.map(({ amount_cents, created_at }) =>
     cover(
-      lots.filter((lot) => isGood(lot, created_at)),
+      lots.filter((lot) => isUnexpired(lot, created_at)),
       amount_cents,
     ),
   )
-  // Whatever is held is kept of something.
+  // The rest of a hold covers any lot, so that every held amount stays.
   for (const cents of uncovered) cover(lots, cents)
   return lots
     .filter(({ expired }) => expired)

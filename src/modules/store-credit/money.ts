@@ -9,62 +9,62 @@ import * as entitlements from '../entitlements/service.ts'
 import * as ledger from '../ledger/money.ts'
 import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
-import { goodFirst, sumOf, takeInOrder } from './lots.ts'
+import { spendLots, sumOf, unexpiredFirst } from './lots.ts'
 import * as queries from './queries.ts'
 import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
 import { checkCustomerRef, FEATURE, get, listExpired } from './service.ts'
 
-/** Who acts where no merchant does. */
+/** The actor of holds and captures, which an order causes. */
 const ORDER = 'order'
 
-/** Who asks for it, under which key. */
-export interface Asked {
+/** The caller of an operation, with its claim on the idempotency key. */
+export interface Caller {
   actor: audit.Actor
   claim: idempotency.WonClaim
-  /** Throws where the store has no such order: orders stand on a higher tier. */
+  /** Throws if the store has no such order. It is passed in, since orders are on a higher tier. */
   requireOrder(tx: Tx, order_id: string): Promise<unknown>
 }
 
-/** Gives a customer credit, on the merchant's word. */
+/** Credits a customer for a merchant. */
 export function creditByMerchant(
   db: TenantDb,
-  asked: Asked,
+  caller: Caller,
   customerRef: string,
-  wanted: NewCredit,
+  request: NewCredit,
 ) {
   checkCustomerRef(customerRef)
-  stores.checkCurrency(wanted.currency)
-  const expires_at = readExpiry(db.clock, wanted.expires_at)
+  stores.checkCurrency(request.currency)
+  const expires_at = readExpiry(db.clock, request.expires_at)
   return db.transaction('store credit: credit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
-    if (wanted.order_id) await asked.requireOrder(tx, wanted.order_id)
+    if (request.order_id) await caller.requireOrder(tx, request.order_id)
     const { account, transaction } = await credit(tx, {
-      ...wanted,
+      ...request,
       expires_at,
       customer_ref: customerRef,
       event: 'adjustment',
-      actor: asked.actor,
+      actor: caller.actor,
       post: true,
     })
     if (account.balance_cents > AMOUNT_CENTS_MAX) throw new ApiError('balance_limit_exceeded')
-    await record(tx, asked.actor, 'store_credit.credited', account, wanted.amount_cents)
-    return idempotency.finish(tx, asked.claim, 201, JSON.stringify({ account, transaction }))
+    await auditChange(tx, caller.actor, 'store_credit.credited', account, request.amount_cents)
+    return idempotency.finish(tx, caller.claim, 201, JSON.stringify({ account, transaction }))
   })
 }
 
-/** Takes credit from a customer, on the merchant's word. What orders hold stays. */
-export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: NewDebit) {
-  const { amount_cents, currency, reason, order_id } = wanted
+/** Debits a customer for a merchant. Amounts that orders hold stay. */
+export function debit(db: TenantDb, caller: Caller, customerRef: string, request: NewDebit) {
+  const { amount_cents, currency, reason, order_id } = request
   return db.transaction('store credit: debit', async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     await get(tx, customerRef)
-    if (order_id) await asked.requireOrder(tx, order_id)
-    const found = await enter(tx, await queries.lockAccountOf(tx, customerRef, currency))
+    if (order_id) await caller.requireOrder(tx, order_id)
+    const found = await expireLots(tx, await queries.lockAccountOf(tx, customerRef, currency))
     const available = found === null ? 0 : found.balance_cents - found.held_cents
     if (found === null || available < amount_cents) {
       throw new ApiError('insufficient_balance', { body: { available_cents: available } })
     }
-    const lots = goodFirst(await queries.listOpenLots(tx, found.id))
+    const lots = unexpiredFirst(await queries.listOpenLots(tx, found.id))
     const [account, transaction] = await Promise.all([
       queries.addBalance(tx, found.id, -amount_cents),
       queries.logTransaction(tx, found.id, {
@@ -73,17 +73,22 @@ export function debit(db: TenantDb, asked: Asked, customerRef: string, wanted: N
         amount_cents,
         order_id: order_id ?? null,
         reason,
-        actor: asked.actor.name,
+        actor: caller.actor.name,
       }),
-      queries.reduceLots(tx, takeInOrder(lots, amount_cents)),
-      move(tx, { kind: 'store_credit.debited', order_id: order_id ?? null }, found, -amount_cents),
-      record(tx, asked.actor, 'store_credit.debited', found, amount_cents),
+      queries.reduceLots(tx, spendLots(lots, amount_cents)),
+      postChange(
+        tx,
+        { kind: 'store_credit.debited', order_id: order_id ?? null },
+        found,
+        -amount_cents,
+      ),
+      auditChange(tx, caller.actor, 'store_credit.debited', found, amount_cents),
     ])
-    return idempotency.finish(tx, asked.claim, 201, JSON.stringify({ account, transaction }))
+    return idempotency.finish(tx, caller.claim, 201, JSON.stringify({ account, transaction }))
   })
 }
 
-const record = (
+const auditChange = (
   tx: Tx,
   actor: audit.Actor,
   action: string,
@@ -96,8 +101,8 @@ const record = (
     after: { amount_cents, currency },
   })
 
-/** Books what the store owes to the customer more (or less) than before. */
-const move = (
+/** Posts the journal of a balance that changes: what the store owes to the customer. */
+const postChange = (
   tx: Tx,
   journal: { kind: string; order_id: string | null },
   { id, currency }: StoreCreditAccount,
@@ -122,13 +127,13 @@ interface Credit {
   reason?: string | null
   expires_at?: string | null
   actor: Pick<audit.Actor, 'name'>
-  /** False where the caller's own journal books it, as that of a refund does. */
+  /** False: the caller's journal books it, as that of a refund does. */
   post: boolean
 }
 
-/** Adds to a customer's credit. The account is made where there is none. */
-export async function credit(tx: Tx, wanted: Credit) {
-  const { customer_ref, currency, amount_cents, order_id = null, reason = null } = wanted
+/** Credits a customer, and creates the account if there is none. */
+export async function credit(tx: Tx, request: Credit) {
+  const { customer_ref, currency, amount_cents, order_id = null, reason = null } = request
   await queries.ensureAccount(tx, customer_ref, currency)
   const found = await queries.lockAccountOf(tx, customer_ref, currency)
   if (found === null) throw new Error('the account vanished while it was being credited')
@@ -136,34 +141,35 @@ export async function credit(tx: Tx, wanted: Credit) {
     queries.addBalance(tx, found.id, amount_cents),
     queries.logTransaction(tx, found.id, {
       type: 'credit',
-      event: wanted.event,
+      event: request.event,
       amount_cents,
       order_id,
       reason,
-      actor: wanted.actor.name,
+      actor: request.actor.name,
     }),
-    queries.insertLot(tx, found.id, amount_cents, wanted.expires_at ?? null),
-    wanted.post && move(tx, { kind: 'store_credit.credited', order_id }, found, amount_cents),
+    queries.insertLot(tx, found.id, amount_cents, request.expires_at ?? null),
+    request.post &&
+      postChange(tx, { kind: 'store_credit.credited', order_id }, found, amount_cents),
   ])
   return { account_id: account.id, account, transaction }
 }
 
-interface WantedHold {
+interface HoldRequest {
   customer_ref: string
   currency: string
   wanted_cents: number
   order_id: string
 }
 
-/** Sets as much credit aside for an order as there is, up to what is wanted; 0 when there is none. */
+/** Holds as much credit for an order as is available, up to `wanted_cents`. */
 export async function holdUpTo(
   tx: Tx,
-  { customer_ref, currency, wanted_cents, order_id }: WantedHold,
+  { customer_ref, currency, wanted_cents, order_id }: HoldRequest,
 ) {
-  // What is owed to somebody who was erased is not for whoever comes by the pseudonym.
+  // A caller that uses the pseudonym of an erased customer must not get their credit.
   const account = customers.isPseudonym(customer_ref)
     ? null
-    : await enter(tx, await queries.lockAccountOf(tx, customer_ref, currency))
+    : await expireLots(tx, await queries.lockAccountOf(tx, customer_ref, currency))
   if (account === null) return { account_id: null, amount_cents: 0 }
   const { id } = account
   const available = account.balance_cents - account.held_cents
@@ -184,32 +190,35 @@ const logOrder = (
   type: 'hold' | 'capture' | 'void',
 ) => queries.logTransaction(tx, ref, { type, event: 'order', amount_cents, order_id, actor: ORDER })
 
-/** What was taken from, or given back to, which account. */
+/** The amount that was captured from, or released to, an account. */
 export interface ClosedHold {
   account_id: string
   amount_cents: number
 }
 
-/** Takes what was set aside for an order. The order's own journal books it. Harmless when repeated. */
-export async function settleHold(
+/** Captures the hold of an order; the order's journal books it. It may be repeated. */
+export async function captureHold(
   tx: Tx,
   { order_id }: { order_id: string },
 ): Promise<ClosedHold[]> {
   const holds = await ledger.closeHolds(tx, { order_id, to: 'posted', account: 'store_credit' })
   for (const each of holds) {
     await queries.lockAccount(tx, each.ref)
-    const lots = goodFirst(await queries.listOpenLots(tx, each.ref, each.created_at))
+    const lots = unexpiredFirst(await queries.listOpenLots(tx, each.ref, each.created_at))
     await Promise.all([
       queries.captureHeld(tx, each.ref, each.amount_cents),
-      queries.reduceLots(tx, takeInOrder(lots, each.amount_cents)),
+      queries.reduceLots(tx, spendLots(lots, each.amount_cents)),
       logOrder(tx, each, 'capture'),
     ])
   }
   return holds.map(closed)
 }
 
-/** Gives back what was set aside for an order. Harmless when repeated, or when it was taken. */
-export async function voidHold(tx: Tx, { order_id }: { order_id: string }): Promise<ClosedHold[]> {
+/** Releases the hold of an order. It may be repeated, and does nothing after a capture. */
+export async function releaseHold(
+  tx: Tx,
+  { order_id }: { order_id: string },
+): Promise<ClosedHold[]> {
   const holds = await ledger.closeHolds(tx, { order_id, to: 'voided', account: 'store_credit' })
   for (const each of holds) {
     await Promise.all([
@@ -223,8 +232,8 @@ export async function voidHold(tx: Tx, { order_id }: { order_id: string }): Prom
 
 const closed = ({ ref, amount_cents }: Hold): ClosedHold => ({ account_id: ref, amount_cents })
 
-/** The locked account without what has expired, which is booked as the store's own. */
-export async function enter(
+/** Books expired lots of a locked account as breakage. Answers the account without them. */
+export async function expireLots(
   tx: Tx,
   account: StoreCreditAccount | null,
 ): Promise<StoreCreditAccount | null> {

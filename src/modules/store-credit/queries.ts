@@ -9,14 +9,14 @@ import { OpenLot, type Share, StoreCreditAccount, StoreCreditTransaction } from 
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
 
-/** Does nothing where the account is there already. */
+/** Creates the account if it does not exist. */
 export const ensureAccount = (tx: Tx, customerRef: string, currency: string) =>
   tx.run(sql`
     insert into store_credit_accounts (tenant_ref, customer_ref, currency)
     values (${tx.tenant}, ${customerRef}, ${currency})
         on conflict do nothing`)
 
-/** A lock of an account is a lock of its lots, too. */
+/** The statements that change balances and holds. The lock of an account covers its lots too. */
 const { lock, addHeld, releaseHeld, captureHeld, addBalance } = defineBalance({
   table: sql`store_credit_accounts`,
   columns,
@@ -73,7 +73,7 @@ export const insertLot = (tx: Tx, accountId: string, cents: number, expiresAt: s
            (tenant_ref, account_id, amount_cents, remaining_cents, expires_at, due_at)
     values (${tx.tenant}, ${accountId}, ${cents}, ${cents}, ${expiresAt}, ${expiresAt})`)
 
-/** In the order in which they are spent, with what has expired by now, or had at another time. */
+/** Lists lots in the order in which they are spent. `expired` is as of `at`, by default now. */
 export const listOpenLots = (db: Db, accountId: string, at: string | null = null) =>
   db.many(
     OpenLot,
@@ -86,7 +86,7 @@ export const listOpenLots = (db: Db, accountId: string, at: string | null = null
      order by expires_at, created_at, id`,
   )
 
-/** The same of all accounts of a customer, each with its account. */
+/** Lists the lots of all accounts of a customer, each with its account. */
 export const listOpenLotsOf = (db: Db, customerRef: string) =>
   db.many(
     Type.Object({ ...OpenLot.properties, account_id: Id }),
@@ -112,7 +112,7 @@ type NewTransaction = Pick<StoreCreditTransaction, 'type' | 'event' | 'amount_ce
   reason?: string | null
 }
 
-/** With the balance that the account has now. */
+/** Inserts a transaction, with the balance that the account has now. */
 export const logTransaction = (tx: Tx, accountId: string, line: NewTransaction) =>
   tx.one(
     StoreCreditTransaction,
@@ -136,7 +136,7 @@ const ofCustomer = (db: Db, customerRef: string) => sql`
   join store_credit_transactions t on t.tenant_ref = a.tenant_ref and t.account_id = a.id
  where a.tenant_ref = ${db.tenant} and a.customer_ref = ${customerRef}`
 
-/** Over all currencies of the customer, newest first. */
+/** Lists the transactions of a customer in all currencies, newest first. */
 export const listTransactions = (db: Db, customerRef: string, page: Page) =>
   db.many(
     StoreCreditTransaction,
@@ -153,7 +153,7 @@ export const countTransactions = (db: Db, customerRef: string) =>
 
 const due = sql`due_at <= fd_now() and remaining_cents > 0`
 
-export const listTenantsToExpire = (worker: GlobalDb, limit: number) =>
+export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
   listStoresDue(worker, { table: sql`store_credit_lots`, due, oldestBy: sql`due_at`, limit })
 
 export const listAccountsToExpire = (db: Db, limit: number) =>
@@ -168,13 +168,13 @@ export const listAccountsToExpire = (db: Db, limit: number) =>
              limit ${limit}) as oldest`,
   )
 
-/** What an order holds of an expired lot is looked at again in an hour. */
+/** Checks expired lots that an order holds again in an hour. */
 export const postponeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = fd_now() + interval '1 hour'
      where tenant_ref = ${tx.tenant} and account_id = ${accountId} and ${due}`)
 
-/** What was held past its date is due at once when the order lets go of it. */
+/** Makes expired lots due at once when an order releases its hold. */
 export const resumeExpiry = (tx: Tx, accountId: string) =>
   tx.run(sql`
     update store_credit_lots set due_at = expires_at

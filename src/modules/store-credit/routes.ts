@@ -18,13 +18,13 @@ import * as storeCredit from './service.ts'
 export interface StoreCreditDeps {
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
-  requireOrder: money.Asked['requireOrder']
+  requireOrder: money.Caller['requireOrder']
 }
 
 const scope = 'manage:own_store_credit'
 const tags = ['merchant-commerce']
 
-/** Whether the store has the add-on may change, so that the same key may try again. */
+/** Refusals that are not stored under the key: the add-on may be switched on later. */
 const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
 
 export const merchantRoutes =

@@ -4,13 +4,13 @@ import type { Page } from '../../kernel/page.ts'
 import { isCustomerRef } from '../../kernel/schema.ts'
 import * as customers from '../customers/service.ts'
 import { listHolds } from '../ledger/service.ts'
-import { type Lot, sumOf, takeExpired } from './lots.ts'
+import { type Lot, sumOf, unheldExpired } from './lots.ts'
 import * as queries from './queries.ts'
 import type { Share, StoreCreditAccount } from './schema.ts'
 
 export const FEATURE = 'store_credit'
 
-/** What a customer can spend now: neither held by an order nor past its date, nor of an erased one. */
+/** What a customer can spend now: neither held nor expired. An erased customer can spend nothing. */
 export const available = async (db: Db, customerRef: string, currency: string): Promise<number> =>
   (await availableByCurrency(db, customerRef)).get(currency) ?? 0
 
@@ -32,17 +32,17 @@ export async function availableByCurrency(
   return new Map(await Promise.all(spendable))
 }
 
-/** What of an account's lots has expired and is held by no order. */
+/** Lists the expired amounts of an account's lots that no order holds. */
 export async function listExpired(
   db: Db,
   { id, held_cents }: StoreCreditAccount,
   lots: readonly Lot[],
 ): Promise<Share[]> {
   if (!lots.some(({ expired }) => expired)) return []
-  return takeExpired(lots, held_cents === 0 ? [] : await listHolds(db, 'store_credit', id))
+  return unheldExpired(lots, held_cents === 0 ? [] : await listHolds(db, 'store_credit', id))
 }
 
-/** The accounts of a store, newest first. */
+/** Lists the accounts of a store, newest first. */
 export async function list(db: Db, customerRef: string | undefined, page: Page) {
   const [accounts, { total }] = await Promise.all([
     queries.listAccounts(db, customerRef, page),
@@ -51,7 +51,7 @@ export async function list(db: Db, customerRef: string | undefined, page: Page) 
   return { accounts, total, ...page }
 }
 
-/** A customer's accounts, one for each currency; there is at least one. */
+/** Gets a customer's accounts, one for each currency and at least one. */
 export async function get(db: Db, customerRef: string): Promise<StoreCreditAccount[]> {
   const accounts = isCustomerRef(customerRef) ? await queries.listAccountsOf(db, customerRef) : []
   if (accounts.length === 0) throw new ApiError('store_credit_not_found')
@@ -67,7 +67,7 @@ export async function listTransactions(db: Db, customerRef: string, page: Page) 
   return { transactions, total, ...page }
 }
 
-/** In a path nothing is checked by a shape. */
+/** Checks a reference from a path, since no schema checks path parameters. */
 export function checkCustomerRef(text: string): void {
   if (isCustomerRef(text)) return
   throw invalidBody('customer_ref', 'must be 1 to 200 characters without control characters')

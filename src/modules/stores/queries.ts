@@ -27,15 +27,15 @@ export const findLiveStore = (db: Db) =>
     sql`select ${columns} from stores where tenant_ref = ${db.tenant} and status = 'live'`,
   )
 
-/** One row without columns if the public may see the store, else none: for statements that read more. */
+/** A source of one row without columns if the store is live, else none. For joins in other statements. */
 export const liveStore = (db: Db) =>
   sql`(select from stores where tenant_ref = ${db.tenant} and status = 'live') live_store`
 
 export const lockStore = (db: Db) =>
   db.maybe(Store, sql`select ${columns} from stores where tenant_ref = ${db.tenant} for update`)
 
-/** Whoever wants to change it has to wait: see lockStore. */
-export const holdCurrency = (tx: Tx) =>
+/** Reads the currency under a lock: a change, which needs `lockStore`, waits for it. */
+export const lockCurrency = (tx: Tx) =>
   tx.one(
     Type.Object({ currency: Type.String() }),
     sql`select currency from stores where tenant_ref = ${tx.tenant} for key share`,
@@ -85,12 +85,12 @@ export const updateSettings = (db: Db, patch: StorePatch) =>
 
 export interface StoreFilters {
   status?: StoreStatus | undefined
-  /** Part of the slug or the name. */
+  /** A part of the slug or the name. */
   q?: string | undefined
   owner_email?: string | undefined
 }
 
-/** Every store, on the operator's own login. */
+/** Lists the stores, with the operator's login. */
 export async function listStores(operator: Runner, filters: StoreFilters, page: Page) {
   const matching = sql`from stores where ${join(conditions(filters), ' and ')}`
   const [stores, counted] = await Promise.all([

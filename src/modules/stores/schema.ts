@@ -26,7 +26,7 @@ export type Store = Static<typeof Store>
 
 const DisplayName = Type.String({ minLength: 1, maxLength: 200 })
 
-/** The longest tag that BCP 47 asks everyone to keep. */
+/** The longest tag that BCP 47 requires software to store. */
 export const LANGUAGE_LENGTH_MAX = 35
 
 const settings = {

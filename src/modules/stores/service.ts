@@ -14,22 +14,22 @@ import {
   type StorePatch,
 } from './schema.ts'
 
-/** Opens a store, in draft. The news of it travels by `store.provisioned.v1`. */
-export async function create(database: Database, actor: audit.Actor, wanted: NewStore) {
-  const store = { ...wanted, ...checkSettings(wanted), ...lowerOwner(wanted.owner_email) }
+/** Creates a store, in draft, and publishes `store.provisioned.v1`. */
+export async function create(database: Database, actor: audit.Actor, request: NewStore) {
+  const store = { ...request, ...checkSettings(request), ...lowerOwner(request.owner_email) }
   const db = database.tenant(store.tenant_ref)
   return db.transaction('stores: create', async (tx) => {
-    const made = await refusing(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
+    const created = await refusing(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
     await audit.record(tx, actor, {
       action: 'store.created',
-      entity: `store:${made.tenant_ref}`,
-      after: made,
+      entity: `store:${created.tenant_ref}`,
+      after: created,
     })
     await outbox.publish(tx, 'store.provisioned.v1', {
-      store_ref: made.tenant_ref,
-      display_name: made.display_name,
+      store_ref: created.tenant_ref,
+      display_name: created.display_name,
     })
-    return made
+    return created
   })
 }
 
@@ -39,10 +39,10 @@ export async function get(db: Db): Promise<Store> {
   return store
 }
 
-/** Some ten megabytes of names. Beyond that they are looked for again. */
+/** Some ten megabytes of names. When it is reached, the set starts again empty. */
 const KNOWN_MAX = 100_000
 
-/** Refuses a store that does not exist. One that ever did is never removed, and asked for once. */
+/** Refuses an unknown store. A store is never removed, so a known one is read once. */
 export function openStoreCheck(): (db: Db) => Promise<void> {
   const known = new Set<string>()
   return async (db) => {
@@ -55,27 +55,27 @@ export function openStoreCheck(): (db: Db) => Promise<void> {
 
 export const find = queries.findStore
 
-/** The store, which nobody else changes until this transaction has ended. */
+/** Gets the store and locks its row until the transaction ends. */
 export async function lock(tx: Tx): Promise<Store> {
   const store = await queries.lockStore(tx)
   if (store === null) throw new ApiError('unknown_tenant')
   return store
 }
 
-/** The store's currency, which stays what it is until this transaction has ended. */
-export async function holdCurrency(tx: Tx): Promise<string> {
-  return (await queries.holdCurrency(tx)).currency
+/** Gets the store's currency, which cannot change until the transaction ends. */
+export async function lockCurrency(tx: Tx): Promise<string> {
+  return (await queries.lockCurrency(tx)).currency
 }
 
-/** The store, if the public may see it. One statement, so that all others take as long as each other. */
+/** Finds the store if it is live. One statement, so that all refusals take the same time. */
 export const findLive = queries.findLiveStore
 
-/** The same as the source of another module's statement, which then needs no second one. */
+/** The same condition as a source for another module's statement, which saves a second one. */
 export const liveStore = queries.liveStore
 
 export const list = queries.listStores
 
-/** Puts a store live, back to draft, or out of sight. */
+/** Makes a store live, draft or suspended. */
 export function setStatus(db: TenantDb, actor: audit.Actor, { status, reason }: StatusChange) {
   return change(db, actor, { action: 'store.status_changed', reason }, (tx, before) => {
     if (status === 'live' && before.activeVersion === null) throw new ApiError('no_active_version')
@@ -92,7 +92,7 @@ export function setOwner(db: TenantDb, actor: audit.Actor, email: string) {
 export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePatch) {
   const checked = { ...patch, ...checkSettings(patch) }
   const { display_name, currency, language, time_zone } = checked
-  // Nothing that we know was sent: nothing changes, and there is nothing to put on record.
+  // No known setting was sent: nothing changes, and nothing is audited.
   if ([display_name, currency, language, time_zone].every((each) => each === undefined)) {
     return get(db)
   }
@@ -101,18 +101,18 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
   )
 }
 
-/** For the site's own transaction, which audits and announces it. Answers the version before. */
+/** Sets the active version in the site's transaction, which audits it. Answers the previous version. */
 export async function setActiveVersion(tx: Tx, version: number): Promise<number | null> {
   const before = await lock(tx)
   await queries.updateActiveVersion(tx, version)
   return before.activeVersion
 }
 
-/** The name the store is known by. Whose it is, and who hears of it, is seen to by `domains`. */
+/** Sets the store's primary hostname. `domains` checks its ownership and notifies caches. */
 export const setPrimaryHostname = (tx: Tx, hostname: string | null) =>
   queries.updatePrimaryHostname(tx, hostname)
 
-/** One change of the store's row: locked, audited, and announced to whoever serves it. */
+/** Changes the store's row under its lock, audits it, and notifies the live caches. */
 function change(
   db: TenantDb,
   actor: audit.Actor,
@@ -143,13 +143,13 @@ const isCurrency = (code: string): boolean => CURRENCIES.has(code)
 
 const NO_CURRENCY = 'must be a currency code of ISO 4217, such as USD'
 
-/** Refuses what money cannot be written in. */
+/** Refuses an unknown currency. */
 export function checkCurrency(currency: string): string {
   if (isCurrency(currency)) return currency
   throw invalidBody('currency', NO_CURRENCY)
 }
 
-/** Only what money and dates can later be written in. A language comes back in its usual case. */
+/** Refuses unknown currencies, time zones and languages. Answers the language in its canonical form. */
 function checkSettings({ currency, language, time_zone }: StorePatch): { language?: string } {
   const issues: { path: string; message: string }[] = []
   if (currency !== undefined && !isCurrency(currency)) {
@@ -169,7 +169,7 @@ function checkSettings({ currency, language, time_zone }: StorePatch): { languag
   return canonical === undefined ? {} : { language: canonical }
 }
 
-/** The usual form of a tag may be longer than what was sent: `sh` is `sr-Latn`. */
+/** The canonical form of a tag may be longer than the tag: `sh` becomes `sr-Latn`. */
 function canonicalLanguage(tag: string): string[] {
   try {
     return Intl.getCanonicalLocales(tag).filter((each) => each.length <= LANGUAGE_LENGTH_MAX)
@@ -181,7 +181,7 @@ function canonicalLanguage(tag: string): string[] {
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
-    // Offsets such as +02:00 pass too, but know no summer time.
+    // Offsets such as +02:00 are valid too, but have no summer time.
     return /^[A-Za-z]/.test(name)
   } catch {
     return false

@@ -17,8 +17,8 @@ export const countActive = (db: Db, customer_refs: readonly string[]) =>
   )
 
 /**
- * Whoever is erased is not charged again: what still ran is cancelled, and the card forgotten. Answers
- * with what ran.
+ * Erases the person and the card, so that the customer is not charged again. Running subscriptions are
+ * cancelled; these are the answer.
  */
 export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
   tx.many(
@@ -28,14 +28,14 @@ export const erase = (tx: Tx, customer_ref: string, pseudonym: string) =>
       update subscriptions as s
          set customer_ref = ${pseudonym}, person_id = null, ship_to = null, vault_id = null,
              initial_txn_id = null, card_brand = null, card_last4 = null, next_charge_at = null,
-             status = case when was.running then 'cancelled' else s.status end,
+             status = case when before.running then 'cancelled' else s.status end,
              updated_at = fd_now()
         from (select id, status in ('active', 'paused', 'past_due') as running
                 from subscriptions
                where tenant_ref = ${tx.tenant} and customer_ref = ${customer_ref}
-                 for update) as was
-       where s.tenant_ref = ${tx.tenant} and s.id = was.id
-      returning s.id, s.product_id, s.variant_id, was.running
+                 for update) as before
+       where s.tenant_ref = ${tx.tenant} and s.id = before.id
+      returning s.id, s.product_id, s.variant_id, before.running
     )
     select id, product_id, variant_id from erased where running`,
   )

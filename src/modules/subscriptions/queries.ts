@@ -3,13 +3,17 @@ import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
 import {
-  BegunSubscription,
   type DatedSubscription,
   type Origin,
   StartedSubscription,
+  SubscriptionOfOrder,
 } from './schema.ts'
 
-export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly DatedSubscription[]) =>
+export const insertSubscriptions = (
+  tx: Tx,
+  origin: Origin,
+  requested: readonly DatedSubscription[],
+) =>
   tx.many(
     StartedSubscription,
     sql`
@@ -23,7 +27,7 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly Dat
            ${origin.vault_id}, ${origin.initial_txn_id}, ${origin.card?.brand ?? null},
            ${origin.card?.last4 ?? null},
            ${origin.ship_to === null ? null : JSON.stringify(origin.ship_to)}
-      from jsonb_to_recordset(${JSON.stringify(wanted)})
+      from jsonb_to_recordset(${JSON.stringify(requested)})
            as s (id uuid, product_id uuid, variant_id uuid, quantity int, interval text,
                  interval_count int, unit_price_cents bigint, anchor_day int,
                  next_charge_at timestamptz)
@@ -32,7 +36,7 @@ export const insertSubscriptions = (tx: Tx, origin: Origin, wanted: readonly Dat
 
 export const listOfOrder = (db: Db, order_id: string) =>
   db.many(
-    BegunSubscription,
+    SubscriptionOfOrder,
     sql`
     select id, variant_id, status, next_charge_at
       from subscriptions

@@ -12,14 +12,14 @@ export const StartedSubscription = Type.Object({
 })
 export type StartedSubscription = Static<typeof StartedSubscription>
 
-/** A subscription as the order that began it shows it. */
-export const BegunSubscription = Type.Object({
+/** A subscription as the order that started it shows it. */
+export const SubscriptionOfOrder = Type.Object({
   id: Id,
   variant_id: Id,
   status: Type.Enum(['active', 'paused', 'past_due', 'cancelled', 'unpaid_cancelled', 'expired']),
   next_charge_at: Nullable(Timestamp),
 })
-export type BegunSubscription = Static<typeof BegunSubscription>
+export type SubscriptionOfOrder = Static<typeof SubscriptionOfOrder>
 
 export interface NewSubscription {
   id: string
@@ -31,7 +31,7 @@ export interface NewSubscription {
   unit_price_cents: number
 }
 
-/** With the day of the month that it is charged on, and when that is first. */
+/** A subscription with the day of the month of its charges, and its first charge. */
 export interface DatedSubscription extends NewSubscription {
   anchor_day: number
   next_charge_at: string
@@ -45,10 +45,10 @@ export interface Origin {
   currency: string
   /** When the first period began. */
   at: string
-  /** The store's, whose calendar the periods go by. */
+  /** The store's time zone, whose calendar the periods follow. */
   time_zone: string
   ship_to: Record<string, unknown> | null
-  /** The gateway's name for the card. Without one somebody has to be asked for a card. */
+  /** The gateway's reference to the card. Null: the customer must give a card. */
   vault_id: string | null
   initial_txn_id: string | null
   card: { brand: string | null; last4: string | null } | null

@@ -4,50 +4,50 @@ import { addByCalendar, dayOfMonth } from '../../kernel/time.ts'
 import * as webhooks from '../webhooks/service.ts'
 import * as queries from './queries.ts'
 import type {
-  BegunSubscription,
   DatedSubscription,
   NewSubscription,
   Origin,
   StartedSubscription,
+  SubscriptionOfOrder,
 } from './schema.ts'
 
-/** Starts what an order subscribed to, in the transaction that places it. */
+/** Starts the subscriptions of an order, in the transaction that places it. */
 export async function start(
   tx: Tx,
   origin: Origin,
-  wanted: readonly NewSubscription[],
+  requested: readonly NewSubscription[],
 ): Promise<StartedSubscription[]> {
-  if (wanted.length === 0) return []
+  if (requested.length === 0) return []
   return queries.insertSubscriptions(
     tx,
     origin,
-    wanted.map((each) => dated(origin, each)),
+    requested.map((each) => withDates(origin, each)),
   )
 }
 
-/** The calendar is the store's: what is begun on a first of the month there is charged on a first. */
-function dated({ time_zone, at }: Origin, wanted: NewSubscription): DatedSubscription {
-  const begun = new Date(at)
-  const next = addByCalendar(time_zone, begun, wanted.interval_count, wanted.interval)
+/** Adds the dates by the store's calendar: a subscription that starts on a first is charged on a first. */
+function withDates({ time_zone, at }: Origin, requested: NewSubscription): DatedSubscription {
+  const start = new Date(at)
+  const next = addByCalendar(time_zone, start, requested.interval_count, requested.interval)
   return {
-    ...wanted,
-    anchor_day: dayOfMonth(time_zone, begun),
+    ...requested,
+    anchor_day: dayOfMonth(time_zone, start),
     next_charge_at: next.toISOString(),
   }
 }
 
-/** What an order has begun, whatever became of it. */
-export const listOfOrder = (db: Db, order_id: string): Promise<BegunSubscription[]> =>
+/** Lists the subscriptions that an order started, with any status. */
+export const listOfOrder = (db: Db, order_id: string): Promise<SubscriptionOfOrder[]> =>
   queries.listOfOrder(db, order_id)
 
 /**
- * Ends what an order has begun and still runs, in the transaction that cancels the order: nobody is
- * charged again for what they never got. Answers with what it ended.
+ * Cancels the running subscriptions that an order started, in the transaction that cancels the order, so
+ * that the customer is not charged again. Answers the cancelled ones.
  */
-export async function endOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
-  const ended = await queries.cancelOfOrder(tx, order_id)
+export async function cancelOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
+  const cancelled = await queries.cancelOfOrder(tx, order_id)
   await allOf(
-    ended.map(({ customer_ref, ...subscription }) =>
+    cancelled.map(({ customer_ref, ...subscription }) =>
       webhooks.emit(tx, {
         type: 'commerce.subscription.cancelled.v1',
         order_id,
@@ -56,5 +56,5 @@ export async function endOfOrder(tx: Tx, order_id: string): Promise<{ id: string
       }),
     ),
   )
-  return ended
+  return cancelled
 }

@@ -20,7 +20,7 @@ const fields = {
   tags,
 }
 
-/** Somebody a store knows, with what they mean to it in numbers. */
+/** A customer of a store, with the sums of their orders. */
 export const CustomerRow = Shared('MerchantCustomer', Type.Object(fields))
 export type CustomerRow = Static<typeof CustomerRow>
 

@@ -6,26 +6,26 @@ import type { Customer } from '../customers/schema.ts'
 import * as customers from '../customers/service.ts'
 import * as orders from '../orders/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
-import * as storeCredit from '../store-credit/customer-service.ts'
+import * as storeCredit from '../store-credit/customer-data.ts'
 import * as stores from '../stores/service.ts'
-import * as subscriptions from '../subscriptions/customer-service.ts'
+import * as subscriptions from '../subscriptions/customer-data.ts'
 import type { CustomerRow } from './customer-schema.ts'
 
-/** A page of customers: however long it is, each module is asked once. */
+/** Lists a page of customers. Each module is read once for the whole page. */
 export async function listCustomers(db: Db, filters: customers.Filters, page: Page) {
   const [found, { currency }] = await Promise.all([
     customers.list(db, filters, page),
     stores.get(db),
   ])
-  return { ...found, customers: await withNumbers(db, found.customers, currency) }
+  return { ...found, customers: await withStats(db, found.customers, currency) }
 }
 
-async function withNumbers(
+async function withStats(
   db: Db,
-  people: readonly Customer[],
+  listed: readonly Customer[],
   currency: string,
 ): Promise<CustomerRow[]> {
-  const refs = people.map(({ customer_ref }) => customer_ref)
+  const refs = listed.map(({ customer_ref }) => customer_ref)
   if (refs.length === 0) return []
   const [stats, credit, active, groups] = await Promise.all([
     orders.statsOf(db, refs, currency),
@@ -33,12 +33,12 @@ async function withNumbers(
     subscriptions.countActive(db, refs),
     pricing.groupsOf(db, refs),
   ])
-  return people.map(({ customer_ref, person_id, email, name, tags }) => ({
+  return listed.map(({ customer_ref, person_id, email, name, tags }) => ({
     customer_ref,
     person_id,
     email,
     name,
-    ...NOTHING_BOUGHT,
+    ...NO_ORDERS,
     ...stats.get(customer_ref),
     currency,
     store_credit_cents: credit.get(customer_ref) ?? 0,
@@ -48,7 +48,7 @@ async function withNumbers(
   }))
 }
 
-const NOTHING_BOUGHT = {
+const NO_ORDERS = {
   orders_count: 0,
   total_spent_cents: 0,
   refunded_cents: 0,
@@ -58,13 +58,13 @@ const NOTHING_BOUGHT = {
 
 export async function readCustomer(db: Db, key: Buffer, customer_ref: string) {
   if (!isCustomerRef(customer_ref)) throw new ApiError('customer_not_found')
-  const [customer, { currency }, bought] = await Promise.all([
+  const [customer, { currency }, history] = await Promise.all([
     customers.get(db, key, customer_ref),
     stores.get(db),
     orders.profileOf(db, customer_ref),
   ])
-  const [row] = await withNumbers(db, [customer], currency)
+  const [row] = await withStats(db, [customer], currency)
   if (row === undefined) throw new ApiError('customer_not_found')
   const { first_seen_at } = customer
-  return { customer: { ...row, first_seen_at, ...bought, returns: [], affiliate: null } }
+  return { customer: { ...row, first_seen_at, ...history, returns: [], affiliate: null } }
 }

@@ -7,29 +7,29 @@ import * as audit from '../../platform/audit.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { rewriteAnswersOf, rewriteAnswersWith } from '../../platform/idempotency-erase.ts'
 import * as customers from '../customers/service.ts'
-import * as giftCards from '../gift-cards/customer-service.ts'
+import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-service.ts'
 import * as orders from '../orders/customer-service.ts'
 import * as payments from '../payments/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
-import * as storeCredit from '../store-credit/customer-service.ts'
-import * as subscriptions from '../subscriptions/customer-service.ts'
+import * as storeCredit from '../store-credit/customer-data.ts'
+import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
 import { emit } from '../webhooks/service.ts'
-import { isConfirmed, makeConfirm } from './confirm.ts'
+import { type ErasedPerson, erasePerson } from './erase-answers.ts'
+import { createErasureToken, isErasureToken } from './erasure-token.ts'
 import * as queries from './privacy-queries.ts'
 import type { ErasureRow } from './privacy-schema.ts'
-import { type Gone, scrubAnswer } from './scrub.ts'
 
-/** The name of the claim that a half done erasure is resumed by. */
+/** The operation's name in its claim, by which an unfinished erasure is resumed. */
 export const ERASE = 'privacy_erase'
 
-/** Some tens of milliseconds of work, and no lock held for longer. */
+/** Rows of one transaction: some tens of milliseconds of work, so no lock is held for long. */
 const BATCH_ROWS = 500
 
 /**
- * An address that so many references share is no person's, but what a storefront writes where it has
- * none. Erasing by it would empty the store.
+ * The most guests of one erasure. An address that more references share is a placeholder of a storefront
+ * and no person's; an erasure by it would empty the store.
  */
 const GUESTS_MAX = 100
 
@@ -37,13 +37,13 @@ const ORDERS_BEGUN = 'begun'
 const ORDERS_DONE = 'orders_erased'
 const EVENTS_DONE = 'events_erased'
 
-export interface Erasing {
+export interface ErasureDeps {
   customersKey: Buffer
   confirmKey: Buffer
   clock: Clock
 }
 
-/** Whom an erasure is about: one reference, and the guests who are the same person. */
+/** The customer to be erased: one reference, and the guests that are the same person. */
 interface Subject {
   customer_ref: string
   guest_refs: string[]
@@ -51,9 +51,9 @@ interface Subject {
   emails: string[]
 }
 
-/** Says what would be erased, and gives the value that confirms it. Changes nothing. */
-export async function announce(
-  { customersKey, confirmKey, clock }: Erasing,
+/** Answers what an erasure would erase, and the token that confirms it. Changes nothing. */
+export async function previewErasure(
+  { customersKey, confirmKey, clock }: ErasureDeps,
   db: Db,
   customer_ref: string,
 ) {
@@ -61,7 +61,7 @@ export async function announce(
   const counted = await orders.countOrders(db, [customer_ref, ...guest_refs])
   const subject = { tenant: db.tenant, customer_ref }
   return {
-    ...makeConfirm(confirmKey, subject, clock.now()),
+    ...createErasureToken(confirmKey, subject, clock.now()),
     orders: counted.orders,
     open_orders: counted.open,
     guest_refs,
@@ -69,8 +69,8 @@ export async function announce(
 }
 
 /**
- * A guest is whoever ordered under one of the customer's addresses, and whom no person's id tells
- * from them.
+ * Finds the guests of a customer: references that ordered under one of the customer's e-mail addresses
+ * and have no other person's id.
  */
 async function findSubject(db: Db, key: Buffer, customer_ref: string): Promise<Subject> {
   const [known, ordered] = await Promise.all([
@@ -96,25 +96,25 @@ async function findSubject(db: Db, key: Buffer, customer_ref: string): Promise<S
   return { customer_ref, guest_refs, emails: [...emails].sort() }
 }
 
-/** Erases a customer who was announced. What was done of it before a crash is not done again. */
+/** Erases a customer, with the token of the preview. After a crash it continues where it stopped. */
 export async function erase(
-  deps: Erasing,
+  deps: ErasureDeps,
   db: TenantDb,
   { actor, claim }: { actor: audit.Actor; claim: idempotency.WonClaim },
-  wanted: { customer_ref: string; confirm: string },
+  request: { customer_ref: string; confirm: string },
 ): Promise<idempotency.StoredAnswer> {
   if (claim.recoveryPoint !== idempotency.STARTED) return resume(deps, db, claim)
-  const { customer_ref } = wanted
+  const { customer_ref } = request
   const subject = { tenant: db.tenant, customer_ref }
-  if (!isConfirmed(deps.confirmKey, subject, wanted.confirm, deps.clock.now())) {
+  if (!isErasureToken(deps.confirmKey, subject, request.confirm, deps.clock.now())) {
     throw new ApiError('confirm_invalid')
   }
   return resume(deps, db, await begin(deps, db, { actor, claim }, customer_ref))
 }
 
-/** The tombstones come first: from here on nothing that comes in brings anybody back. */
+/** Writes the tombstones first, so that no later order restores the customer. */
 function begin(
-  { customersKey: key }: Erasing,
+  { customersKey: key }: ErasureDeps,
   db: TenantDb,
   { actor, claim }: { actor: audit.Actor; claim: idempotency.WonClaim },
   customer_ref: string,
@@ -122,7 +122,7 @@ function begin(
   return db.transaction('privacy: begin erasure', async (tx) => {
     const subject = await findSubject(tx, key, customer_ref)
     const refs = [customer_ref, ...subject.guest_refs]
-    // Whoever is paying or changing an order is about to write what is being erased.
+    // An order that is being paid or changed would write personal data again.
     if ((await orders.countOrders(tx, refs)).busy > 0) throw busy()
     const id = randomUUID()
     const pseudonym = customers.pseudonym(key, tx.tenant, customer_ref)
@@ -138,9 +138,9 @@ const busy = () =>
       'An order of this customer is being paid or changed, or is held before its payment. End that first.',
   })
 
-/** Goes on from wherever the claim stands, in steps that each commit. */
+/** Continues from the claim's recovery point, in steps that each commit. */
 export async function resume(
-  { customersKey }: Pick<Erasing, 'customersKey'>,
+  { customersKey }: Pick<ErasureDeps, 'customersKey'>,
   db: TenantDb,
   started: idempotency.WonClaim,
 ): Promise<idempotency.StoredAnswer> {
@@ -148,17 +148,17 @@ export async function resume(
   if (claim.resourceId === null) throw new Error('an erasure that was begun has a row')
   const erasure = await queries.findErasure(db, claim.resourceId)
   const subject = readSubject(erasure)
-  const gone = nameAll(customersKey, db.tenant, subject)
+  const person = erasedPerson(customersKey, db.tenant, subject)
   while (claim.recoveryPoint === ORDERS_BEGUN) {
     claim = await db.transaction('privacy: erase orders', (tx) =>
-      eraseOrders(tx, claim, erasure, gone),
+      eraseOrders(tx, claim, erasure, person),
     )
   }
   while (claim.recoveryPoint === ORDERS_DONE) {
-    claim = await db.transaction('privacy: erase events', (tx) => eraseEvents(tx, claim, gone))
+    claim = await db.transaction('privacy: erase events', (tx) => eraseEvents(tx, claim, person))
   }
   return db.transaction('privacy: finish erasure', (tx) =>
-    finish(tx, claim, { erasure, subject, gone }),
+    finish(tx, claim, { erasure, subject, person }),
   )
 }
 
@@ -167,46 +167,50 @@ function readSubject({ customer_ref, guest_refs, emails }: ErasureRow): Subject 
   return { customer_ref, guest_refs, emails }
 }
 
-function nameAll(key: Buffer, tenant: string, { customer_ref, guest_refs, emails }: Subject): Gone {
+function erasedPerson(
+  key: Buffer,
+  tenant: string,
+  { customer_ref, guest_refs, emails }: Subject,
+): ErasedPerson {
   const refs = [customer_ref, ...guest_refs]
   const pairs = refs.map((each) => [each, customers.pseudonym(key, tenant, each)] as const)
   return { pseudonyms: new Map(pairs), emails }
 }
 
-/** Some orders, with the coupons they used and the answers that named them. */
+/** Erases the person from a batch of orders, with their coupons and stored answers. */
 async function eraseOrders(
   tx: Tx,
   claim: idempotency.WonClaim,
   erasure: ErasureRow,
-  gone: Gone,
+  person: ErasedPerson,
 ): Promise<idempotency.WonClaim> {
-  const { pseudonyms } = gone
+  const { pseudonyms } = person
   const renamed = { customer_refs: [...pseudonyms.keys()], pseudonyms: [...pseudonyms.values()] }
   const batch = { ...renamed, before: erasure.created_at, limit: BATCH_ROWS }
   const { order_ids, refund_ids } = await orders.eraseOrders(tx, batch)
   if (order_ids.length > 0) {
     await marketing.eraseOrders(tx, order_ids, renamed)
     await payments.eraseOrders(tx, order_ids)
-    await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => scrubAnswer(body, gone))
+    await rewriteAnswersOf(tx, [...order_ids, ...refund_ids], (body) => erasePerson(body, person))
     await queries.countErased(tx, erasure.id, order_ids.length)
   }
   const isLast = order_ids.length < BATCH_ROWS
   return idempotency.advance(tx, claim, isLast ? ORDERS_DONE : ORDERS_BEGUN)
 }
 
-async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, gone: Gone) {
+async function eraseEvents(tx: Tx, claim: idempotency.WonClaim, person: ErasedPerson) {
   let left = BATCH_ROWS
-  for (const each of gone.pseudonyms.keys()) {
+  for (const each of person.pseudonyms.keys()) {
     if (left > 0) left -= await webhooks.eraseSome(tx, each, left)
   }
   return idempotency.advance(tx, claim, left > 0 ? EVENTS_DONE : ORDERS_DONE)
 }
 
-/** What is few: stored value, subscriptions, groups, copies. Locks in the order of a checkout's. */
+/** Erases the rest in one transaction, since it is little. Takes locks in the order of a checkout. */
 async function finish(
   tx: Tx,
   claim: idempotency.WonClaim,
-  { erasure, subject, gone }: { erasure: ErasureRow; subject: Subject; gone: Gone },
+  { erasure, subject, person }: { erasure: ErasureRow; subject: Subject; person: ErasedPerson },
 ): Promise<idempotency.StoredAnswer> {
   const { customer_ref, emails } = subject
   const { pseudonym, id } = erasure
@@ -216,10 +220,10 @@ async function finish(
   await storeCredit.eraseCustomer(tx, customer_ref, pseudonym)
   await giftCards.eraseCustomer(tx, { customer_ref, emails }, pseudonym)
   await pricing.eraseCustomer(tx, customer_ref)
-  const refs = [...gone.pseudonyms.keys()]
+  const refs = [...person.pseudonyms.keys()]
   await queries.deleteExportsOf(tx, refs)
-  const traces = [...refs, ...emails].map((each) => JSON.stringify(each))
-  await rewriteAnswersWith(tx, traces, (body) => scrubAnswer(body, gone))
+  const personalTexts = [...refs, ...emails].map((each) => JSON.stringify(each))
+  await rewriteAnswersWith(tx, personalTexts, (body) => erasePerson(body, person))
   const done = await queries.finishErasure(tx, id)
   const actor = { name: erasure.actor, correlationId: claim.correlationId ?? null }
   await audit.record(tx, actor, {

@@ -6,52 +6,55 @@ import { isUuid } from '../../kernel/schema.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 import * as audit from '../../platform/audit.ts'
 import * as customers from '../customers/service.ts'
-import * as giftCards from '../gift-cards/customer-service.ts'
+import * as giftCards from '../gift-cards/customer-data.ts'
 import * as marketing from '../marketing/customer-service.ts'
 import * as orders from '../orders/customer-service.ts'
 import * as pricing from '../pricing/customer-service.ts'
-import * as storeCredit from '../store-credit/customer-service.ts'
-import * as subscriptions from '../subscriptions/customer-service.ts'
+import * as storeCredit from '../store-credit/customer-data.ts'
+import * as subscriptions from '../subscriptions/customer-data.ts'
 import * as webhooks from '../webhooks/customer-data.ts'
 import * as queries from './privacy-queries.ts'
 
 const BATCH_ROWS = 500
 
-/** Some fifteen thousand orders. What is larger cannot be handed out in one answer. */
+/** Some fifteen thousand orders. A larger export does not fit into one answer. */
 const TEXT_BYTES_MAX = 64 * 1_024 * 1_024
 
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 export class ExportTooLargeError extends Error {}
 
-/** Asks for a copy of all that the store holds on a customer, known or not. */
+/** Requests a copy of all data of a customer, who may be unknown to the store. */
 export function requestExport(db: TenantDb, actor: audit.Actor, customer_ref: string) {
   return db.transaction('privacy: request export', async (tx) => {
     const job = await queries.insertExport(tx, customer_ref)
-    const pseudonymous = { action: 'privacy.export_requested', entity: `privacy_export:${job.id}` }
-    await audit.record(tx, actor, pseudonymous)
+    // The entity is the export's id, so that the audit log does not name the customer.
+    await audit.record(tx, actor, {
+      action: 'privacy.export_requested',
+      entity: `privacy_export:${job.id}`,
+    })
     return { job }
   })
 }
 
-/** Answers JSON text: the copy is as long as a customer's history, and is not read on its way. */
+/** Answers JSON text: the copy may be large, so it is not parsed here. */
 export async function readExport(db: Db, key: Buffer, id: string): Promise<string> {
   const found = isUuid(id) ? await queries.findExport(db, id) : null
   if (found === null) throw new ApiError('export_not_found')
   const { sealed, ...job } = found
-  const data = sealed === null ? 'null' : await openCopy(key, sealed, db.tenant, job.id)
+  const data = sealed === null ? 'null' : await decryptExport(key, sealed, db.tenant, job.id)
   return `{"job":${JSON.stringify(job)},"data":${data}}`
 }
 
-/** Bound to its row, so that it opens in no other. */
+/** Binds an encrypted copy to its row: in another row it cannot be decrypted. */
 const contextOf = (tenant: string, id: string) => `privacy export ${tenant}/${id}`
 
-async function openCopy(key: Buffer, sealed: Buffer, tenant: string, id: string) {
+async function decryptExport(key: Buffer, sealed: Buffer, tenant: string, id: string) {
   return (await promisify(gunzip)(decryptText(key, sealed, contextOf(tenant, id)))).toString('utf8')
 }
 
-/** Makes the copy, compressed as it grows, and seals it. */
-export async function makeCopy(
+/** Writes the copy of a customer's data, compresses it as it grows, and encrypts it. */
+export async function createExport(
   db: Db,
   keys: { exportKey: Buffer; customersKey: Buffer },
   { id, customer_ref }: { id: string; customer_ref: string },
@@ -61,7 +64,7 @@ export async function makeCopy(
   gzip.on('data', (chunk: Buffer) => chunks.push(chunk))
   const ended = new Promise<void>((resolve, reject) => gzip.on('end', resolve).on('error', reject))
   let bytes = 0
-  for await (const text of writeCopy(db, keys.customersKey, customer_ref)) {
+  for await (const text of writeExport(db, keys.customersKey, customer_ref)) {
     bytes += Buffer.byteLength(text)
     if (bytes > TEXT_BYTES_MAX) throw new ExportTooLargeError()
     gzip.write(text)
@@ -72,10 +75,10 @@ export async function makeCopy(
 }
 
 /**
- * Goes by the reference alone. Whoever once wrote somebody else's e-mail address must not be handed
- * what that person ordered.
+ * Writes the copy as JSON text. It selects by the reference alone, and not by e-mail address: a customer
+ * who once entered another person's address must not get that person's orders.
  */
-async function* writeCopy(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
+async function* writeExport(db: Db, key: Buffer, customer_ref: string): AsyncGenerator<string> {
   const [customer, store_credit, gift_cards, subscribed, groups] = await Promise.all([
     customers.find(db, key, customer_ref),
     storeCredit.exportOf(db, customer_ref),
@@ -83,7 +86,7 @@ async function* writeCopy(db: Db, key: Buffer, customer_ref: string): AsyncGener
     subscriptions.exportOf(db, customer_ref),
     pricing.groupsOf(db, [customer_ref]),
   ])
-  const few = {
+  const head = {
     customer_ref,
     made_at: new Date(db.clock.now()).toISOString(),
     customer,
@@ -92,7 +95,7 @@ async function* writeCopy(db: Db, key: Buffer, customer_ref: string): AsyncGener
     subscriptions: subscribed,
     pricing_groups: groups.get(customer_ref) ?? [],
   }
-  yield `${JSON.stringify(few).slice(0, -1)},"orders":[`
+  yield `${JSON.stringify(head).slice(0, -1)},"orders":[`
   yield* writeOrders(db, customer_ref)
   yield '],"events":['
   yield* writeEvents(db, customer_ref)

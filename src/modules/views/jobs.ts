@@ -4,17 +4,17 @@ import { freeKey } from '../../platform/idempotency.ts'
 import { listDueStores, takeDue } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
 import { ERASE, resume } from './erase.ts'
-import { ExportTooLargeError, makeCopy } from './export.ts'
+import { createExport, ExportTooLargeError } from './export.ts'
 import * as queries from './privacy-queries.ts'
 
-/** Copies made at the same time; each may hold some megabytes. */
+/** Exports made at the same time; each may hold some megabytes. */
 const SLOTS = 2
 
-/** After so many tries it is not the moment that is to blame. */
+/** The attempts after which an export has failed: the error is then not temporary. */
 const ATTEMPTS_MAX = 5
 const RETRY_SECONDS = 60
 
-/** Erasures taken over from one store at a time. */
+/** Erasures of one store that are resumed in one step. */
 const ERASURES_AT_ONCE = 4
 
 export interface PrivacyKeys {
@@ -22,15 +22,15 @@ export interface PrivacyKeys {
   customersKey: Buffer
 }
 
-/** One step of the export loop, as fd_worker. Answers how many copies were asked for. */
-export async function exportDue(
+/** One step of the export loop, as fd_worker. Answers the number of exports that were due. */
+export async function makeDueExports(
   database: Database,
   keys: PrivacyKeys,
   signal?: AbortSignal,
 ): Promise<number> {
   if (signal?.aborted) return 0
   const due = await queries.exportQueue.takeFair(database, { slots: SLOTS, perTenant: 1 })
-  await Promise.all(due.map((each) => makeOne(database, keys, each)))
+  await Promise.all(due.map((each) => makeExport(database, keys, each)))
   return due.length
 }
 
@@ -39,13 +39,13 @@ interface DueExport extends Lease {
   attempt_count: number
 }
 
-async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): Promise<void> {
+async function makeExport(database: Database, keys: PrivacyKeys, due: DueExport): Promise<void> {
   const db = database.tenant(due.tenant_ref)
   try {
-    const sealed = await queries.exportQueue.hold(db, due, () => makeCopy(db, keys, due))
+    const sealed = await queries.exportQueue.hold(db, due, () => createExport(db, keys, due))
     await queries.finishExport(db, due, sealed)
   } catch (error) {
-    // Whoever took it over makes the copy; whoever erased the customer wanted none.
+    // Another worker has taken the export over, or an erasure has deleted it.
     if (error instanceof LeaseLostError) return
     if (error instanceof ExportTooLargeError) return queries.failExport(db, due, 'too_large')
     if (due.attempt_count + 1 >= ATTEMPTS_MAX) return queries.failExport(db, due, 'unavailable')
@@ -53,13 +53,13 @@ async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): P
   }
 }
 
-/** Deletes copies that nobody may read any more. Answers how many. */
-export async function forgetExports(database: Database): Promise<number> {
-  const stores = await queries.listTenantsWithExpired(database.global)
+/** Deletes expired exports. Answers the number of exports. */
+export async function deleteExpiredExports(database: Database): Promise<number> {
+  const stores = await queries.listStoresWithExpired(database.global)
   return eachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
 }
 
-/** Finishes erasures that a process began and left, whatever becomes of one. Answers how many. */
+/** Resumes erasures that a process left unfinished; one that fails does not stop the others. */
 export async function resumeErasures(
   database: Database,
   { customersKey }: Pick<PrivacyKeys, 'customersKey'>,
@@ -70,7 +70,7 @@ export async function resumeErasures(
     const db = database.tenant(tenant)
     const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
     return eachOf(taken, async (claim) => {
-      // One that never began has done nothing, and is its caller's to repeat.
+      // An erasure without a recovery point has changed nothing. Its caller repeats it.
       if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)
       return 1
     })

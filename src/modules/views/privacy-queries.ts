@@ -7,7 +7,7 @@ import { ErasureRow, ExportJob, ExportRow } from './privacy-schema.ts'
 
 const jobColumns = sql`id, status, created_at, done_at, expires_at`
 
-/** One that is being made already is answered instead of another. */
+/** Inserts an export, or answers with the pending one of this customer. */
 export const insertExport = (tx: Tx, customer_ref: string) =>
   tx.one(
     ExportJob,
@@ -28,7 +28,7 @@ export const findExport = (db: Db, id: string) =>
      where tenant_ref = ${db.tenant} and id = ${id} and expires_at > fd_now()`,
   )
 
-/** Copies that are to be made. */
+/** The exports to be made. */
 export const exportQueue = defineQueue({
   table: sql`privacy_exports`,
   due: sql`due_at`,
@@ -37,11 +37,11 @@ export const exportQueue = defineQueue({
   shape: Type.Object({ customer_ref: Type.String(), attempt_count: Type.Integer() }),
 })
 
-export const finishExport = (db: Db, lease: Lease, sealed: Buffer) =>
+export const finishExport = (db: Db, lease: Lease, encrypted: Buffer) =>
   exportQueue.settle(
     db,
     lease,
-    sql`status = 'done', sealed = ${sealed}, due_at = null, done_at = fd_now()`,
+    sql`status = 'done', sealed = ${encrypted}, due_at = null, done_at = fd_now()`,
   )
 
 export const failExport = (db: Db, lease: Lease, error: string) =>
@@ -59,7 +59,7 @@ export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
         due_at = ${machineTime} + make_interval(secs => ${seconds})`,
   )
 
-export const listTenantsWithExpired = (worker: GlobalDb) =>
+export const listStoresWithExpired = (worker: GlobalDb) =>
   worker.many(
     StoreWithWork,
     sql`select distinct tenant_ref from privacy_exports where expires_at <= fd_now() limit 1000`,
@@ -103,7 +103,7 @@ export const countErased = (tx: Tx, id: string, orders: number) =>
     update privacy_erasures set orders = orders + ${orders}
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** From here on it names nobody. */
+/** Ends an erasure, and erases the person from its row. */
 export const finishErasure = (tx: Tx, id: string) =>
   tx.one(
     ErasureRow,

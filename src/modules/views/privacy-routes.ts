@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors.ts'
 import { once } from '../../http/idempotent.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params } from '../../kernel/schema.ts'
-import { announce, ERASE, type Erasing, erase } from './erase.ts'
+import { ERASE, type ErasureDeps, erase, previewErasure } from './erase.ts'
 import { readExport, requestExport } from './export.ts'
 import {
   ErasureAnnounced,
@@ -14,18 +14,18 @@ import {
   WantedExport,
 } from './privacy-schema.ts'
 
-export interface PrivacyDeps extends Erasing {
+export interface PrivacyDeps extends ErasureDeps {
   /** Keys the fingerprints of requests. */
   idempotencyKey: Buffer
-  /** Seals the copies. */
+  /** Encrypts the exports. */
   exportKey: Buffer
 }
 
 const scope = 'write:own_store'
 const tags = ['merchant-ops']
 
-/** They pass by themselves, or with another value: the key stays free. */
-const PASSING: readonly ErrorCode[] = ['confirm_invalid', 'order_busy', 'erasure_too_broad']
+/** Refusals that are not stored under the key: they end by themselves, or with another token. */
+const NOT_STORED: readonly ErrorCode[] = ['confirm_invalid', 'order_busy', 'erasure_too_broad']
 
 const KEY_FAILURES: readonly ErrorCode[] = [
   'idempotency_key_required',
@@ -44,7 +44,7 @@ export const merchantRoutes =
       {
         config: {
           scope,
-          failures: [...PASSING, ...KEY_FAILURES],
+          failures: [...NOT_STORED, ...KEY_FAILURES],
           headers: { 'idempotency-key': Type.String({ description: 'Required with `confirm`.' }) },
         },
         schema: {
@@ -60,8 +60,8 @@ export const merchantRoutes =
         const { db, actor } = request
         const { customer_ref, confirm } = request.body
         if (confirm === undefined)
-          return reply.code(202).send(await announce(deps, db, customer_ref))
-        const options = { operation: ERASE, secret: deps.idempotencyKey, passing: PASSING }
+          return reply.code(202).send(await previewErasure(deps, db, customer_ref))
+        const options = { operation: ERASE, secret: deps.idempotencyKey, passing: NOT_STORED }
         return once(request, reply, options, (claim) =>
           erase(deps, db, { actor, claim }, { customer_ref, confirm }),
         )
@@ -102,7 +102,7 @@ const exportRoutes =
       },
       async ({ db, params }, reply) => {
         const text = await readExport(db, exportKey, params.id)
-        // Written already: the route's shape no longer matters to it.
+        // The text is complete: the serialiser of the route must not write it again.
         return reply.type('application/json; charset=utf-8').send(text as never) as never
       },
     )

@@ -35,7 +35,7 @@ export const WantedErasure = Type.Object({
   confirm: Type.Optional(Type.String({ maxLength: 2_000 })),
 })
 
-/** What is about to be erased, and the value that confirms it. */
+/** What an erasure would erase, and the token that confirms it. */
 export const ErasureAnnounced = Type.Object(
   {
     confirm: Type.String(),
@@ -64,7 +64,7 @@ export const ErasureDone = Type.Object({
   }),
 })
 
-/** An erasure under way. */
+/** An erasure that has begun. */
 export const ErasureRow = Type.Object({
   id: Id,
   customer_ref: Nullable(Type.String()),

@@ -2,12 +2,12 @@ import { Type } from 'typebox'
 import { FeatureState } from '../entitlements/schema.ts'
 import { Store } from '../stores/schema.ts'
 
-/** A store and what it may use, as its own keys see it. */
+/** A store with its add-ons, as its own keys see it. */
 export const MyStore = Type.Object({
   store: Type.Object({ ...Store.properties, features: Type.Array(FeatureState) }),
 })
 
-/** A store and how much is in it, for the operator. */
+/** A store with its tier, add-ons and counts, as the operator sees it. */
 export const StoreDetail = Type.Object({
   store: Type.Object({
     ...Store.properties,

@@ -7,7 +7,7 @@ import { openSuperuser } from '../../harness/superuser.ts'
 const MANY = { RATE_LIMIT_MY_PER_MINUTE: '100000', RATE_LIMIT_FAILED_PER_MINUTE: '100000' }
 const UNKNOWN = `fdk_00000000_${'0'.repeat(43)}`
 
-/** Keys that must not work, each for another reason. */
+/** Keys that must be refused, each for another reason. */
 async function deadKeys(app: TestApp, superuser: { query(text: string): Promise<unknown> }) {
   const good = await app.key('acme')
   const expired = await app.key('acme', 'read:own_store')
@@ -37,8 +37,8 @@ async function deadKeys(app: TestApp, superuser: { query(text: string): Promise<
 
 const bearer = (app: TestApp, key: string) => app.as({ authorization: `Bearer ${key}` })
 
-describe('a key that does not work', () => {
-  test('answers the same bytes, whatever is wrong with it', async (t) => {
+describe('a refused key', () => {
+  test('gets the same bytes for every reason', async (t) => {
     const app = await openTestApp(t, { env: MANY })
     const superuser = await openSuperuser(t, app.database)
     const { good, dead } = await deadKeys(app, superuser)
@@ -65,7 +65,7 @@ describe('a key that does not work', () => {
     assert.deepEqual(essence(inQuery), essence(nobody))
   })
 
-  test('takes as long, whatever is wrong with it', async (t) => {
+  test('takes the same time for every reason', async (t) => {
     const app = await openTestApp(t, { env: MANY })
     const superuser = await openSuperuser(t, app.database)
     const { dead } = await deadKeys(app, superuser)
@@ -86,7 +86,7 @@ describe('a key that does not work', () => {
 })
 
 describe('the limiter before the key', () => {
-  test('admits the limit on /v1/my/*, good and bad alike, and refuses the next', async (t) => {
+  test('counts good and bad keys on /v1/my/*, and refuses the request after the limit', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_MY_PER_MINUTE: '10' } })
     const key = await app.key('acme')
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -103,19 +103,19 @@ describe('the limiter before the key', () => {
     assert.equal((await bearer(app, key).get('/v1/merchant/entitlements/requests')).status, 200)
   })
 
-  test('admits exactly the limit of many at once', async (t) => {
+  test('admits exactly the limit of concurrent requests', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_MY_PER_MINUTE: '20' } })
     const acme = await app.merchant('acme')
     const answers = await times(50, () => acme.get('/v1/my/store'))
     assert.deepEqual(countStatuses(answers), { 200: 20, 429: 30 })
   })
 
-  test('is spent without a look at the key', async (t) => {
+  test('refuses without reading the key', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_MY_PER_MINUTE: '1' } })
     const superuser = await openSuperuser(t, app.database)
     const acme = await app.merchant('acme')
     await acme.get('/v1/my/store')
-    // Whoever looked for a key now would fail, and answer 503.
+    // A read of the key would now fail with 503.
     await superuser.query('revoke execute on function fd_find_credential(text) from fd_app')
     assert.equal((await acme.get('/v1/my/store')).status, 429)
     const looked = await acme.get('/v1/merchant/entitlements/requests')

@@ -13,7 +13,7 @@ const makeStore = (app: TestApp, tenant_ref: string, owner_email = OWNER) =>
   app.operator.post('/v1/stores', { tenant_ref, display_name: tenant_ref, owner_email })
 
 describe('the initial key', () => {
-  test('of a draft store may build it, and do nothing with shoppers or money', async (t) => {
+  test('of a draft store may build the site, and has no scope for shoppers or money', async (t) => {
     const app = await openTestApp(t)
     await makeStore(app, 'acme')
     const made = await (await app.owner(OWNER)).post(URL, {})
@@ -41,7 +41,7 @@ describe('the initial key', () => {
     assert.deepEqual([self.status, self.body.tenant_ref], [200, 'acme'])
   })
 
-  test('of a live store has every scope there is', async (t) => {
+  test('of a live store has every scope', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await makeStore(app, 'acme')
@@ -80,7 +80,7 @@ describe('the initial key', () => {
     assert.equal((await owner.post(URL, {})).status, 409)
   })
 
-  test('of the owner before is named to the new one, who ends it and mints another', async (t) => {
+  test('of the previous owner is named to the new one, who revokes it and gets another', async (t) => {
     const app = await openTestApp(t)
     await makeStore(app, 'acme')
     const { key } = (await (await app.owner(OWNER)).post(URL)).body.credential
@@ -93,7 +93,7 @@ describe('the initial key', () => {
     assert.equal((await owner.post(URL)).status, 201)
   })
 
-  test('is not minted by who owns the store no more, though the change was under way', async (t) => {
+  test('is refused to the previous owner, also while the change is under way', async (t) => {
     const app = await openTestApp(t)
     const [operator, watcher] = [
       await openSuperuser(t, app.database),
@@ -114,7 +114,7 @@ describe('the initial key', () => {
     assert.deepEqual([(await late).status, (await late).body.error.code], [404, 'unknown_tenant'])
   })
 
-  test('is minted once when fifty ask at the same time', async (t) => {
+  test('is issued once of fifty concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await makeStore(app, 'acme')
@@ -130,8 +130,8 @@ describe('the initial key', () => {
   })
 })
 
-describe('whose initial key it is', () => {
-  test('must be said by an owner of several stores', async (t) => {
+describe('the store of an initial key', () => {
+  test('must be named by an owner of several stores', async (t) => {
     const app = await openTestApp(t)
     await makeStore(app, 'acme')
     await makeStore(app, 'bolt')
@@ -144,7 +144,7 @@ describe('whose initial key it is', () => {
     assert.equal((await holder.get('/v1/my/credentials/self')).body.tenant_ref, 'bolt')
   })
 
-  test("can only be a store of one's own: another's answers like none, to the byte", async (t) => {
+  test("must be the owner's: another's store gets the same bytes as an unknown one", async (t) => {
     const app = await openTestApp(t)
     await makeStore(app, 'acme')
     await makeStore(app, 'theirs', 'somebody@else.example')
@@ -157,7 +157,7 @@ describe('whose initial key it is', () => {
     assert.deepEqual(essence(await homeless.post(URL, {})), essence(unknown))
   })
 
-  test('refuses a body that is not one', async (t) => {
+  test('refuses an invalid body', async (t) => {
     const app = await openTestApp(t)
     await makeStore(app, 'acme')
     const owner = await app.owner(OWNER)

@@ -33,7 +33,7 @@ describe('issuing a key', () => {
     assert.deepEqual(listed.body.credentials[0].scopes, kept)
   })
 
-  test('names a scope there is none of, before any other refusal', async (t) => {
+  test('names an unknown scope, before any other refusal', async (t) => {
     const app = await openTestApp(t)
     const clerk = await app.merchant('acme', 'manage:own_credentials')
     const cases = [
@@ -54,7 +54,7 @@ describe('issuing a key', () => {
     }
   })
 
-  test('names every scope that the issuing key lacks, and issues nothing', async (t) => {
+  test('names every scope that the issuing key does not have, and issues nothing', async (t) => {
     const app = await openTestApp(t)
     const clerk = await app.merchant('acme', 'manage:own_credentials', 'read:own_orders')
     const scopes = ['read:own_orders', 'manage:own_orders', 'write:own_store']
@@ -65,7 +65,7 @@ describe('issuing a key', () => {
     assert.equal((await clerk.get(URL)).body.credentials.length, 1)
   })
 
-  test('holds the same for every pair of scopes: only a read is covered by its own resource', async (t) => {
+  test('allows, of every pair of scopes, only a read by its own resource', async (t) => {
     const app = await openTestApp(t)
     const covering: Partial<Record<Scope, Scope>> = {
       'manage:own_orders': 'read:own_orders',
@@ -88,7 +88,7 @@ describe('issuing a key', () => {
     }
   })
 
-  test('refuses a body that is not one', async (t) => {
+  test('refuses an invalid body', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const scopes = ['read:own_store']
@@ -110,7 +110,7 @@ describe('issuing a key', () => {
     assert.equal(widest.status, 201, widest.text)
   })
 
-  test('leaves nothing to the caller but label, scopes and expiry', async (t) => {
+  test('takes only label, scopes and expiry from the caller', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     await app.store('globex')
@@ -120,7 +120,7 @@ describe('issuing a key', () => {
     assert.equal((await holder.get('/v1/my/store')).body.store.tenant_ref, 'acme')
   })
 
-  test('gives fifty issued at once fifty keys', async (t) => {
+  test('issues fifty different keys for fifty concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const made = await times(50, (i) =>
@@ -132,7 +132,7 @@ describe('issuing a key', () => {
 })
 
 describe('the expiry of a key', () => {
-  test('must lie ahead, in any way of writing a time', async (t) => {
+  test('must be in the future, in any notation', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const issue = (expires_at: unknown) =>
@@ -211,7 +211,7 @@ test('a key that is revoked while its request is still arriving issues no other'
   assert.ok(!(await acme.get(URL)).text.includes('kept by the thief'))
 })
 
-test('a key that is to end cannot leave a longer-lived one behind', async (t) => {
+test('a key that expires cannot issue one that expires later', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme')
   const scopes = ['manage:own_credentials', 'read:own_store']

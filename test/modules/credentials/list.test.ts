@@ -29,7 +29,7 @@ describe('the list of keys', () => {
     }
   })
 
-  test('and no other answer or row holds a key; only a hash of its secret is kept', async (t) => {
+  test('has no key, like every other answer and row; only a hash of the secret is stored', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const acme = await app.merchant('acme')
@@ -59,7 +59,7 @@ describe('the list of keys', () => {
   })
 })
 
-test('any key may ask about itself', async (t) => {
+test('any key may read itself', async (t) => {
   const app = await openTestApp(t)
   const clerk = await app.merchant('acme', 'manage:own_media')
   const { status, body } = await clerk.get(`${URL}/self`)

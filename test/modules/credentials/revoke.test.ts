@@ -16,7 +16,7 @@ async function issue(app: TestApp, tenant = 'acme') {
 }
 
 describe('revoking a key', () => {
-  test('ends it at its next request, and says so again when repeated', async (t) => {
+  test('ends it at its next request, and can be repeated', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { id, holder } = await issue(app)
@@ -34,7 +34,7 @@ describe('revoking a key', () => {
     assert.deepEqual(again.body.credential, first.body.credential, 'the first time stands')
   })
 
-  test('may be done by the key itself, which is then told so and is out', async (t) => {
+  test('may be done by the key itself, which then no longer works', async (t) => {
     const app = await openTestApp(t)
     const { id, holder } = await issue(app)
     const gone = await holder.post(`${URL}/${id}/revoke`)
@@ -42,7 +42,7 @@ describe('revoking a key', () => {
     assert.equal((await holder.post(`${URL}/${id}/revoke`)).status, 401)
   })
 
-  test('is recorded once however many revoke at the same time', async (t) => {
+  test('is recorded once of many concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const acme = await app.merchant('acme')
@@ -57,7 +57,7 @@ describe('revoking a key', () => {
     assert.equal(rows[0].written, 1)
   })
 
-  test('takes hold on connections that are open already, whatever is under way on them', async (t) => {
+  test('applies to open connections too', async (t) => {
     const app = await openTestApp(t)
     const { id, key } = await issue(app)
     const acme = await app.merchant('acme')
@@ -85,8 +85,8 @@ describe('revoking a key', () => {
   })
 })
 
-describe('whose key may be revoked', () => {
-  test('is the store: anything else answers like an id that nothing has', async (t) => {
+describe('the caller that may revoke a key', () => {
+  test('is its store: another store gets the answer for an unknown id', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const foreign = await issue(app, 'globex')
@@ -100,7 +100,7 @@ describe('whose key may be revoked', () => {
     assert.equal((await foreign.holder.get('/v1/my/store')).status, 200)
   })
 
-  test('is the owner, by session, in each store of theirs and in no other', async (t) => {
+  test('is its owner, by session, in each of their stores and in no other', async (t) => {
     const app = await openTestApp(t)
     const mine = await issue(app, 'acme')
     const theirs = await issue(app, 'globex')

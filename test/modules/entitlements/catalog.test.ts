@@ -30,7 +30,7 @@ const namesOf = (features: Listed[], state: string) =>
   features.filter((each) => each.state === state).map(({ key }) => key)
 
 describe('the catalog of add-ons', () => {
-  test('holds the self-serve list of the contract and what an operator manages', async (t) => {
+  test('has the self-serve list of the contract and the add-ons of the operator', async (t) => {
     const app = await openTestApp(t)
     const { status, body } = await (await app.merchant('acme')).get('/v1/my/entitlements')
     assert.equal(status, 200)
@@ -53,7 +53,7 @@ describe('the catalog of add-ons', () => {
     }
   })
 
-  test('stands as the tier says until somebody rules otherwise', async (t) => {
+  test('has the states of the tier until a merchant or operator changes them', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const cases: [string, string[]][] = [
@@ -82,7 +82,7 @@ describe('the catalog of add-ons', () => {
     ])
   })
 
-  test('knows three tiers', async (t) => {
+  test('has three tiers', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     const bad = ['platinum', '', null, 'constructor', 'Growth', 1].map(
@@ -98,7 +98,7 @@ function findEntry(key: string) {
   return entry
 }
 
-test("an operator's word comes before the merchant's, and that before the tier's", () => {
+test("an operator's ruling comes before the merchant's switch, and that before the tier", () => {
   const key = 'subscriptions'
   const self = { feature_key: key, source: 'self_serve', state: 'allow' } as const
   const allow = { feature_key: key, source: 'operator', state: 'allow' } as const
@@ -121,7 +121,7 @@ test("an operator's word comes before the merchant's, and that before the tier's
   }
 })
 
-test('a module behind an add-on works only while the add-on is on', async (t) => {
+test('a module of an add-on writes only while the add-on is on', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme')
   const db = await app.store('acme')

@@ -12,8 +12,8 @@ const feature_key = 'dedicated_gateway'
 const decide = (operator: Caller, id: string, body: unknown) =>
   operator.put(`/v1/entitlements/requests/${id}`, body)
 
-describe('asking for an add-on', () => {
-  test('answers 201 with the request, and the open one again when repeated', async (t) => {
+describe('requesting an add-on', () => {
+  test('answers 201 with the request, and with the open one when repeated', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const made = await acme.post(URL, { feature_key, note: 'For the new shop\n✓' })
@@ -37,7 +37,7 @@ describe('asking for an add-on', () => {
     assert.deepEqual(entries[0].after, { request_id: id })
   })
 
-  test('makes one request of fifty at the same time', async (t) => {
+  test('creates one request of fifty concurrent ones', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const answers = await times(50, () => acme.post(URL, { feature_key }))
@@ -45,7 +45,7 @@ describe('asking for an add-on', () => {
     assert.equal(new Set(answers.map(({ body }) => body.request.id)).size, 1)
   })
 
-  test('is refused for what needs none, and for what there is not', async (t) => {
+  test('is refused for a self-serve add-on, and for an unknown one', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const ruling = { state: 'allow' }
@@ -89,7 +89,7 @@ describe('the requests of a store', () => {
     assert.deepEqual((await globex.get(URL)).body.requests, [])
   })
 
-  test('can be withdrawn while open, then asked for anew', async (t) => {
+  test('can be withdrawn while open, and then made again', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { request } = (await acme.post(URL, { feature_key })).body
@@ -103,7 +103,7 @@ describe('the requests of a store', () => {
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
   })
 
-  test('are withdrawn only when nobody is just asking for the same', async (t) => {
+  test('are withdrawn only when no concurrent request for the same add-on runs', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const acme = await app.merchant('acme')
@@ -130,7 +130,7 @@ describe('the requests of a store', () => {
     assert.equal((await withdrawn).body.request.status, 'withdrawn')
   })
 
-  test('asked for and withdrawn by many at once are never lost on the way', async (t) => {
+  test('are never lost when made and withdrawn concurrently', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     for (let round = 0; round < 8; round++) {
@@ -150,7 +150,7 @@ describe('the requests of a store', () => {
 })
 
 describe('deciding a request', () => {
-  test('for it switches the add-on on in the same act', async (t) => {
+  test('with an approval switches the add-on on in the same transaction', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { request } = (await acme.post(URL, { feature_key })).body
@@ -174,7 +174,7 @@ describe('deciding a request', () => {
     assert.equal(more.body.error.code, 'already_enabled')
   })
 
-  test('against it changes nothing else, and it may be asked again', async (t) => {
+  test('with a refusal changes nothing else, and a new request is possible', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { request } = (await acme.post(URL, { feature_key })).body
@@ -185,7 +185,7 @@ describe('deciding a request', () => {
     assert.equal((await acme.post(URL, { feature_key })).status, 201)
   })
 
-  test('happens once, however many decide', async (t) => {
+  test('happens once of many concurrent decisions', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { request } = (await acme.post(URL, { feature_key })).body
@@ -198,7 +198,7 @@ describe('deciding a request', () => {
     assert.equal(features[8].state, winner === 'approved' ? 'on' : 'off')
   })
 
-  test('needs a request there is, and a decision', async (t) => {
+  test('needs an existing request, and a decision', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const { request } = (await acme.post(URL, { feature_key })).body
@@ -221,7 +221,7 @@ describe('deciding a request', () => {
   })
 })
 
-test('the operator sees the requests of every store, and whose they are', async (t) => {
+test('the operator sees the requests of every store, with their store', async (t) => {
   const app = await openTestApp(t)
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
   const { request } = (await acme.post(URL, { feature_key, note: 'please' })).body

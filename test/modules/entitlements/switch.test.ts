@@ -20,7 +20,7 @@ async function actionsOf(caller: Caller) {
 }
 
 describe('switching an add-on', () => {
-  test('on and off is idempotent, and on record once', async (t) => {
+  test('on and off is idempotent, and audited once', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const steps = [
@@ -44,7 +44,7 @@ describe('switching an add-on', () => {
     assert.match(entries[0].actor, /^merchant_key:/)
   })
 
-  test('leaves what the tier gives', async (t) => {
+  test('off leaves an add-on of the tier on', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     await app.operator.put('/v1/entitlements/tenants/acme/tier', { tier: 'growth' })
@@ -54,7 +54,7 @@ describe('switching an add-on', () => {
     assert.deepEqual(await actionsOf(acme), [])
   })
 
-  test('is for the self-serve list: anything else answers alike, known or not', async (t) => {
+  test('is for self-serve add-ons: others and unknown ones get the same answer', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const keys = ['dedicated_gateway', 'advanced_fraud', 'no_such', 'GIFT_CARDS', '__proto__']
@@ -70,7 +70,7 @@ describe('switching an add-on', () => {
 })
 
 describe("an operator's ruling", () => {
-  test('to deny stops the merchant both ways, until the operator takes it back', async (t) => {
+  test('to deny stops the merchant from switching on or off, until it is removed', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     await enable(acme)
@@ -93,7 +93,7 @@ describe("an operator's ruling", () => {
     ])
   })
 
-  test('to allow outlasts the merchant, and gives what is not self-serve', async (t) => {
+  test('to allow stays when the merchant switches off, and works for add-ons that are not self-serve', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     await rule(app, 'allow')
@@ -110,7 +110,7 @@ describe("an operator's ruling", () => {
     assert.equal((await app.operator.get(url)).body.feature.state, 'off')
   })
 
-  test('is for one store and one add-on there is', async (t) => {
+  test('is for one store and one known add-on', async (t) => {
     const app = await openTestApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     await rule(app, 'deny')

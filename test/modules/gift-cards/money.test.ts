@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { TenantDb, Tx } from '../../../src/db/database.ts'
 import { deriveKey } from '../../../src/kernel/tokens.ts'
 import * as entitlements from '../../../src/modules/entitlements/service.ts'
-import { codeKeys, makeCode } from '../../../src/modules/gift-cards/code.ts'
+import { codeKeys, generateCode } from '../../../src/modules/gift-cards/card-code.ts'
 import { expireDue } from '../../../src/modules/gift-cards/jobs.ts'
 import * as money from '../../../src/modules/gift-cards/money.ts'
 import * as giftCards from '../../../src/modules/gift-cards/service.ts'
@@ -28,8 +28,8 @@ async function openStore(): Promise<TenantDb> {
   return db
 }
 
-/** A claim of a key that nobody else has. */
-async function asked(db: TenantDb): Promise<money.Asked> {
+/** A caller with a claim on a new key. */
+async function newCaller(db: TenantDb): Promise<money.Caller> {
   const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
   const claim = await idempotency.claim(db, request)
   assert.equal(claim.state, 'won')
@@ -42,9 +42,9 @@ interface Issued {
 }
 
 async function issue(db: TenantDb, cents: number, terms: object = {}): Promise<Issued> {
-  const wanted = { initial_balance_cents: cents, currency: 'USD', ...terms }
-  const kept = await money.issue(db, keys, await asked(db), wanted)
-  const { gift_card, code } = JSON.parse(await giftCards.showCodes(db, keys, kept))
+  const request = { initial_balance_cents: cents, currency: 'USD', ...terms }
+  const stored = await money.issue(db, keys, await newCaller(db), request)
+  const { gift_card, code } = JSON.parse(await giftCards.showCodes(db, keys, stored))
   return { id: gift_card.id, code }
 }
 
@@ -53,8 +53,8 @@ const hold = (db: TenantDb, code: string, wanted_cents: number, order_id: string
     money.holdUpTo(tx, keys, { code, currency: 'USD', wanted_cents, order_id }),
   )
 
-/** What the order's own journal says of the tender. */
-const book = async (tx: Tx, taken: money.ClosedHold[], sign = 1) => {
+/** Posts the part of the order's journal that books the tender. */
+const postTender = async (tx: Tx, taken: money.ClosedHold[], sign = 1) => {
   for (const { gift_card_id, amount_cents } of taken) {
     await post(tx, {
       kind: 'sale',
@@ -68,17 +68,17 @@ const book = async (tx: Tx, taken: money.ClosedHold[], sign = 1) => {
   return taken
 }
 
-const settle = (db: TenantDb, order_id: string) =>
-  db.transaction('settle', async (tx) => book(tx, await money.settleHold(tx, { order_id })))
+const capture = (db: TenantDb, order_id: string) =>
+  db.transaction('capture', async (tx) => postTender(tx, await money.captureHold(tx, { order_id })))
 
-const giveBack = (db: TenantDb, order_id: string) =>
-  db.transaction('void', (tx) => money.voidHold(tx, { order_id }))
+const release = (db: TenantDb, order_id: string) =>
+  db.transaction('void', (tx) => money.releaseHold(tx, { order_id }))
 
 const refund = (db: TenantDb, gift_card_id: string, amount_cents: number) =>
   db.transaction('refund', async (tx) => {
     const order_id = randomUUID()
     const to = await money.credit(tx, { gift_card_id, amount_cents, order_id, actor: SYSTEM })
-    if (to === 'gift_card') await book(tx, [{ gift_card_id, amount_cents }], -1)
+    if (to === 'gift_card') await postTender(tx, [{ gift_card_id, amount_cents }], -1)
     return to
   })
 
@@ -87,21 +87,21 @@ const amounts = async (db: TenantDb, id: string) => {
   return [balance_cents, held_cents, status]
 }
 
-const lapse = (id: string) =>
+const expireNow = (id: string) =>
   superuser.query(`update gift_cards set expires_at = now() - interval '1 second' where id = $1`, [
     id,
   ])
 
 describe('a gift card as a tender', () => {
-  test('200 redemptions, twenty at a time, hand out just what is on it', async () => {
+  test('200 redemptions, twenty at a time, take exactly its balance', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 10_000)
     const redeem = async (n: number) => {
       const order = randomUUID()
       const { amount_cents } = await hold(db, code, 73, order)
-      // Some orders fail, and what they held goes to others.
-      if (n % 5 === 0) return void (await giveBack(db, order))
-      await settle(db, order)
+      // Some orders fail and release their holds to others.
+      if (n % 5 === 0) return void (await release(db, order))
+      await capture(db, order)
       return amount_cents
     }
     const taken = await inParallel(CONNECTIONS, 200, redeem)
@@ -113,7 +113,7 @@ describe('a gift card as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('gives back to the cent what an order did not need', async () => {
+  test('releases to the cent what an order did not need', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
@@ -122,34 +122,34 @@ describe('a gift card as a tender', () => {
     assert.deepEqual(await amounts(db, id), [500, 320, 'active'])
     assert.equal((await hold(db, code, 1_000, randomUUID())).amount_cents, 180)
     assert.equal((await hold(db, code, 1, randomUUID())).amount_cents, 0)
-    assert.deepEqual(await giveBack(db, order), [{ gift_card_id: id, amount_cents: 320 }])
-    assert.deepEqual(await giveBack(db, order), [])
-    assert.deepEqual(await settle(db, order), [])
+    assert.deepEqual(await release(db, order), [{ gift_card_id: id, amount_cents: 320 }])
+    assert.deepEqual(await release(db, order), [])
+    assert.deepEqual(await capture(db, order), [])
     assert.deepEqual(await amounts(db, id), [500, 180, 'active'])
   })
 
-  test('is taken once, however often and by however many it is settled', async () => {
+  test('is captured once, also with repeated and concurrent calls', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
     await hold(db, code, 200, order)
-    const all = await Promise.all([1, 2, 3, 4].map(() => settle(db, order)))
+    const all = await Promise.all([1, 2, 3, 4].map(() => capture(db, order)))
     assert.deepEqual(all.flat(), [{ gift_card_id: id, amount_cents: 200 }])
-    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await release(db, order), [])
     assert.deepEqual(await amounts(db, id), [300, 0, 'active'])
     await assertOracles(superuser)
   })
 
-  test('is refused alike when unknown, disabled, expired or of another currency', async () => {
+  test('is refused with the same answer if unknown, disabled, expired or of another currency', async () => {
     const db = await openStore()
     const invalid = { code: 'gift_card_invalid', status: 422 }
     const off = await issue(db, 100)
     await giftCards.disable(db, SYSTEM, off.id)
     const old = await issue(db, 100, { expires_at: '2999-01-01T00:00:00Z' })
-    await lapse(old.id)
+    await expireNow(old.id)
     const euro = await issue(db, 100, { currency: 'EUR' })
     const foreign = await issue(await openStore(), 100)
-    const codes = [off.code, old.code, euro.code, foreign.code, makeCode(), 'no code', '']
+    const codes = [off.code, old.code, euro.code, foreign.code, generateCode(), 'no code', '']
     for (const code of codes) await assert.rejects(hold(db, code, 1, randomUUID()), invalid)
     const { rows } = await superuser.query('select from ledger_holds where tenant_ref = $1', [
       db.tenant,
@@ -157,27 +157,27 @@ describe('a gift card as a tender', () => {
     assert.equal(rows.length, 0)
   })
 
-  test('that was disabled meanwhile honours what it promised', async () => {
+  test('that is disabled still pays the amount that an order holds', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
     await hold(db, code, 500, order)
     await giftCards.disable(db, SYSTEM, id)
-    assert.equal((await settle(db, order)).length, 1)
+    assert.equal((await capture(db, order)).length, 1)
     assert.deepEqual(await amounts(db, id), [0, 0, 'disabled'])
   })
 
-  test('that expires keeps what an order holds, until the order ends', async () => {
+  test('that expires keeps the amount that an order holds, until the order ends', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500, { expires_at: '2999-01-01T00:00:00Z' })
     const [first, second] = [randomUUID(), randomUUID()]
     await hold(db, code, 200, first)
     await hold(db, code, 100, second)
-    await lapse(id)
+    await expireNow(id)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db, id), [300, 300, 'expired'])
-    await settle(db, first)
-    await giveBack(db, second)
+    await capture(db, first)
+    await release(db, second)
     assert.deepEqual(await amounts(db, id), [100, 0, 'expired'])
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db, id), [0, 0, 'expired'])
@@ -185,14 +185,14 @@ describe('a gift card as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('that cannot expire keeps no other from it, of its store or another', async () => {
+  test('that fails to expire does not stop the expiry of others, in its store or another', async () => {
     const [db, other] = [await openStore(), await openStore()]
     const expires_at = '2999-01-01T00:00:00Z'
     const { id: broken } = await issue(db, 500, { expires_at })
-    await lapse(broken)
+    await expireNow(broken)
     const sound = [await issue(db, 500, { expires_at }), await issue(db, 200, { expires_at })]
     const theirs = await issue(other, 300, { expires_at })
-    for (const { id } of [...sound, theirs]) await lapse(id)
+    for (const { id } of [...sound, theirs]) await expireNow(id)
     await superuser.query(`
       create function fail() returns trigger language plpgsql as $$ begin raise 'poisoned'; end $$;
       create trigger fail before update on gift_cards
@@ -209,24 +209,24 @@ describe('a gift card as a tender', () => {
 })
 
 describe('a refund', () => {
-  test('goes back to the card and revives it', async () => {
+  test('is added to the card, which is active again', async () => {
     const db = await openStore()
     const { id, code } = await issue(db, 500)
     const order = randomUUID()
     await hold(db, code, 500, order)
-    await settle(db, order)
+    await capture(db, order)
     assert.deepEqual(await amounts(db, id), [0, 0, 'depleted'])
     assert.equal(await refund(db, id, 120), 'gift_card')
     assert.deepEqual(await amounts(db, id), [120, 0, 'active'])
     await assertOracles(superuser)
   })
 
-  test('is not taken by a card that is disabled, expired or unknown', async () => {
+  test('is not added to a card that is disabled, expired or unknown', async () => {
     const db = await openStore()
     const off = await issue(db, 100)
     await giftCards.disable(db, SYSTEM, off.id)
     const old = await issue(db, 100, { expires_at: '2999-01-01T00:00:00Z' })
-    await lapse(old.id)
+    await expireNow(old.id)
     for (const id of [off.id, old.id, randomUUID()]) {
       assert.equal(await refund(db, id, 1), 'store_credit_needed')
     }
@@ -234,7 +234,7 @@ describe('a refund', () => {
   })
 })
 
-test('after any sequence of operations the balance is what the ledger owes', async () => {
+test('after any sequence of operations the balance equals what the ledger owes', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('hold' as const), cents: fc.integer({ min: 1, max: 400 }) }),
     fc.record({ do: fc.constantFrom('settle' as const, 'void' as const), at: fc.nat(5) }),
@@ -249,7 +249,7 @@ test('after any sequence of operations the balance is what the ledger owes', asy
       const { id, code } = await issue(db, 600, { expires_at: '2999-01-01T00:00:00Z' })
       const orders: string[] = []
       const refusal = (error: { status?: number }) => {
-        // What the card's state forbids is refused, and then nothing has moved.
+        // An operation that the card's state forbids is refused, and nothing changes.
         if (![409, 422].includes(error.status ?? 0)) throw error
       }
       for (const each of steps) {
@@ -257,16 +257,16 @@ test('after any sequence of operations the balance is what the ledger owes', asy
           const order = randomUUID()
           orders.push(order)
           await hold(db, code, each.cents, order).catch(refusal)
-        } else if (each.do === 'settle') await settle(db, orders[each.at] ?? randomUUID())
-        else if (each.do === 'void') await giveBack(db, orders[each.at] ?? randomUUID())
+        } else if (each.do === 'settle') await capture(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'void') await release(db, orders[each.at] ?? randomUUID())
         else if (each.do === 'refund') await refund(db, id, each.cents)
         else if (each.do === 'adjust' && each.cents !== 0) {
           const wanted = { delta_cents: each.cents, reason: 'random' }
-          await money.adjust(db, await asked(db), id, wanted).catch(refusal)
+          await money.adjust(db, await newCaller(db), id, wanted).catch(refusal)
         } else if (each.do === 'disable') await giftCards.disable(db, SYSTEM, id).catch(refusal)
         else if (each.do === 'enable') await giftCards.enable(db, SYSTEM, id).catch(refusal)
         else if (each.do === 'expire') {
-          await lapse(id)
+          await expireNow(id)
           await expireDue(platform.worker)
         }
       }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import type pg from 'pg'
-import { expireDue, forgetCodes } from '../../../src/modules/gift-cards/jobs.ts'
+import { eraseOldCodes, expireDue } from '../../../src/modules/gift-cards/jobs.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { assertOracles } from '../../harness/oracles.ts'
@@ -57,8 +57,8 @@ const age = (id: string, interval: string) =>
     interval,
   ])
 
-/** Past every check that keeps a card from being issued with such a date. */
-const lapse = (id: string) =>
+/** Expires a card, without the check that refuses such a date. */
+const expireNow = (id: string) =>
   superuser.query(`update gift_cards set expires_at = now() - interval '1 second' where id = $1`, [
     id,
   ])
@@ -73,18 +73,18 @@ const transactionsOf = async (id: string) =>
 
 describe('issuing a gift card', () => {
   test('shows the card and its code', async () => {
-    const wanted = {
+    const request = {
       initial_balance_cents: 2_500,
       expires_at: '2999-01-01T00:00:00.000Z',
       recipient_email: 'ann@example.com',
       customer_ref: 'Łukasz',
       note: 'For Ann',
     }
-    const { status, body } = await acme.post(URL, wanted, keyed())
+    const { status, body } = await acme.post(URL, request, keyed())
     assert.equal(status, 201)
     const { id, created_at, updated_at, ...card } = body.gift_card
     assert.deepEqual(card, {
-      ...wanted,
+      ...request,
       code_last4: body.code.slice(-4),
       balance_cents: 2_500,
       held_cents: 0,
@@ -106,7 +106,7 @@ describe('issuing a gift card', () => {
     assert.match(created_at + updated_at, /Z.*Z/)
   })
 
-  test("takes the store's currency unless it names another", async () => {
+  test("uses the store's currency unless the request names another", async () => {
     const euro = await acme.post(URL, { initial_balance_cents: 1, currency: 'EUR' }, keyed())
     assert.equal(euro.body.gift_card.currency, 'EUR')
   })
@@ -128,7 +128,7 @@ describe('issuing a gift card', () => {
     assert.deepEqual([other.status, other.body.error.code], [422, 'idempotency_key_reused'])
   })
 
-  test('keeps the code nowhere in the open, and after a day not at all', async () => {
+  test('stores the code only encrypted, and after a day not at all', async () => {
     const { gift_card, code } = await issue()
     assert.equal((await balance(code)).status, 200)
     assert.equal((await balance(`${code.slice(0, -1)}?`)).status, 404)
@@ -145,15 +145,15 @@ describe('issuing a gift card', () => {
       (await superuser.query('select code_sealed from gift_cards where id = $1', [gift_card.id]))
         .rows[0].code_sealed
     assert.ok(await sealed())
-    await forgetCodes(app.runtime.workerDatabase)
+    await eraseOldCodes(app.runtime.workerDatabase)
     assert.ok(await sealed(), 'not before its time')
     await age(gift_card.id, '25 hours')
-    assert.ok((await forgetCodes(app.runtime.workerDatabase)) >= 1)
+    assert.ok((await eraseOldCodes(app.runtime.workerDatabase)) >= 1)
     assert.equal(await sealed(), null)
     assert.equal((await balance(code)).status, 200, 'the card itself still works')
   })
 
-  test('forgets the codes of many cards in steps, and waits for none that is in use', async () => {
+  test('erases the codes of many cards in steps, and waits for no locked card', async () => {
     const { gift_card } = await issue()
     const batch = { count: 1_000, initial_balance_cents: 100 }
     const made = await acme.post(`${URL}/batch`, batch, { 'idempotency-key': randomUUID() })
@@ -172,11 +172,11 @@ describe('issuing a gift card', () => {
     await superuser.query('begin')
     await superuser.query('select from gift_cards where id = $1 for update', [gift_card.id])
     const worker = app.runtime.workerDatabase
-    assert.equal(await forgetCodes(worker), 1_000, 'no more are locked at a time')
-    while ((await forgetCodes(worker)) > 0);
+    assert.equal(await eraseOldCodes(worker), 1_000, 'no more are locked at a time')
+    while ((await eraseOldCodes(worker)) > 0);
     assert.deepEqual(await left(), [gift_card.id], 'a checkout has it')
     await superuser.query('commit')
-    assert.equal(await forgetCodes(worker), 1)
+    assert.equal(await eraseOldCodes(worker), 1)
     assert.deepEqual(await left(), [])
   })
 
@@ -213,7 +213,7 @@ describe('issuing a gift card', () => {
 })
 
 describe('issuing a batch', () => {
-  test('makes as many cards as asked for, each with a code of its own', async () => {
+  test('creates the requested number of cards, each with its own code', async () => {
     const key = keyed()
     const body = { count: 25, initial_balance_cents: 300, note: 'fair' }
     const first = await acme.post(`${URL}/batch`, body, key)
@@ -228,7 +228,7 @@ describe('issuing a batch', () => {
     await assertOracles(superuser)
   })
 
-  test('takes a thousand at most', async () => {
+  test('accepts at most a thousand', async () => {
     const most = { count: 1_000, initial_balance_cents: 1 }
     assert.equal((await acme.post(`${URL}/batch`, most, keyed())).body.gift_cards.length, 1_000)
     for (const count of [0, 1_001, 2.5, '3']) {
@@ -239,7 +239,7 @@ describe('issuing a batch', () => {
 })
 
 describe('the add-on', () => {
-  test('is needed to write, not to read, and a key can be used again once it is there', async () => {
+  test('is needed to write, not to read, and a refused key can be used again once it is on', async () => {
     const bare = await app.merchant('initech', 'manage:own_giftcards')
     const key = keyed()
     const refused = await bare.post(URL, { initial_balance_cents: 1 }, key)
@@ -298,7 +298,7 @@ describe('adjusting', () => {
   const adjust = (id: string, delta_cents: number, key = keyed()) =>
     acme.post(`${URL}/${id}/adjust`, { delta_cents, reason: 'counted again' }, key)
 
-  test('adds and takes, down to nothing and back', async () => {
+  test('adds and deducts, down to 0 and back', async () => {
     const { gift_card } = await issue()
     const more = await adjust(gift_card.id, 250)
     assert.deepEqual([more.status, more.body.gift_card.balance_cents], [200, 5_250])
@@ -323,7 +323,7 @@ describe('adjusting', () => {
     await assertOracles(superuser)
   })
 
-  test('happens once for each key, of many at a time too', async () => {
+  test('happens once for each key, also with concurrent requests', async () => {
     const { gift_card } = await issue()
     const key = keyed()
     const answers = await Promise.all(
@@ -333,7 +333,7 @@ describe('adjusting', () => {
     assert.equal((await acme.get(`${URL}/${gift_card.id}`)).body.gift_card.balance_cents, 4_999)
   })
 
-  test('refuses more than there is, and more than there may be', async () => {
+  test('refuses more than the balance, and more than the limit', async () => {
     const { gift_card } = await issue()
     const less = await adjust(gift_card.id, -5_001)
     assert.deepEqual([less.status, less.body.error.code], [422, 'insufficient_balance'])
@@ -350,7 +350,7 @@ describe('adjusting', () => {
 })
 
 describe('disabling, enabling and changing', () => {
-  test('can be repeated, and undone', async () => {
+  test('can be repeated and undone', async () => {
     const { gift_card, code } = await issue()
     const url = `${URL}/${gift_card.id}`
     for (let n = 0; n < 2; n++) {
@@ -365,7 +365,7 @@ describe('disabling, enabling and changing', () => {
     assert.equal((await balance(code)).status, 200)
   })
 
-  test('changes the date and the note, each alone', async () => {
+  test('changes the expiry and the note, each alone', async () => {
     const { gift_card } = await issue({ note: 'before' })
     const url = `${URL}/${gift_card.id}`
     const expires_at = '2999-12-31T00:00:00.000Z'
@@ -373,7 +373,7 @@ describe('disabling, enabling and changing', () => {
     assert.deepEqual([dated.expires_at, dated.note], [expires_at, 'before'])
     const noted = (await acme.patch(url, { note: null })).body.gift_card
     assert.deepEqual([noted.expires_at, noted.note], [expires_at, null])
-    // Further from Greenwich than PostgreSQL reads.
+    // A time zone offset that PostgreSQL does not read.
     const far = await acme.patch(url, { expires_at: '2999-12-31T00:00:00+23:59' })
     assert.equal(far.body.gift_card.expires_at, '2999-12-30T00:01:00.000Z')
     assert.equal((await acme.patch(url, { expires_at: null })).body.gift_card.expires_at, null)
@@ -384,10 +384,10 @@ describe('disabling, enabling and changing', () => {
 })
 
 describe('an expired card', () => {
-  test('is worth nothing at once, and its rest becomes the store’s own', async () => {
+  test('cannot be used at once, and its rest is booked as breakage', async () => {
     const { gift_card, code } = await issue({ expires_at: '2999-01-01T00:00:00Z' })
     const url = `${URL}/${gift_card.id}`
-    await lapse(gift_card.id)
+    await expireNow(gift_card.id)
     assert.equal((await acme.get(url)).body.gift_card.status, 'expired')
     assert.equal((await balance(code)).status, 404)
     assert.equal(await expireDue(app.runtime.workerDatabase), 1)
@@ -418,7 +418,7 @@ describe('an expired card', () => {
 })
 
 describe('the balance of a code', () => {
-  test('is shown however the code is spelt', async () => {
+  test('is shown for every spelling of the code', async () => {
     const { code, gift_card } = await issue()
     const { body } = await balance(code.toLowerCase().replaceAll('-', ' '))
     assert.deepEqual(body, {
@@ -432,11 +432,11 @@ describe('the balance of a code', () => {
     })
   })
 
-  test('has one refusal, to the byte', async () => {
+  test('has one refusal, equal byte for byte', async () => {
     const disabled = await issue()
     await acme.post(`${URL}/${disabled.gift_card.id}/disable`)
     const expired = await issue({ expires_at: '2999-01-01T00:00:00Z' })
-    await lapse(expired.gift_card.id)
+    await expireNow(expired.gift_card.id)
     await enable('globex')
     const globex = await app.merchant('globex', 'manage:own_giftcards')
     const foreign = (await globex.post(URL, { initial_balance_cents: 9 }, keyed())).body
@@ -461,7 +461,7 @@ describe('the balance of a code', () => {
     assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'unknown_tenant'])
   })
 
-  test('can be asked for twenty times a minute, right or wrong', async () => {
+  test('can be read twenty times a minute, with right or wrong codes', async () => {
     const { code } = await issue()
     const statuses = new Set<number>()
     for (let n = 0; n < 22; n++) statuses.add((await balance(code)).status)

@@ -11,7 +11,7 @@ const unknown = { email: 'nobody@acme.example', password: 'correct horse' }
 const MANY = { RATE_LIMIT_FAILED_PER_MINUTE: '100000' }
 
 describe('logging in', () => {
-  test('starts a session of its own each time', async (t) => {
+  test('starts a new session each time', async (t) => {
     const app = await openTestApp(t)
     const made = await app.anyone.post('/v1/identity/signup', account)
     const first = await app.anyone.post(URL, { ...account, email: 'ANN@Acme.example' })
@@ -53,13 +53,13 @@ describe('logging in', () => {
         if (sample >= 0) taken[i === 0 ? 0 : 1].push(performance.now() - begun)
       }
     }
-    // By the fastest few, which a busy machine has left in peace.
+    // Compares the fastest few, which a busy machine did not slow down.
     const [known, nobody] = taken.map((list) => list.sort((a, b) => a - b)[4] ?? 0)
     const ratio = (known ?? 0) / (nobody ?? 1)
     assert.ok(ratio > 1 / 1.5 && ratio < 1.5, `${known} ms against ${nobody} ms`)
   })
 
-  test('is no way in for an account without a password', async (t) => {
+  test('is refused for an account without a password', async (t) => {
     const app = await openTestApp(t, { env: MANY })
     const superuser = await openSuperuser(t, app.database)
     await superuser.query(
@@ -71,7 +71,7 @@ describe('logging in', () => {
     }
   })
 
-  test('refuses a body that is not one', async (t) => {
+  test('refuses an invalid body', async (t) => {
     const app = await openTestApp(t)
     const bad = [
       ['no password', { email: account.email }, 'invalid_body', 'password'],
@@ -98,7 +98,7 @@ describe('the limit on logins', () => {
     assert.equal(over.headers['retry-after'], '60')
   })
 
-  test('counts addresses that are taken, so that sign-up is no list of accounts', async (t) => {
+  test('counts taken addresses at sign-up, so that accounts cannot be listed by it', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '3' } })
     await app.anyone.post('/v1/identity/signup', account)
     for (let failed = 0; failed < 3; failed++) {
@@ -108,7 +108,7 @@ describe('the limit on logins', () => {
   })
 })
 
-test('fifty wrong passwords sent together are judged no more often than one after the other', async (t) => {
+test('fifty wrong passwords at once are checked no more often than one after another', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '10' } })
   await app.owner('ann@acme.example')
   const guess = { email: 'ann@acme.example', password: 'a wrong one' }
@@ -116,7 +116,7 @@ test('fifty wrong passwords sent together are judged no more often than one afte
   assert.deepEqual(countStatuses(answers), { 401: 10, 429: 40 })
 })
 
-test('good logins are not counted, however many come together', async (t) => {
+test('good logins are not counted, also when concurrent', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '10' } })
   await app.owner('ann@acme.example')
   const account = { email: 'ann@acme.example', password: 'a password for tests' }

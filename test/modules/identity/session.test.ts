@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { forgetExpiredSessions } from '../../../src/modules/identity/jobs.ts'
+import { deleteExpiredSessions } from '../../../src/modules/identity/jobs.ts'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { essence, times } from '../../harness/refusals.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -65,7 +65,7 @@ describe('a session', () => {
     assert.equal((await bearer.get(ME)).status, 401)
   })
 
-  test('ends at logout, alone', async (t) => {
+  test('ends at logout, and no other session does', async (t) => {
     const app = await openTestApp(t)
     const { bearer } = await signUp(app)
     const login = await app.anyone.post('/v1/identity/login', account)
@@ -78,7 +78,7 @@ describe('a session', () => {
     assert.equal((await other.get(ME)).status, 200)
   })
 
-  test('is not found by anything but its whole token', async (t) => {
+  test('is found only by its whole token', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
     const superuser = await openSuperuser(t, app.database)
     const { token } = await signUp(app)
@@ -99,7 +99,7 @@ describe('a session', () => {
     }
   })
 
-  test('that has ended is deleted in time', async (t) => {
+  test('is deleted after its end', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const { bearer } = await signUp(app)
@@ -108,12 +108,12 @@ describe('a session', () => {
       `update owner_sessions set expires_at = now() - interval '1 second'
         where token_hash = (select min(token_hash::text)::bytea from owner_sessions)`,
     )
-    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 1)
-    assert.equal(await forgetExpiredSessions(app.runtime.workerDatabase.global), 0)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 1)
+    assert.equal(await deleteExpiredSessions(app.runtime.workerDatabase.global), 0)
     assert.ok([200, 401].includes((await bearer.get(ME)).status))
   })
 
-  test('in use fifty times at once moves without an error', async (t) => {
+  test('is extended without an error by fifty concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const { bearer } = await signUp(app)
@@ -124,7 +124,7 @@ describe('a session', () => {
 })
 
 describe('a session by cookie', () => {
-  test('reads, and writes only with what a foreign page cannot send', async (t) => {
+  test('reads, and writes only with a header that a foreign page cannot send', async (t) => {
     const app = await openTestApp(t)
     const { cookie, ownPage } = await signUp(app)
     assert.equal((await cookie.get(ME)).status, 200)
@@ -144,7 +144,7 @@ describe('a session by cookie', () => {
     for (const cookie of wrong) assert.equal((await app.as({ cookie }).get(ME)).status, 401, cookie)
   })
 
-  test('yields to a bearer token, even a wrong one', async (t) => {
+  test('is ignored beside a bearer token, even a wrong one', async (t) => {
     const app = await openTestApp(t)
     const { token } = await signUp(app)
     const both = { cookie: `__Host-fd_session=${token}`, authorization: 'Bearer fds_wrong' }

@@ -9,7 +9,7 @@ const URL = '/v1/identity/signup'
 const account = { email: 'ann@acme.example', password: 'correct horse', name: 'Ann' }
 
 describe('signing up', () => {
-  test('answers 201 with the owner and a session that works', async (t) => {
+  test('answers 201 with the owner and a valid session', async (t) => {
     const app = await openTestApp(t)
     const { status, body } = await app.anyone.post(URL, { ...account, email: 'Ann@Acme.Example' })
     assert.equal(status, 201)
@@ -36,7 +36,7 @@ describe('signing up', () => {
     assert.deepEqual(attributes, ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax'])
   })
 
-  test('shows the stores that were waiting for the address', async (t) => {
+  test('shows the stores that already have this owner address', async (t) => {
     const app = await openTestApp(t)
     for (const tenant_ref of ['bolt', 'acme']) {
       const store = {
@@ -54,7 +54,7 @@ describe('signing up', () => {
     ])
   })
 
-  test('takes an address once, however it is written', async (t) => {
+  test('accepts an address once, in any spelling', async (t) => {
     const app = await openTestApp(t)
     await app.anyone.post(URL, account)
     const other = { ...account, email: 'ANN@ACME.EXAMPLE', password: 'another one' }
@@ -64,7 +64,7 @@ describe('signing up', () => {
     assert.equal(login.status, 401, 'and leaves the password as it was')
   })
 
-  test('takes an address once when many want it at the same time', async (t) => {
+  test('accepts an address once of many concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const answers = await times(12, (i) =>
       app.anyone.post(URL, { ...account, email: i % 2 ? account.email : 'Ann@acme.example' }),
@@ -72,7 +72,7 @@ describe('signing up', () => {
     assert.deepEqual(countStatuses(answers), { 201: 1, 409: 11 })
   })
 
-  test('refuses a body that is not one', async (t) => {
+  test('refuses an invalid body', async (t) => {
     const app = await openTestApp(t)
     const local = 'x'.repeat(65)
     const bad = [
@@ -97,7 +97,7 @@ describe('signing up', () => {
 })
 
 describe('a password', () => {
-  test('may be odd, and must then be given exactly so', async (t) => {
+  test('may have any characters, and must be repeated exactly', async (t) => {
     const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '1000' } })
     const odd = [
       '        ',
@@ -115,7 +115,7 @@ describe('a password', () => {
     }
   })
 
-  test('and a session are kept as hashes only', async (t) => {
+  test('and a session are stored as hashes only', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const { body } = await app.anyone.post(URL, account)
@@ -128,7 +128,7 @@ describe('a password', () => {
     }
   })
 
-  test('and a session are never logged, however much is', async (t) => {
+  test('and a session are never logged, at any log level', async (t) => {
     const app = await openTestApp(t)
     const lines: string[] = []
     const { logger } = app.runtime

@@ -31,8 +31,8 @@ async function open(t: Parameters<typeof openTestApp>[0], clock?: { now(): numbe
   return { app, superuser }
 }
 
-describe('where addresses must be proven', () => {
-  test('an account owns nothing before the mailed token has come back', async (t) => {
+describe('with required verification of addresses', () => {
+  test('an account owns nothing before it sends the mailed token', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
     const before = await owner.get('/v1/identity/me')
@@ -76,7 +76,7 @@ describe('where addresses must be proven', () => {
     assert.equal((await owner.get('/v1/identity/me')).body.stores.length, 1)
   })
 
-  test("a reader who follows another account's letter proves nothing for it", async (t) => {
+  test('a token that was mailed for another account verifies nothing', async (t) => {
     const { app, superuser } = await open(t)
     const eve = await app.owner(EMAIL)
     const reader = await app.owner('reader@acme.example')
@@ -88,8 +88,8 @@ describe('where addresses must be proven', () => {
   })
 })
 
-describe('a token that proves an address', () => {
-  test('is refused with any letter changed, and alike for every reason', async (t) => {
+describe('a token that verifies an address', () => {
+  test('is refused with any character changed, with the same answer for every reason', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
     const [letter] = await readMails(superuser)
@@ -108,7 +108,7 @@ describe('a token that proves an address', () => {
     assert.equal((await owner.get('/v1/identity/me')).body.owner.email_verified, false)
   })
 
-  test('proves one account only, and may come back twice', async (t) => {
+  test('verifies one account only, and may be sent twice', async (t) => {
     const { app, superuser } = await open(t)
     const ann = await app.owner(EMAIL)
     const eve = await app.owner('eve@acme.example')
@@ -120,7 +120,7 @@ describe('a token that proves an address', () => {
     assert.equal((await eve.get('/v1/identity/me')).body.owner.email_verified, false)
   })
 
-  test('is worth nothing once the account has another address', async (t) => {
+  test('is refused once the account has another address', async (t) => {
     const { app, superuser } = await open(t)
     const eve = await app.owner('eve@acme.example')
     const [letter] = await readMails(superuser)
@@ -129,7 +129,7 @@ describe('a token that proves an address', () => {
     assert.equal(answer.status, 401)
   })
 
-  test('is worth nothing after a day', async (t) => {
+  test('is refused after a day', async (t) => {
     let ahead = 0
     const { app, superuser } = await open(t, { now: () => Date.now() + ahead })
     const owner = await app.owner(EMAIL)
@@ -154,7 +154,7 @@ describe('a token that proves an address', () => {
   })
 })
 
-/** Sends a request's head now and its body when told: what happens in between counts. */
+/** Sends a request's head now and its body on command, so that a test can act in between. */
 async function slowPost(app: TestApp, path: string, token: string, body: unknown) {
   const text = JSON.stringify(body)
   const { port } = new URL(app.url)
@@ -198,7 +198,7 @@ describe('between the head of a request and its body', () => {
     assert.deepEqual((await caller.get('/v1/identity/me')).body.stores, [])
   })
 
-  test('a session that is ended mints no key', async (t) => {
+  test('a session that ends gets no key', async (t) => {
     const { app, superuser } = await open(t)
     const signed = await app.anyone.post('/v1/identity/signup', account)
     const session = signed.body.session.token
@@ -214,8 +214,8 @@ describe('between the head of a request and its body', () => {
   })
 })
 
-describe('the letter', () => {
-  test('comes three times a minute at most, however often somebody signs up', async (t) => {
+describe('the verification mail', () => {
+  test('is sent at most three times a minute, for any number of sign-ups', async (t) => {
     const { app, superuser } = await open(t)
     const wanted = { email: 'target@acme.example', password: 'a long password', name: 'x' }
     const answers = await times(20, () => app.anyone.post('/v1/identity/signup', wanted))
@@ -239,7 +239,7 @@ describe('the letter', () => {
     assert.equal((await owner.post(VERIFY, { token })).status, 200)
   })
 
-  test('is not sent again to an address that is proven', async (t) => {
+  test('is not sent again to a verified address', async (t) => {
     const { app, superuser } = await open(t)
     const owner = await app.owner(EMAIL)
     const [letter] = await readMails(superuser)

@@ -12,7 +12,7 @@ import { readCard } from '../../../src/modules/payments/card.ts'
 import type { Gateway } from '../../../src/modules/payments/gateway.ts'
 import { noRecord, notSent, refused } from '../../../src/modules/payments/gateway.ts'
 import type { GatewayResult } from '../../../src/modules/payments/schema.ts'
-import { endOfOrder } from '../../../src/modules/subscriptions/service.ts'
+import { cancelOfOrder } from '../../../src/modules/subscriptions/service.ts'
 import type { StoredAnswer } from '../../../src/platform/idempotency.ts'
 import { takeDue } from '../../../src/platform/idempotency-due.ts'
 import { run } from '../../../src/platform/idempotency-run.ts'
@@ -88,7 +88,7 @@ describe('an unknown outcome', () => {
       limits: store.app.runtime.limits,
       velocityLimit: 100_000,
       keys: { fingerprint: key('card fingerprint') },
-      endSubscriptions: endOfOrder,
+      endSubscriptions: cancelOfOrder,
       onAlert: (about, message) => alerts.push({ message, ...about }),
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sumOf, takeExpired, takeInOrder } from '../../../src/modules/store-credit/lots.ts'
+import { spendLots, sumOf, unheldExpired } from '../../../src/modules/store-credit/lots.ts'
 
 const lots = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 100 }), fc.boolean()), { maxLength: 6 })
@@ -17,25 +17,25 @@ const lots = fc
 const total = (list: readonly { remaining_cents: number }[]) =>
   list.reduce((sum, { remaining_cents }) => sum + remaining_cents, 0)
 
-test('what expires first is spent first, and never more than a lot has', () => {
+test('spends the lot that expires first, and never more than it has', () => {
   const lot = (id: string, remaining_cents: number) => ({
     ...{ id, remaining_cents, expired: false },
     expires_at: null,
   })
   const [first, second, third] = [lot('a', 30), lot('b', 50), lot('c', 10)]
-  assert.deepEqual(takeInOrder([first, second, third], 45), [
+  assert.deepEqual(spendLots([first, second, third], 45), [
     { id: 'a', amount_cents: 30 },
     { id: 'b', amount_cents: 15 },
   ])
-  assert.deepEqual(takeInOrder([first], 0), [])
-  assert.throws(() => takeInOrder([first], 31), /1 cents short/)
+  assert.deepEqual(spendLots([first], 0), [])
+  assert.throws(() => spendLots([first], 31), /1 cents short/)
 })
 
-test('holds keep the lots that would be spent first, also past their date', () => {
+test('a hold keeps the lots that would be spent first, also past their date', () => {
   const expired = { id: 'a', remaining_cents: 100, expired: true, expires_at: '2001' }
   const fresh = { id: 'b', remaining_cents: 100, expired: false, expires_at: null }
   const left = (amount_cents: number, created_at = '2000') =>
-    takeExpired([expired, fresh], [{ amount_cents, created_at }])
+    unheldExpired([expired, fresh], [{ amount_cents, created_at }])
   assert.deepEqual(left(0), [{ id: 'a', amount_cents: 100 }])
   assert.deepEqual(left(40), [{ id: 'a', amount_cents: 60 }])
   assert.deepEqual(left(100), [])
@@ -44,11 +44,11 @@ test('holds keep the lots that would be spent first, also past their date', () =
   assert.deepEqual(left(150, '2001'), [{ id: 'a', amount_cents: 50 }], 'all that is held is kept')
 })
 
-test('expiry leaves what is held and what has not expired, whatever the lots', () => {
+test('expiry leaves held and unexpired amounts, for any lots', () => {
   fc.assert(
     fc.property(lots, fc.nat(600), (list, wanted) => {
       const held = Math.min(wanted, total(list))
-      const gone = sumOf(takeExpired(list, [{ amount_cents: held, created_at: '2000' }]))
+      const gone = sumOf(unheldExpired(list, [{ amount_cents: held, created_at: '2000' }]))
       const past = total(list.filter(({ expired }) => expired))
       assert.equal(gone, Math.max(0, past - held))
       assert.ok(total(list) - gone >= held)

@@ -28,7 +28,7 @@ async function openStore(): Promise<TenantDb> {
   return db
 }
 
-async function asked(db: TenantDb): Promise<money.Asked> {
+async function newCaller(db: TenantDb): Promise<money.Caller> {
   const request = { operation: 'test', key: randomUUID(), fingerprint: Buffer.alloc(32) }
   const claim = (await idempotency.claim(db, request)) as idempotency.WonClaim
   return { actor: SYSTEM, claim, requireOrder: async () => {} }
@@ -53,15 +53,15 @@ const credit = (
   )
 
 const debit = async (db: TenantDb, amount_cents: number) =>
-  money.debit(db, await asked(db), ANN, { amount_cents, currency: 'USD', reason: 'test' })
+  money.debit(db, await newCaller(db), ANN, { amount_cents, currency: 'USD', reason: 'test' })
 
 const hold = (db: TenantDb, wanted_cents: number, order_id: string, customer_ref = ANN) =>
   db.transaction('hold', (tx) =>
     money.holdUpTo(tx, { customer_ref, currency: 'USD', wanted_cents, order_id }),
   )
 
-/** What the order's own journal says of the tender. */
-const book = async (tx: Tx, taken: money.ClosedHold[]) => {
+/** Posts the part of the order's journal that books the tender. */
+const postTender = async (tx: Tx, taken: money.ClosedHold[]) => {
   for (const { account_id, amount_cents } of taken) {
     await post(tx, {
       kind: 'sale',
@@ -75,19 +75,19 @@ const book = async (tx: Tx, taken: money.ClosedHold[]) => {
   return taken
 }
 
-const settle = (db: TenantDb, order_id: string) =>
-  db.transaction('settle', async (tx) => book(tx, await money.settleHold(tx, { order_id })))
+const capture = (db: TenantDb, order_id: string) =>
+  db.transaction('capture', async (tx) => postTender(tx, await money.captureHold(tx, { order_id })))
 
-const giveBack = (db: TenantDb, order_id: string) =>
-  db.transaction('void', (tx) => money.voidHold(tx, { order_id }))
+const release = (db: TenantDb, order_id: string) =>
+  db.transaction('void', (tx) => money.releaseHold(tx, { order_id }))
 
 const amounts = async (db: TenantDb) => {
   const [account] = await storeCredit.get(db, ANN)
   return [account?.balance_cents, account?.held_cents]
 }
 
-/** A minute goes by, in which lots expire that would some day: all of them, or those of one date. */
-async function lapse({ tenant }: TenantDb, date: string | null = null): Promise<void> {
+/** Moves the rows a minute back, and expires lots that have an expiry: all, or those of one date. */
+async function expireNow({ tenant }: TenantDb, date: string | null = null): Promise<void> {
   await superuser.query(
     `update ledger_holds set created_at = created_at - interval '1 minute' where tenant_ref = $1`,
     [tenant],
@@ -102,15 +102,15 @@ async function lapse({ tenant }: TenantDb, date: string | null = null): Promise<
 }
 
 describe('store credit as a tender', () => {
-  test('200 redemptions, twenty at a time, hand out just what there is', async () => {
+  test('200 redemptions, twenty at a time, take exactly the balance', async () => {
     const db = await openStore()
     await credit(db, 6_000)
     await credit(db, 4_000, LATER)
     const redeem = async (n: number) => {
       const order = randomUUID()
       const { amount_cents } = await hold(db, 73, order)
-      if (n % 5 === 0) return void (await giveBack(db, order))
-      await settle(db, order)
+      if (n % 5 === 0) return void (await release(db, order))
+      await capture(db, order)
       return amount_cents
     }
     const taken = await inParallel(CONNECTIONS, 200, redeem)
@@ -124,7 +124,7 @@ describe('store credit as a tender', () => {
     await assertOracles(superuser)
   })
 
-  test('gives back to the cent what an order did not need', async () => {
+  test('releases to the cent what an order did not need', async () => {
     const db = await openStore()
     const { account_id } = await credit(db, 500)
     const order = randomUUID()
@@ -132,26 +132,26 @@ describe('store credit as a tender', () => {
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 180)
     assert.equal((await hold(db, 1_000, randomUUID())).amount_cents, 180)
     assert.equal((await hold(db, 1, randomUUID())).amount_cents, 0)
-    assert.deepEqual(await giveBack(db, order), [{ account_id, amount_cents: 320 }])
-    assert.deepEqual(await giveBack(db, order), [])
-    assert.deepEqual(await settle(db, order), [])
+    assert.deepEqual(await release(db, order), [{ account_id, amount_cents: 320 }])
+    assert.deepEqual(await release(db, order), [])
+    assert.deepEqual(await capture(db, order), [])
     assert.deepEqual(await amounts(db), [500, 180])
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 320)
   })
 
-  test('is taken once, however often and by however many it is settled', async () => {
+  test('is captured once, also with repeated and concurrent calls', async () => {
     const db = await openStore()
     const { account_id } = await credit(db, 500)
     const order = randomUUID()
     await hold(db, 200, order)
-    const all = await Promise.all([1, 2, 3, 4].map(() => settle(db, order)))
+    const all = await Promise.all([1, 2, 3, 4].map(() => capture(db, order)))
     assert.deepEqual(all.flat(), [{ account_id, amount_cents: 200 }])
-    assert.deepEqual(await giveBack(db, order), [])
+    assert.deepEqual(await release(db, order), [])
     assert.deepEqual(await amounts(db), [300, 0])
     await assertOracles(superuser)
   })
 
-  test('is nothing for a customer without an account, or in another currency', async () => {
+  test('is 0 for a customer without an account, or in another currency', async () => {
     const db = await openStore()
     await credit(db, 500)
     const nobody = await hold(db, 100, randomUUID(), 'nobody')
@@ -161,7 +161,7 @@ describe('store credit as a tender', () => {
     assert.equal(await storeCredit.available(await openStore(), ANN, 'USD'), 0)
   })
 
-  test('first credits of one customer at a time make one account', async () => {
+  test('concurrent first credits of a customer create one account', async () => {
     const db = await openStore()
     await Promise.all(Array.from({ length: 20 }, () => credit(db, 10)))
     assert.equal((await storeCredit.get(db, ANN)).length, 1)
@@ -171,24 +171,24 @@ describe('store credit as a tender', () => {
 })
 
 describe('credit that expires', () => {
-  test('is spent first, and is worth nothing from that moment on', async () => {
+  test('is spent first, and cannot be spent after its date', async () => {
     const db = await openStore()
     await credit(db, 100)
     await credit(db, 100, LATER)
     const order = randomUUID()
     await hold(db, 60, order)
-    await settle(db, order)
-    await lapse(db)
+    await capture(db, order)
+    await expireNow(db)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100, 'before the loop has been')
     assert.equal((await hold(db, 1_000, randomUUID())).amount_cents, 100)
     assert.deepEqual(await amounts(db), [100, 100], 'it was booked on the way')
     await assertOracles(superuser)
   })
 
-  test('becomes the store’s own by the loop', async () => {
+  test('is booked as breakage by the loop', async () => {
     const db = await openStore()
     const { account_id } = await credit(db, 100, LATER)
-    await lapse(db)
+    await expireNow(db)
     assert.ok((await expireDue(platform.worker)) >= 1)
     assert.equal(await expireDue(platform.worker), 0)
     assert.deepEqual(await amounts(db), [0, 0])
@@ -207,9 +207,9 @@ describe('credit that expires', () => {
     assert.deepEqual(rows, [{ amount_cents: '-100' }])
   })
 
-  test('is booked in every store, whatever is wrong with the books of another', async () => {
+  test('is booked in every store, also if the ledger of another is broken', async () => {
     const broken = await openStore()
-    // Several, since nobody says whose turn comes first.
+    // Several, since the order of the stores and accounts is not fixed.
     const sound = await Promise.all(Array.from({ length: 6 }, openStore))
     for (const db of [broken, ...sound]) await credit(db, 100, LATER)
     const setBalance = (cents: number) =>
@@ -218,7 +218,7 @@ describe('credit that expires', () => {
         cents,
       ])
     await setBalance(1)
-    for (const db of [broken, ...sound]) await lapse(db)
+    for (const db of [broken, ...sound]) await expireNow(db)
     await assert.rejects(expireDue(platform.worker), /expected one row/)
     for (const db of sound) assert.deepEqual(await amounts(db), [0, 0])
     await setBalance(100)
@@ -227,10 +227,10 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
-  test('is booked of every account, whatever is wrong with another of the store', async () => {
+  test('is booked for every account, also if another of the store is broken', async () => {
     const db = await openStore()
     const { account_id: broken } = await credit(db, 100, LATER)
-    // Several, since nobody says whose turn comes first.
+    // Several, since the order of the stores and accounts is not fixed.
     const sound = Array.from({ length: 12 }, () => randomUUID())
     for (const each of sound) await credit(db, 100, LATER, each)
     const setBalance = (cents: number) =>
@@ -239,7 +239,7 @@ describe('credit that expires', () => {
         cents,
       ])
     await setBalance(1)
-    await lapse(db)
+    await expireNow(db)
     await assert.rejects(expireDue(platform.worker), /expected one row/)
     for (const each of sound) {
       assert.equal((await storeCredit.get(db, each))[0]?.balance_cents, 0)
@@ -250,27 +250,27 @@ describe('credit that expires', () => {
     await assertOracles(superuser)
   })
 
-  test('stays for the order that holds it, and goes when that gives it back', async () => {
+  test('stays for the order that holds it, and expires when it is released', async () => {
     const db = await openStore()
     await credit(db, 100, LATER)
     await credit(db, 100)
     const [kept, freed] = [randomUUID(), randomUUID()]
     await hold(db, 70, kept)
     await hold(db, 20, freed)
-    await lapse(db)
+    await expireNow(db)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [190, 90], 'ten cents of the old lot were free')
     assert.equal(await expireDue(platform.worker), 0, 'what is held does not keep the loop busy')
-    await giveBack(db, freed)
+    await release(db, freed)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [170, 70])
-    await settle(db, kept)
+    await capture(db, kept)
     assert.deepEqual(await amounts(db), [100, 0])
     await assertOracles(superuser)
   })
 
-  test('that an order holds does not keep older credit in its place, when that is given back', async () => {
+  test('that an order holds does not keep older credit from expiring once that is released', async () => {
     const db = await openStore()
     const sooner = '2998-01-01T00:00:00Z'
     await credit(db, 100, sooner)
@@ -278,38 +278,38 @@ describe('credit that expires', () => {
     await credit(db, 100)
     const [first, second] = [randomUUID(), randomUUID()]
     await hold(db, 100, first)
-    await lapse(db, sooner)
+    await expireNow(db, sooner)
     await hold(db, 100, second)
-    await lapse(db, LATER)
-    await giveBack(db, first)
+    await expireNow(db, LATER)
+    await release(db, first)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [200, 100])
-    await settle(db, second)
+    await capture(db, second)
     assert.equal(await storeCredit.available(db, ANN, 'USD'), 100, 'what never expires is left')
-    await lapse(db)
+    await expireNow(db)
     await expireDue(platform.worker)
     assert.deepEqual(await amounts(db), [100, 0])
     await assertOracles(superuser)
   })
 
   for (const what of ['an order', 'a debit']) {
-    test(`is not taken by ${what} after its date, though another order held it then`, async () => {
+    test(`is not spent by ${what} after its date, although another order held it`, async () => {
       const db = await openStore()
       await credit(db, 100, LATER)
       await credit(db, 100)
       const [sooner, later] = [randomUUID(), randomUUID()]
       await hold(db, 100, sooner)
-      await lapse(db)
+      await expireNow(db)
       if (what === 'an order') {
         assert.equal((await hold(db, 1_000, later)).amount_cents, 100)
-        await settle(db, later)
+        await capture(db, later)
       } else {
         await debit(db, 100)
       }
-      await giveBack(db, sooner)
+      await release(db, sooner)
       assert.equal(await storeCredit.available(db, ANN, 'USD'), 0)
-      await lapse(db)
+      await expireNow(db)
       await expireDue(platform.worker)
       assert.deepEqual(await amounts(db), [0, 0])
       await assertOracles(superuser)
@@ -317,7 +317,7 @@ describe('credit that expires', () => {
   }
 })
 
-test('after any sequence of operations the balance is what the ledger owes', async () => {
+test('after any sequence of operations the balance equals what the ledger owes', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('hold' as const), cents: fc.integer({ min: 1, max: 400 }) }),
     fc.record({ do: fc.constantFrom('settle' as const, 'void' as const), at: fc.nat(5) }),
@@ -341,8 +341,8 @@ test('after any sequence of operations the balance is what the ledger owes', asy
           const open = await storeCredit.available(db, ANN, 'USD')
           const { amount_cents } = await hold(db, each.cents, order)
           assert.equal(amount_cents, Math.min(open, each.cents))
-        } else if (each.do === 'settle') await settle(db, orders[each.at] ?? randomUUID())
-        else if (each.do === 'void') await giveBack(db, orders[each.at] ?? randomUUID())
+        } else if (each.do === 'settle') await capture(db, orders[each.at] ?? randomUUID())
+        else if (each.do === 'void') await release(db, orders[each.at] ?? randomUUID())
         else if (each.do === 'credit') await credit(db, each.cents, each.expires ? LATER : null)
         else if (each.do === 'debit') {
           const open = await storeCredit.available(db, ANN, 'USD')
@@ -354,7 +354,7 @@ test('after any sequence of operations the balance is what the ledger owes', asy
               body: { available_cents: open },
             })
         } else {
-          await lapse(db)
+          await expireNow(db)
           await expireDue(platform.worker)
         }
       }

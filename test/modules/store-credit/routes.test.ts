@@ -36,7 +36,7 @@ const credit = (customer: string, body: object = {}, key = keyed()) =>
 const debit = (customer: string, body: object = {}, key = keyed()) =>
   acme.post(at(customer, '/debit'), { ...sum, ...body }, key)
 
-/** A bare order: its id is all that credit knows of it. */
+/** Inserts an order without lines: store credit needs its id only. */
 async function placeOrder(tenant: string): Promise<string> {
   const { rows } = await superuser.query(
     `insert into orders (tenant_ref, id, order_number, customer_ref, status, payment_status,
@@ -51,7 +51,7 @@ async function placeOrder(tenant: string): Promise<string> {
 }
 
 describe('credit', () => {
-  test('makes the account, and then adds to it', async () => {
+  test('creates the account, and then adds to it', async () => {
     const order_id = await placeOrder('acme')
     const first = await credit('ann', { order_id })
     assert.equal(first.status, 201)
@@ -90,7 +90,7 @@ describe('credit', () => {
     await assertOracles(superuser)
   })
 
-  test('happens once for each key, of many at a time too', async () => {
+  test('happens once for each key, also with concurrent requests', async () => {
     const key = keyed()
     const answers = await Promise.all(Array.from({ length: 8 }, () => credit('bob', {}, key)))
     assert.ok(answers.every(({ status, text }) => status === 201 && text === answers[0]?.text))
@@ -120,7 +120,7 @@ describe('credit', () => {
     })
   }
 
-  test('refuses a balance larger than a balance may be, and leaves it as it was', async () => {
+  test('refuses a balance above the limit, and changes nothing', async () => {
     await credit('rich', { amount_cents: 100_000_000_000 })
     const more = await credit('rich', { amount_cents: 1 })
     assert.deepEqual([more.status, more.body.error.code], [422, 'balance_limit_exceeded'])
@@ -129,7 +129,7 @@ describe('credit', () => {
     await assertOracles(superuser)
   })
 
-  test('takes a date of any zone there can be', async () => {
+  test('accepts an expiry with any time zone offset', async () => {
     const made = await credit('zoe', { expires_at: '2999-12-31T00:00:00-23:59' })
     assert.equal(made.status, 201, made.text)
   })
@@ -140,7 +140,7 @@ describe('credit', () => {
   })
 })
 
-describe("a customer's name", () => {
+describe('a customer reference', () => {
   const names = [
     '山田太郎',
     'a/b?c#d%e',
@@ -160,7 +160,7 @@ describe("a customer's name", () => {
     })
   }
 
-  test('is told from every other, to the letter', async () => {
+  test('is distinct from every other, character for character', async () => {
     await credit('Émile')
     for (const other of ['émile', 'E\u0301mile', 'Émile ']) {
       assert.equal((await acme.get(at(other))).status, 404)
@@ -185,7 +185,7 @@ describe("a customer's name", () => {
   }
 })
 
-test('names an order of the store, or none', async () => {
+test('accepts only an order of the store', async () => {
   await app.merchant('other')
   const foreign = await placeOrder('other')
   await credit('olga')
@@ -201,7 +201,7 @@ test('names an order of the store, or none', async () => {
 })
 
 describe('debit', () => {
-  test('takes what there is, and never more', async () => {
+  test('deducts at most the balance', async () => {
     await credit('eve')
     const some = await debit('eve', { amount_cents: 400 })
     assert.equal(some.status, 201)
@@ -217,7 +217,7 @@ describe('debit', () => {
     await assertOracles(superuser)
   })
 
-  test('keeps a refusal under its key, whatever there is later', async () => {
+  test('stores a refusal under its key, also if the balance grows later', async () => {
     await credit('finn', { amount_cents: 1 })
     const key = keyed()
     const first = await debit('finn', {}, key)
@@ -228,14 +228,14 @@ describe('debit', () => {
     assert.equal(again.headers['idempotent-replayed'], 'true')
   })
 
-  test('knows no customer without an account', async () => {
+  test('refuses a customer without an account', async () => {
     const answer = await debit('nobody')
     assert.deepEqual([answer.status, answer.body.error.code], [404, 'store_credit_not_found'])
     const bad = await debit('eve', { amount_cents: 0 })
     assert.deepEqual([bad.status, bad.body.error.code], [400, 'invalid_body'])
   })
 
-  test('of many at a time never goes below nothing', async () => {
+  test('never goes below 0 with concurrent requests', async () => {
     await credit('gus')
     const answers = await Promise.all(
       Array.from({ length: 15 }, () => debit('gus', { amount_cents: 90 })),
@@ -257,7 +257,7 @@ describe('lists', () => {
     assert.deepEqual([one.body.total, one.body.accounts[0].customer_ref], [1, 'helen'])
   })
 
-  test('show what happened, newest first', async () => {
+  test('show the transactions, newest first', async () => {
     await credit('ivan')
     await debit('ivan', { amount_cents: 1 })
     const { body } = await acme.get(at('ivan', '/transactions'))

@@ -15,7 +15,7 @@ async function makeHistory(app: TestApp) {
 const actions = ({ body }: { body: { entries: { action: string }[] } }) =>
   body.entries.map(({ action }) => action)
 
-describe('the audit trail', () => {
+describe('the audit log', () => {
   test('says who changed what and in which request, newest first', async (t) => {
     const app = await openTestApp(t)
     const acme = await makeHistory(app)
@@ -41,7 +41,7 @@ describe('the audit trail', () => {
     assert.deepEqual(seen.body, trail.body)
   })
 
-  test('is filtered by actor, action and time; of every store for the operator', async (t) => {
+  test('is filtered by actor, action and time, and shows the operator every store', async (t) => {
     const app = await openTestApp(t)
     const acme = await makeHistory(app)
     const all = await app.operator.get('/v1/audit')
@@ -74,7 +74,7 @@ describe('the audit trail', () => {
     assert.equal((await app.operator.get('/v1/audit?limit=1&offset=4')).body.entries.length, 1)
   })
 
-  test('of every store is narrowed to one by the operator', async (t) => {
+  test('is narrowed to one store by the operator', async (t) => {
     const app = await openTestApp(t)
     await Promise.all([app.store('acme'), app.store('globex')])
     const { entries, total } = (await app.operator.get('/v1/audit?tenant_ref=globex')).body
@@ -85,7 +85,7 @@ describe('the audit trail', () => {
     assert.ok(own.entries.every(({ tenant_ref }: { tenant_ref: string }) => tenant_ref === 'acme'))
   })
 
-  test('cannot be changed or shortened by anyone', async (t) => {
+  test('cannot be changed or deleted by any role', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await makeHistory(app)

@@ -7,8 +7,8 @@ import { openSuperuser } from '../../harness/superuser.ts'
 const URL = '/v1/stores'
 const store = { tenant_ref: 'acme', display_name: 'Acme' }
 
-describe('opening a store', () => {
-  test('answers 201 with a draft, numbered after the one before', async (t) => {
+describe('creating a store', () => {
+  test('answers 201 with a draft, numbered after the previous store', async (t) => {
     const app = await openTestApp(t)
     const first = await app.operator.post(URL, { ...store, owner_email: 'Ann@Acme.Example' })
     const second = await app.operator.post(URL, { tenant_ref: 'bolt', display_name: 'Bolt' })
@@ -31,7 +31,7 @@ describe('opening a store', () => {
     assert.equal(second.body.store.owner_email, null)
   })
 
-  test('takes the slugs of the rule and no other', async (t) => {
+  test('accepts exactly the slugs of the rule', async (t) => {
     const app = await openTestApp(t)
     const good = ['abc', '000', 'a-b', 'a--b', 'x'.repeat(63), '9-9', 'constructor']
     for (const tenant_ref of good) {
@@ -46,7 +46,7 @@ describe('opening a store', () => {
     )
   })
 
-  test('refuses a slug that is taken, and leaves no trace of the try', async (t) => {
+  test('refuses a taken slug, and writes nothing', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await app.operator.post(URL, store)
@@ -59,7 +59,7 @@ describe('opening a store', () => {
     assert.deepEqual(rows, [{ events: 1, entries: 1, display_name: 'Acme' }])
   })
 
-  test('has one winner among twenty at the same time', async (t) => {
+  test('succeeds for one of twenty concurrent requests', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const answers = await times(20, (i) =>
@@ -72,7 +72,7 @@ describe('opening a store', () => {
     assert.deepEqual(rows, [{ type: 'store.provisioned.v1', payload, tenant_ref: 'acme' }])
   })
 
-  test('takes what money and dates can be written in', async (t) => {
+  test('accepts known currencies, languages and time zones only', async (t) => {
     const app = await openTestApp(t)
     const settings = { currency: 'EUR', language: 'PT-br', time_zone: 'America/Sao_Paulo' }
     const made = await app.operator.post(URL, { ...store, ...settings })
@@ -108,7 +108,7 @@ describe('opening a store', () => {
     )
   })
 
-  test('names every setting that is wrong, not only the first', async (t) => {
+  test('names every invalid setting, not only the first', async (t) => {
     const app = await openTestApp(t)
     const bad = { currency: 'ZZZ', language: 'en_US', time_zone: 'Nowhere' }
     const { body } = await app.operator.post(URL, { ...store, ...bad })
@@ -116,7 +116,7 @@ describe('opening a store', () => {
     assert.deepEqual(paths.sort(), ['currency', 'language', 'time_zone'])
   })
 
-  test('leaves status, number and version to the platform', async (t) => {
+  test('ignores status, number and version of the caller', async (t) => {
     const app = await openTestApp(t)
     const wishes = { status: 'live', store_number: 1_000_000, activeVersion: 7, active_version: 7 }
     const made = await app.operator.post(URL, {

@@ -19,7 +19,7 @@ async function openStores(app: TestApp) {
 }
 
 describe('the list of stores', () => {
-  test('shows every store, newest first, and how many there are', async (t) => {
+  test('shows every store, newest first, and their number', async (t) => {
     const app = await openTestApp(t)
     await openStores(app)
     const all = await app.operator.get('/v1/stores')
@@ -30,7 +30,7 @@ describe('the list of stores', () => {
     assert.deepEqual([total, limit, offset], [3, 25, 0])
   })
 
-  test('is filtered by what makes sense, and by nothing else', async (t) => {
+  test('is filtered by valid filters, and ignores invalid ones', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await openStores(app)

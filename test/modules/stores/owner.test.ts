@@ -6,7 +6,7 @@ import { assertRefused } from '../../harness/refusals.ts'
 const URL = '/v1/stores/acme/owner'
 
 describe('the owner of a store', () => {
-  test('is whoever has the address the operator names, from then on', async (t) => {
+  test('is the account with the address that the operator sets, at once', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     const [ann, bob] = [await app.owner('ann@acme.example'), await app.owner('bob@acme.example')]
@@ -26,7 +26,7 @@ describe('the owner of a store', () => {
     assert.equal(entry.after.owner_email, 'bob@acme.example')
   })
 
-  test('is named by an address and nothing else', async (t) => {
+  test('must be an e-mail address', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     const bad = [

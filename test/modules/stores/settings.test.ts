@@ -17,7 +17,7 @@ import {
 const URL = '/v1/my/store'
 
 describe("a store's settings", () => {
-  test('change one by one; what is not named stays', async (t) => {
+  test('change one by one; others stay', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const before = (await app.operator.get('/v1/stores/acme')).body.store
@@ -42,7 +42,7 @@ describe("a store's settings", () => {
     assert.deepEqual((await acme.get(URL)).body.store.display_name, 'Acme & Sons')
   })
 
-  test('are all a merchant can change of its store', async (t) => {
+  test('are the only members that a merchant can change', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const wishes = {
@@ -60,7 +60,7 @@ describe("a store's settings", () => {
     assert.deepEqual({ ...after.store, updated_at: '' }, { ...before.store, updated_at: '' })
   })
 
-  test('stay as they are when nothing we know was sent, and nothing is put on record', async (t) => {
+  test('stay as they are if no known setting is sent, and nothing is audited', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const before = (await acme.get('/v1/my/store')).body.store
@@ -72,7 +72,7 @@ describe("a store's settings", () => {
     assert.equal((await acme.get('/v1/my/audit')).body.total, entries)
   })
 
-  test('are refused whole when one is wrong', async (t) => {
+  test('are all refused if one is invalid', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const display_name = 'Half done'
@@ -90,7 +90,7 @@ describe("a store's settings", () => {
     assert.equal((await acme.get('/v1/my/audit?action=store.settings_changed')).body.total, 0)
   })
 
-  test('changed fifty times at once leave fifty steps, each from where the last one ended', async (t) => {
+  test('changed fifty times at once leave fifty audited steps, each from the state before', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const answers = await times(50, (i) => acme.patch(URL, { display_name: `Name ${i}` }))
@@ -120,7 +120,7 @@ test('a key without write:own_store reads them and no more', async (t) => {
 })
 
 describe("a store's currency", () => {
-  test('can change while nothing was sold or owed, and leaves the goods as they are priced', async (t) => {
+  test('can change before the first order, gift card or credit, and leaves prices as they are', async (t) => {
     const app = await openTestApp(t)
     const shop = await openShop(app)
     assert.equal((await shop.merchant.patch(URL, { currency: 'JPY' })).status, 200)
@@ -128,7 +128,7 @@ describe("a store's currency", () => {
     assert.equal(body.products[0].variants[0].currency, 'USD')
   })
 
-  test('stays once there is an order, a gift card or credit, and nothing beside it is changed', async (t) => {
+  test('cannot change after an order, a gift card or a credit, and then no other setting changes', async (t) => {
     const app = await openTestApp(t)
     const money: Record<string, () => Promise<unknown>> = {
       sells: async () => {
@@ -162,10 +162,10 @@ describe("a store's currency", () => {
     }
   })
 
-  test('waits for a first order that is being written, and then stays', async (t) => {
+  test('waits for a first order that is being written, and then cannot change', async (t) => {
     const app = await openTestApp(t)
     const shop = await openShop(app)
-    // The order is written, and its transaction open, until its payment may be noted down.
+    // The order is written and its transaction stays open until its payment may be written.
     const { first, change } = await changeDuring(t, app, shop.merchant, 'payment_attempts', () =>
       checkout(app, shop, cart(shop.variants[1_000])),
     )
@@ -173,7 +173,7 @@ describe("a store's currency", () => {
     assert.deepEqual([change.status, change.body.error?.code], [409, 'currency_fixed'])
   })
 
-  test('waits for a first gift card that is being issued in it, and then stays', async (t) => {
+  test('waits for a first gift card that is being issued, and then cannot change', async (t) => {
     const app = await openTestApp(t)
     const merchant = await app.merchant('acme')
     await enable(merchant, 'gift_cards')
@@ -189,7 +189,7 @@ describe("a store's currency", () => {
   })
 })
 
-/** Changes the currency while `work` cannot go on, since it may not write to the table. */
+/** Changes the currency while `work` waits for a lock on the table. */
 async function changeDuring(
   t: TestContext,
   app: TestApp,

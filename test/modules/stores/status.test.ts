@@ -17,7 +17,7 @@ describe('the status of a store', () => {
     assert.equal((await app.operator.get('/v1/stores/acme/audit')).body.total, 1)
   })
 
-  test('moves between live, suspended and draft, each move on record', async (t) => {
+  test('changes between live, suspended and draft, each change audited', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     await app.store('acme')
@@ -49,7 +49,7 @@ describe('the status of a store', () => {
     assert.equal(moves[0].reason, null)
   })
 
-  test('refuses a body that is not one', async (t) => {
+  test('refuses an invalid body', async (t) => {
     const app = await openTestApp(t)
     await app.store('acme')
     const bad = [
@@ -65,7 +65,7 @@ describe('the status of a store', () => {
   })
 })
 
-test('every operator route answers a store that is none with the same 404', async (t) => {
+test('every operator route answers an unknown store with the same 404', async (t) => {
   const app = await openTestApp(t)
   await app.store('acme')
   const routes = app.app.routeTable.filter(

@@ -9,7 +9,7 @@ import { openSuperuser } from '../../harness/superuser.ts'
 import { cart, checkout, DECLINED, openShop } from '../checkout/setup.ts'
 import { ADDRESS, giveCredit, issueCard } from './setup.ts'
 
-/** Lists a page, and counts what was asked of the database for it. */
+/** Lists a page, and counts its statements. */
 async function countStatements(db: Db, page: Page) {
   let statements = 0
   const count =
@@ -31,7 +31,7 @@ async function countStatements(db: Db, page: Page) {
 const URL = '/v1/merchant/customers'
 
 describe('the customers of a store', () => {
-  test('are listed with what they have bought, and shown one by one', async (t) => {
+  test('are listed with the sums of their orders, and shown one by one', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const shop = await openShop(app, 'acme', [1_000, 2_500])
@@ -104,7 +104,7 @@ describe('the customers of a store', () => {
       },
     )
 
-    await t.test('leaving tests and other currencies out of the sums', async () => {
+    await t.test('without tests and other currencies in the sums', async () => {
       await superuser.query(`update orders set is_test = true where customer_ref = 'bob'`)
       const [bob] = (await list('?q=bob')).customers
       assert.equal(bob.orders_count, 0)
@@ -159,7 +159,7 @@ describe('the customers of a store', () => {
       }
     })
 
-    await t.test('in as many statements for a full page as for one', async () => {
+    await t.test('with as many statements for a full page as for one customer', async () => {
       await superuser.query(`
         insert into customers (tenant_ref, ref_hash, customer_ref)
         select 'acme', sha256(n::text::bytea), 'many ' || n from generate_series(1, 150) n`)

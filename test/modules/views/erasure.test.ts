@@ -18,7 +18,7 @@ import { freshKey, giveCredit } from './setup.ts'
 
 const ERASE = '/v1/my/privacy/erase'
 
-test('whom an erasure is about', async (t) => {
+test('an erasure', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const shop = await openShop(app)
@@ -39,7 +39,7 @@ test('whom an erasure is about', async (t) => {
     return merchant.post(ERASE, { customer_ref, confirm: body.confirm }, freshKey())
   }
 
-  await t.test('is nobody who is held before the payment, until that ended', async () => {
+  await t.test('is refused while an order is held before its payment', async () => {
     const email = 'held@example.com'
     const ban = { kind: 'email', value: email, action: 'review' }
     assert.equal((await merchant.post('/v1/merchant/fraud/bans', ban)).status, 201)
@@ -54,24 +54,24 @@ test('whom an erasure is about', async (t) => {
     const [{ id: subscription }] = rows
     assert.deepEqual(rows, [{ id: subscription, status: 'cancelled', vault_id: null }])
     while ((await numberNewEvents(app.runtime.workerDatabase)) > 0);
-    const told = (await merchant.get('/v1/merchant/events?limit=500')).body.events.filter(
+    const cancelled = (await merchant.get('/v1/merchant/events?limit=500')).body.events.filter(
       ({ type }: { type: string }) => type === 'commerce.subscription.cancelled.v1',
     )
-    assert.equal(told.length, 1)
-    assert.equal(told[0].data.subscription.id, subscription)
-    assert.ok(!JSON.stringify(told).includes('held'), 'nobody is named in it')
+    assert.equal(cancelled.length, 1)
+    assert.equal(cancelled[0].data.subscription.id, subscription)
+    assert.ok(!JSON.stringify(cancelled).includes('held'), 'it has no personal data')
     const known = await merchant.get('/v1/merchant/customers')
     assert.equal(known.body.total, 0, known.text)
   })
 
-  await t.test('can be charged no more, by no token in any row of an order', async () => {
+  await t.test('leaves no row of an order by which the card could be charged', async () => {
     for (const table of ['charges', 'payment_attempts', 'subscriptions']) {
       const { rows } = await superuser.query(`select from ${table} where vault_id is not null`)
       assert.equal(rows.length, 0, table)
     }
   })
 
-  await t.test('is told how many of their orders are still to be sent', async () => {
+  await t.test('is preceded by a preview with the number of open orders', async () => {
     const [partly, whole] = [
       await buy({ customer_ref: 'waiting' }),
       await buy({ customer_ref: 'waiting' }),
@@ -82,10 +82,10 @@ test('whom an erasure is about', async (t) => {
     assert.equal((await refund(partly.id, { amount_cents: 10 })).status, 201)
     assert.equal((await refund(whole.id, {})).status, 201)
     const { body } = await merchant.post(ERASE, { customer_ref: 'waiting' })
-    assert.deepEqual([body.orders, body.open_orders], [3, 2], 'all but what was given back')
+    assert.deepEqual([body.orders, body.open_orders], [3, 2], 'all but the fully refunded one')
   })
 
-  await t.test('is named by no word that was written of them, however short', async () => {
+  await t.test('removes every free text about the customer, also a short one', async () => {
     const key = freshKey()
     const body = { amount_cents: 10, reason: 'quillfeather' }
     const [spoken, disputed, plain] = [
@@ -112,7 +112,7 @@ test('whom an erasure is about', async (t) => {
     assert.equal((await read(plain)).order.hold.reason, 'merchant')
   })
 
-  await t.test('leaves credit that nobody can spend, also what is given back later', async () => {
+  await t.test('leaves credit that cannot be spent, also credit of a later refund', async () => {
     await enable(merchant, 'gift_cards')
     await giveCredit(merchant, 'gone', 100)
     const gift = await issueGiftCard(merchant, 400)
@@ -143,18 +143,21 @@ test('whom an erasure is about', async (t) => {
     }
   })
 
-  await t.test('leaves their answers as they were, whatever they are called', async () => {
-    const key = freshKey()['idempotency-key']
-    const body = cart(variants[1_000], { customer_ref: 'USD' })
-    const first = await checkout(app, shop, body, key)
-    assert.equal(first.status, 201, first.text)
-    assert.equal((await erase('USD')).status, 200)
-    const { order, charges } = (await checkout(app, shop, body, key)).body
-    assert.match(order.customer_ref, /^erased:/)
-    assert.deepEqual([order.currency, charges[0].currency], ['USD', 'USD'])
-  })
+  await t.test(
+    'changes only the reference in stored answers, and no other member with the same text',
+    async () => {
+      const key = freshKey()['idempotency-key']
+      const body = cart(variants[1_000], { customer_ref: 'USD' })
+      const first = await checkout(app, shop, body, key)
+      assert.equal(first.status, 201, first.text)
+      assert.equal((await erase('USD')).status, 200)
+      const { order, charges } = (await checkout(app, shop, body, key)).body
+      assert.match(order.customer_ref, /^erased:/)
+      assert.deepEqual([order.currency, charges[0].currency], ['USD', 'USD'])
+    },
+  )
 
-  await t.test('is not whoever comes with an order that is being paid meanwhile', async () => {
+  await t.test('does not touch an order that is paid meanwhile', async () => {
     const [before, meanwhile] = [
       await buy({ customer_ref: 'fast' }),
       await buy({ customer_ref: 'fast' }),
@@ -174,7 +177,7 @@ test('whom an erasure is about', async (t) => {
     assert.deepEqual(order_ids, [before.id])
   })
 
-  await t.test('is not who once used the same address and is somebody else', async () => {
+  await t.test('does not touch another person who once used the same address', async () => {
     const email = 'shared@example.com'
     await buy({ customer_ref: 'ann', email })
     await buy({ customer_ref: 'guest', email })

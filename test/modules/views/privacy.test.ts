@@ -18,7 +18,7 @@ const EMAIL = 'Ann.Quillfeather@Example.com'
 const IP = '203.0.113.77'
 const GUEST_STREET = '4 Farhaven Mews'
 
-/** Whatever of her may stand in a row. */
+/** Every text by which a row could name the customer. */
 const TRACES = [
   REF,
   'quillfeather',
@@ -46,7 +46,7 @@ const other = {
   shipping_address: { ...ADDRESS, label: 'Bob Brook', name: 'Bob Brook', line1: '9 Elmfield Road' },
 }
 
-/** Which of the traces stand in any row of any table, as text or as bytes, in any case. */
+/** Finds the traces in any row of any table, as text or as bytes, in upper or lower case. */
 async function findTraces(superuser: pg.Client): Promise<string[]> {
   const dump = (await dumpText(superuser)).toLowerCase()
   const spellings = (text: string) =>
@@ -63,18 +63,18 @@ const jobKeys = ({ runtime }: TestApp) => ({
   customersKey: runtime.key('customers'),
 })
 
-async function settle({ runtime }: TestApp): Promise<void> {
+async function numberAndEraseEvents({ runtime }: TestApp): Promise<void> {
   while ((await webhooks.numberNewEvents(runtime.workerDatabase)) > 0);
   await webhooks.eraseDeliveredEvents(runtime.workerDatabase)
 }
 
-async function askConfirm({ merchant }: Shop, customer_ref: string) {
+async function getErasureToken({ merchant }: Shop, customer_ref: string) {
   const answer = await merchant.post(ERASE, { customer_ref })
   assert.equal(answer.status, 202, answer.text)
   return answer.body
 }
 
-/** What of money stands, order by order and over all. */
+/** The amounts of each order, and of all tables. */
 async function readMoney(superuser: pg.Client) {
   const { rows: orders } = await superuser.query(
     `select id, order_number, status, total_cents, captured_cents, refunded_cents
@@ -92,7 +92,7 @@ async function readMoney(superuser: pg.Client) {
   return { orders, entries, credit, cards }
 }
 
-/** All that a merchant can do to an order with words of their own. */
+/** Does every change of an order for which a merchant writes a text. */
 async function change(merchant: Caller, id: string): Promise<void> {
   const words = 'asked for Ann herself'
   const steps: [string, object][] = [
@@ -107,7 +107,7 @@ async function change(merchant: Caller, id: string): Promise<void> {
   }
 }
 
-/** A customer with something of everything. */
+/** Creates a customer with data in every module. */
 async function fill(app: TestApp, shop: Shop) {
   const { merchant, variants } = shop
   const buy = async (more: object, status = 201) => {
@@ -144,12 +144,12 @@ async function fill(app: TestApp, shop: Shop) {
   })
   await buy(other)
   await change(merchant, first.id)
-  await settle(app)
+  await numberAndEraseEvents(app)
   return { first }
 }
 
 describe('privacy', () => {
-  test('a customer is handed out and erased', async (t) => {
+  test('a customer is exported and erased', async (t) => {
     let moved = 0
     const clock = { now: () => Date.now() + moved }
     const app = await openTestApp(t, { clock })
@@ -157,10 +157,10 @@ describe('privacy', () => {
     const shop = await openShop(app)
     const { merchant } = shop
     const { first } = await fill(app, shop)
-    await putSubscription(superuser, first.id)
+    await insertSubscription(superuser, first.id)
     const worker = app.runtime.workerDatabase
 
-    await t.test('as a copy of all that is held, made by the worker', async () => {
+    await t.test('as a copy of all data, made by the worker', async () => {
       const asked = await merchant.post(EXPORT, { customer_ref: REF })
       assert.equal(asked.status, 202, asked.text)
       assert.equal(asked.body.job.status, 'pending')
@@ -169,7 +169,7 @@ describe('privacy', () => {
       const url = `/v1/my/privacy/exports/${asked.body.job.id}`
       const before = await merchant.get(url)
       assert.deepEqual([before.body.job.status, before.body.data], ['pending', null])
-      assert.equal(await privacy.exportDue(worker, jobKeys(app)), 1)
+      assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 1)
       const { body } = await merchant.get(url)
       assert.equal(body.job.status, 'done')
       const { data } = body
@@ -189,21 +189,21 @@ describe('privacy', () => {
       assert.doesNotMatch(JSON.stringify(data), /bob|Farhaven|fingerprint/)
     })
 
-    await t.test('which is kept encrypted, and for seven days', async () => {
+    await t.test('which is stored encrypted, for seven days', async () => {
       const { rows } = await superuser.query('select sealed from privacy_exports')
       assert.doesNotMatch(rows[0].sealed.toString('latin1'), /Quill/)
       await superuser.query(
         `insert into privacy_exports (tenant_ref, customer_ref, expires_at)
          values ('acme', 'late', now())`,
       )
-      assert.equal(await privacy.forgetExports(worker), 1)
+      assert.equal(await privacy.deleteExpiredExports(worker), 1)
       for (const id of ['x', '00000000-0000-4000-8000-000000000000']) {
         const answer = await merchant.get(`/v1/my/privacy/exports/${id}`)
         assert.equal(answer.body.error.code, 'export_not_found')
       }
     })
 
-    await t.test('and given up where it cannot be made, after some tries', async () => {
+    await t.test('which fails after some attempts if it cannot be made', async () => {
       await superuser.query('revoke select on pricing_groups from fd_worker')
       const asked = await merchant.post(EXPORT, { customer_ref: 'bob' })
       const { id } = asked.body.job
@@ -211,16 +211,16 @@ describe('privacy', () => {
         const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
         assert.equal(body.job.status, 'pending', `after ${tries - 1} tries`)
         await superuser.query('update privacy_exports set due_at = now() where due_at is not null')
-        assert.equal(await privacy.exportDue(worker, jobKeys(app)), 1)
+        assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 1)
       }
       const { body } = await merchant.get(`/v1/my/privacy/exports/${id}`)
       assert.deepEqual([body.job.status, body.job.error], ['failed', 'unavailable'])
-      assert.equal(await privacy.exportDue(worker, jobKeys(app)), 0)
+      assert.equal(await privacy.makeDueExports(worker, jobKeys(app)), 0)
       await superuser.query('grant select on pricing_groups to fd_worker')
     })
 
-    await t.test('only with the value that the announcement gave, and a key', async () => {
-      const { confirm, orders, guest_refs } = await askConfirm(shop, REF)
+    await t.test('only with the token of the preview, and an idempotency key', async () => {
+      const { confirm, orders, guest_refs } = await getErasureToken(shop, REF)
       assert.deepEqual([orders, guest_refs], [4, ['guest-4711']])
       const tries: [string, object, Record<string, string>][] = [
         ['idempotency_key_required', { customer_ref: REF, confirm }, {}],
@@ -244,7 +244,7 @@ describe('privacy', () => {
     })
 
     await t.test('not while one of their orders is being paid', async () => {
-      const { confirm } = await askConfirm(shop, REF)
+      const { confirm } = await getErasureToken(shop, REF)
       const number = `(select max(order_number) from orders where customer_ref = 'guest-4711')`
       const set = (status: string) =>
         superuser.query(`update orders set status = $1 where order_number = ${number}`, [status])
@@ -254,52 +254,62 @@ describe('privacy', () => {
       await set('placed')
     })
 
-    await t.test('without a trace in any table, and without touching money or others', async () => {
-      const money = await readMoney(superuser)
-      const { confirm } = await askConfirm(shop, REF)
-      const key = freshKey()
-      const answer = await merchant.post(ERASE, { customer_ref: REF, confirm }, key)
-      assert.equal(answer.status, 200, answer.text)
-      assert.equal(answer.body.erasure.orders, 4)
-      await settle(app)
-      assert.deepEqual(await findTraces(superuser), [])
-      assert.deepEqual(await readMoney(superuser), money)
-      await assertOracles(superuser)
-      const { rows } = await superuser.query('select status, next_charge_at from subscriptions')
-      assert.deepEqual(rows, [{ status: 'cancelled', next_charge_at: null }])
-      const bob = await merchant.get('/v1/merchant/customers/bob')
-      assert.equal(bob.body.customer.email, other.email)
-      assert.equal(bob.body.customer.addresses[0].address.line1, other.shipping_address.line1)
-      assert.equal(bob.body.customer.store_credit_cents, 100)
-      const replay = await merchant.post(ERASE, { customer_ref: REF, confirm }, key)
-      assert.equal(replay.text, answer.text)
-      assert.equal(replay.headers['idempotent-replayed'], 'true')
-    })
+    await t.test(
+      'without a trace in any table, and with all amounts and other customers unchanged',
+      async () => {
+        const money = await readMoney(superuser)
+        const { confirm } = await getErasureToken(shop, REF)
+        const key = freshKey()
+        const answer = await merchant.post(ERASE, { customer_ref: REF, confirm }, key)
+        assert.equal(answer.status, 200, answer.text)
+        assert.equal(answer.body.erasure.orders, 4)
+        await numberAndEraseEvents(app)
+        assert.deepEqual(await findTraces(superuser), [])
+        assert.deepEqual(await readMoney(superuser), money)
+        await assertOracles(superuser)
+        const { rows } = await superuser.query('select status, next_charge_at from subscriptions')
+        assert.deepEqual(rows, [{ status: 'cancelled', next_charge_at: null }])
+        const bob = await merchant.get('/v1/merchant/customers/bob')
+        assert.equal(bob.body.customer.email, other.email)
+        assert.equal(bob.body.customer.addresses[0].address.line1, other.shipping_address.line1)
+        assert.equal(bob.body.customer.store_credit_cents, 100)
+        const replay = await merchant.post(ERASE, { customer_ref: REF, confirm }, key)
+        assert.equal(replay.text, answer.text)
+        assert.equal(replay.headers['idempotent-replayed'], 'true')
+      },
+    )
 
-    await t.test('and stays erased when they come back, who can be erased again', async () => {
-      const back = { ...customer, shipping_address: other.shipping_address, email: 'new@x.example' }
-      const answer = await checkout(app, shop, cart(shop.variants[1_000], back))
-      assert.equal(answer.status, 201, answer.text)
-      await giveCredit(merchant, REF, 50)
-      await settle(app)
-      const profile = await merchant.get(`/v1/merchant/customers/${encodeURIComponent(REF)}`)
-      assert.equal(profile.status, 404)
-      const { rows } = await superuser.query(
-        'select count(*)::int from orders where customer_ref = $1',
-        [REF],
-      )
-      assert.equal(rows[0].count, 1)
-      const { confirm, orders } = await askConfirm(shop, REF)
-      assert.equal(orders, 1)
-      const again = await merchant.post(ERASE, { customer_ref: REF, confirm }, freshKey())
-      assert.equal(again.status, 200, again.text)
-      await settle(app)
-      assert.deepEqual(await findTraces(superuser), [])
-      await assertOracles(superuser)
-    })
+    await t.test(
+      'for ever: a new order does not restore them, and can be erased again',
+      async () => {
+        const back = {
+          ...customer,
+          shipping_address: other.shipping_address,
+          email: 'new@x.example',
+        }
+        const answer = await checkout(app, shop, cart(shop.variants[1_000], back))
+        assert.equal(answer.status, 201, answer.text)
+        await giveCredit(merchant, REF, 50)
+        await numberAndEraseEvents(app)
+        const profile = await merchant.get(`/v1/merchant/customers/${encodeURIComponent(REF)}`)
+        assert.equal(profile.status, 404)
+        const { rows } = await superuser.query(
+          'select count(*)::int from orders where customer_ref = $1',
+          [REF],
+        )
+        assert.equal(rows[0].count, 1)
+        const { confirm, orders } = await getErasureToken(shop, REF)
+        assert.equal(orders, 1)
+        const again = await merchant.post(ERASE, { customer_ref: REF, confirm }, freshKey())
+        assert.equal(again.status, 200, again.text)
+        await numberAndEraseEvents(app)
+        assert.deepEqual(await findTraces(superuser), [])
+        await assertOracles(superuser)
+      },
+    )
   })
 
-  test('an erasure that fails keeps no other one waiting', async (t) => {
+  test('an erasure that fails does not stop the others', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const { workerDatabase } = app.runtime
@@ -307,7 +317,7 @@ describe('privacy', () => {
     await superuser.query('revoke delete on privacy_exports from fd_app')
     for (const shop of shops) {
       for (const customer_ref of ['bad', 'good', 'fine']) {
-        const { confirm } = await askConfirm(shop, customer_ref)
+        const { confirm } = await getErasureToken(shop, customer_ref)
         const broken = await shop.merchant.post(ERASE, { customer_ref, confirm }, freshKey())
         assert.equal(broken.status, 503, broken.text)
       }
@@ -330,15 +340,15 @@ describe('privacy', () => {
     assert.deepEqual(await left(), [])
   })
 
-  test('an erasure of many orders goes in steps, and is finished by the worker after a fault', async (t) => {
+  test('an erasure of many orders works in steps, and the worker finishes it after an error', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const shop = await openShop(app)
-    await putOrders(superuser, 1_200)
-    const { confirm, orders, open_orders } = await askConfirm(shop, REF)
+    await insertOrders(superuser, 1_200)
+    const { confirm, orders, open_orders } = await getErasureToken(shop, REF)
     assert.deepEqual([orders, open_orders], [1_200, 1_200])
 
-    // The last step needs this. Those before it commit.
+    // Only the last step needs this; the steps before it commit.
     await superuser.query('revoke delete on privacy_exports from fd_app')
     const key = freshKey()
     const broken = await shop.merchant.post(ERASE, { customer_ref: REF, confirm }, key)
@@ -351,37 +361,41 @@ describe('privacy', () => {
     const { workerDatabase } = app.runtime
     assert.equal(await privacy.resumeErasures(workerDatabase, jobKeys(app)), 1)
     assert.equal(await privacy.resumeErasures(workerDatabase, jobKeys(app)), 0)
-    await settle(app)
+    await numberAndEraseEvents(app)
     assert.deepEqual(await findTraces(superuser), [])
     const replay = await shop.merchant.post(ERASE, { customer_ref: REF, confirm }, key)
     assert.equal(replay.status, 200, replay.text)
     assert.equal(replay.body.erasure.orders, 1_200)
-    const trail = await shop.merchant.get('/v1/my/audit?action=privacy.erased')
-    assert.deepEqual(trail.body.entries[0].after, { orders: 1_200, guests: 0 })
+    const audit = await shop.merchant.get('/v1/my/audit?action=privacy.erased')
+    assert.deepEqual(audit.body.entries[0].after, { orders: 1_200, guests: 0 })
   })
 
-  test('an address that many share erases nobody else', async (t) => {
+  test('an address that many customers share does not erase the others', async (t) => {
     const app = await openTestApp(t)
     const superuser = await openSuperuser(t, app.database)
     const shop = await openShop(app)
     const person = '11111111-1111-4111-8111-111111111111'
-    await putOrders(superuser, 3)
+    await insertOrders(superuser, 3)
     await superuser.query(
       `update orders set customer_ref = 'her sister', person_id = $1
                             where order_number = 1`,
       [person],
     )
     await superuser.query(`update orders set customer_ref = 'guest' where order_number = 2`)
-    const { guest_refs } = await askConfirm(shop, REF)
+    const { guest_refs } = await getErasureToken(shop, REF)
     assert.deepEqual(guest_refs, ['guest'])
-    await putOrders(superuser, 101, 'placeholder ')
+    await insertOrders(superuser, 101, 'placeholder ')
     const refused = await shop.merchant.post(ERASE, { customer_ref: REF })
     assert.equal(refused.body.error.code, 'erasure_too_broad', refused.text)
   })
 })
 
-/** Orders of hers, past the checkout; or of so many others under her address. */
-async function putOrders(superuser: pg.Client, count: number, otherRefs?: string): Promise<void> {
+/** Inserts orders of the customer without a checkout, or of others with her address. */
+async function insertOrders(
+  superuser: pg.Client,
+  count: number,
+  otherRefs?: string,
+): Promise<void> {
   const ship_to = JSON.stringify(ADDRESS)
   const first = otherRefs === undefined ? 0 : 100_000
   await superuser.query(
@@ -412,7 +426,7 @@ async function putOrders(superuser: pg.Client, count: number, otherRefs?: string
   )
 }
 
-async function putSubscription(superuser: pg.Client, order_id: string): Promise<void> {
+async function insertSubscription(superuser: pg.Client, order_id: string): Promise<void> {
   await superuser.query(
     `insert into subscriptions (tenant_ref, id, customer_ref, product_id, variant_id, quantity,
                                 interval, interval_count, unit_price_cents, currency,

@@ -12,7 +12,7 @@ export const ADDRESS = {
   country: 'US',
 }
 
-/** A key that no request had before. */
+/** A new idempotency key. */
 export const freshKey = () => ({ 'idempotency-key': randomUUID() })
 
 async function enable(merchant: Caller, feature_key: string): Promise<void> {
@@ -32,7 +32,7 @@ export async function giveCredit(
   assert.equal(answer.status, 201, answer.text)
 }
 
-/** Answers the code. */
+/** Issues a gift card, and answers its code. */
 export async function issueCard(
   merchant: Caller,
   initial_balance_cents: number,

@@ -61,7 +61,7 @@ describe('the store as its own key sees it', () => {
   })
 })
 
-test('the store as the operator sees it also says its tier and how much is in it', async (t) => {
+test('the store as the operator sees it also has its tier and counts', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')

@@ -102,12 +102,15 @@ test('an endpoint that misbehaves', async (t) => {
       ['pending', TLS],
     )
   })
-  await t.test('that sends an endless body counts as delivered, and its body is not read', () => {
-    assert.equal(rowOf(floods).status, 'delivered')
-    assert.ok(sent < 16 * 1_024 ** 2, `${sent} bytes left it`)
-    assert.ok(grown < 60, `grew by ${grown} MiB, with all of them at once`)
-    assert.equal(rowOf(drips).status, 'delivered')
-  })
+  await t.test(
+    'that sends an endless body counts as delivered, and almost none of it is read',
+    () => {
+      assert.equal(rowOf(floods).status, 'delivered')
+      assert.ok(sent < 16 * 1_024 ** 2, `${sent} bytes left it`)
+      assert.ok(grown < 60, `grew by ${grown} MiB, with all of them at once`)
+      assert.equal(rowOf(drips).status, 'delivered')
+    },
+  )
   await t.test('delays no other delivery beyond the timeout', () => {
     // An endpoint that hangs or drips does so for ever.
     assert.ok(tookMs < DEADLINE_MS + 15_000, `${tookMs} ms`)

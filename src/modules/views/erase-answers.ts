@@ -1,7 +1,7 @@
 import { SYSTEM } from '../../platform/audit.ts'
 import { MERCHANT_HOLD } from '../orders/schema.ts'
 
-/** Members of an answer that say something of a person. Whatever they hold is made null. */
+/** Members of an answer that have personal data. Their values become null. */
 const PERSONAL: ReadonlySet<string> = new Set([
   'email',
   'recipient_email',
@@ -11,24 +11,24 @@ const PERSONAL: ReadonlySet<string> = new Set([
   'note',
 ])
 
-/** Who is to be found no more. */
-export interface Gone {
-  /** What each reference is called from now on. */
+/** The person to erase. */
+export interface ErasedPerson {
+  /** The pseudonym of each reference. */
   pseudonyms: ReadonlyMap<string, string>
-  /** In lower case. Wherever one stands, it goes. */
+  /** In lower case. Any text equal to one of them becomes null. */
   emails: readonly string[]
 }
 
 /**
- * A kept answer without the person: the same members, the same amounts, other names. A reason is in
- * somebody's own words, which stand where a text must be, unless it is that of a refusal or a hold of ours.
+ * Erases a person from a stored answer. The members and amounts stay. A `reason` is free text and becomes
+ * '[erased]', except in a refusal and in a hold of the platform, whose texts are ours.
  */
-export function scrubAnswer(body: string, { pseudonyms, emails }: Gone): string {
-  const kept = JSON.parse(body) as object
-  const isRefusal = 'error' in kept
+export function erasePerson(body: string, { pseudonyms, emails }: ErasedPerson): string {
+  const answer = JSON.parse(body) as object
+  const isRefusal = 'error' in answer
   const isOurs = ({ by, reason }: { by?: unknown; reason?: unknown }) =>
     isRefusal || by === SYSTEM.name || reason === MERCHANT_HOLD
-  return JSON.stringify(kept, function (this: object, name, value: unknown) {
+  return JSON.stringify(answer, function (this: object, name, value: unknown) {
     if (PERSONAL.has(name)) return null
     if (typeof value !== 'string') return value
     if (name === 'reason' && !isOurs(this)) return '[erased]'

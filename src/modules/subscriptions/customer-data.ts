@@ -1,7 +1,9 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Of each customer who has any. */
+/** A customer's subscriptions, for their profile, the privacy export and erasure. */
+
+/** The number of active subscriptions of each customer who has any. */
 export async function countActive(
   db: Db,
   customer_refs: readonly string[],
@@ -10,7 +12,7 @@ export async function countActive(
   return new Map(rows.map(({ customer_ref, active }) => [customer_ref, active]))
 }
 
-/** Ends a customer's subscriptions, and takes the person out of them. Answers with those that ran. */
+/** Cancels a customer's subscriptions and erases the person. Answers the ones that were running. */
 export const eraseCustomer = (tx: Tx, customer_ref: string, pseudonym: string) =>
   queries.erase(tx, customer_ref, pseudonym)
 

@@ -26,7 +26,7 @@ test('an erasure', async (t) => {
     const answer = await merchant.post(ERASE, { customer_ref, confirm: body.confirm }, freshKey())
     assert.equal(answer.status, 200, answer.text)
   }
-  /** Whether the gateway has got it is for the caller to say. */
+  /** Refunds without a reply of the gateway. */
   const refundSilently = async (orderId: string) => {
     const deps = openCheckout(app.runtime)
     const silent = async () => unknownResult()
@@ -53,8 +53,8 @@ test('an erasure', async (t) => {
   }
 
   for (const late of [false, true]) {
-    const when = late ? 'comes late, having been given up' : 'ends'
-    await t.test(`stays: no kept card comes back with a refund that ${when} after it`, async () => {
+    const when = late ? 'gets a late reply' : 'ends'
+    await t.test(`leaves no stored card after a refund that ${when} after it`, async () => {
       const customer_ref = randomUUID()
       const placed = await checkout(app, shop, cart(tea, { customer_ref, subscribe: true }))
       assert.equal(placed.status, 201, placed.text)

@@ -14,8 +14,8 @@ interface Step {
   after: { state: string }
 }
 
-/** Walks the trail: each step begins where the last one ended, and none of the merchant's is in a deny. */
-function assertTrail(steps: readonly Step[], begun: string): string {
+/** Checks that each audited step begins where the last one ended, and that no merchant acted in a deny. */
+function assertSequence(steps: readonly Step[], begun: string): string {
   let state = begun
   for (const { action, before, after } of steps) {
     assert.equal(before.state, state, `${action} began elsewhere`)
@@ -26,7 +26,7 @@ function assertTrail(steps: readonly Step[], begun: string): string {
   return state
 }
 
-test('thirty switches and rulings at once leave a state that their order explains', async (t) => {
+test('thirty concurrent switches and rulings end in the state that their audited order gives', async (t) => {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
   const acme = await app.merchant('acme')
@@ -56,7 +56,7 @@ test('thirty switches and rulings at once leave a state that their order explain
       )
       const { feature } = (await app.operator.get(url)).body
       assert.deepEqual(feature, stateOf(feature_key, 'standard', rulings))
-      assert.equal(assertTrail(steps, begun), feature.state)
+      assert.equal(assertSequence(steps, begun), feature.state)
     }),
     { numRuns: 8 },
   )

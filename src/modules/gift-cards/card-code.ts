@@ -2,36 +2,36 @@ import { randomBytes } from 'node:crypto'
 import { hmacBytes } from '../../kernel/hmac.ts'
 import { decryptText, encryptText } from '../../kernel/tokens.ts'
 
-/** Crockford's base 32: no I, L, O or U, so that a code survives being read aloud. */
+/** Crockford's base 32. It has no I, L, O or U, so that a code can be read aloud without errors. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** 15 characters that nobody can guess (75 bits), and one that finds a slip of the pen. */
+/** 15 random characters (75 bits, too many to guess) and a check character against typing errors. */
 const LENGTH = 16
 const GROUP = /.{4}(?=.)/g
 
-/** What a code is looked up by, and what it is kept encrypted under while it may be shown again. */
+/** The key of the hash that finds a code, and the key that encrypts it while it may be shown again. */
 export interface CodeKeys {
   lookup: Buffer
-  seal: Buffer
+  encryption: Buffer
 }
 
 export const codeKeys = (key: (purpose: string) => Buffer): CodeKeys => ({
   lookup: key('gift card code'),
-  seal: key('gift card code at rest'),
+  encryption: key('gift card code at rest'),
 })
 
-/** A new code in groups: `7K2M-9QXA-BC3D-EF45`. */
-export function makeCode(): string {
+/** Generates a code in groups: `7K2M-9QXA-BC3D-EF45`. */
+export function generateCode(): string {
   const letters = [...randomBytes(LENGTH - 1)].map((byte) => ALPHABET.charAt(byte % 32)).join('')
   return (letters + checkLetter(letters)).replace(GROUP, '$&-')
 }
 
 /**
- * The code as it was made, or null when it cannot be one. Case, spaces and hyphens do not matter, and
- * look-alikes are read as what they look like.
+ * Parses a typed code into its original spelling. Null: it cannot be a code. Case, spaces and hyphens do
+ * not matter, and the letters I, L and O are read as the digits that they look like.
  */
-export function readCode(text: string): string | null {
-  // More would be no code, and not worth looking at.
+export function parseCode(text: string): string | null {
+  // A longer text is no code; its length must not cost time.
   if (text.length > 100) return null
   const letters = text.toUpperCase().replace(/[\s-]/g, '').replace(/[IL]/g, '1').replace(/O/g, '0')
   if (letters.length !== LENGTH || [...letters].some((each) => !ALPHABET.includes(each)))
@@ -40,7 +40,7 @@ export function readCode(text: string): string | null {
   return checkLetter(body) === check ? letters.replace(GROUP, '$&-') : null
 }
 
-/** Luhn's sum over 32 letters: any one wrong letter shows, and nearly any two that changed places. */
+/** Luhn's sum over 32 letters: it finds any one wrong letter, and nearly any two swapped letters. */
 function checkLetter(letters: string): string {
   let sum = 0
   for (const [index, letter] of [...letters].reverse().entries()) {
@@ -50,16 +50,20 @@ function checkLetter(letters: string): string {
   return ALPHABET.charAt((32 - (sum % 32)) % 32)
 }
 
-/** What is kept of a code. Another store's is another hash. */
+/** The hash by which a code is found. It differs between stores. */
 export const hashCode = (keys: Pick<CodeKeys, 'lookup'>, tenant: string, code: string): Buffer =>
   hmacBytes(keys.lookup, [`${tenant}\n${code}`])
 
-/** The context binds it to its card, whose hash is in the same row. */
+/** Binds an encrypted code to its card, whose hash is in the same row. */
 const context = (tenant: string, hash: Buffer) => `gift card/${tenant}/${hash.toString('hex')}`
 
-export function sealCode(keys: CodeKeys, tenant: string, code: string): Buffer {
-  return encryptText(keys.seal, code, context(tenant, hashCode(keys, tenant, code)))
+export function encryptCode(keys: CodeKeys, tenant: string, code: string): Buffer {
+  return encryptText(keys.encryption, code, context(tenant, hashCode(keys, tenant, code)))
 }
 
-export const openCode = (keys: CodeKeys, tenant: string, hash: Buffer, sealed: Buffer): string =>
-  decryptText(keys.seal, sealed, context(tenant, hash)).toString()
+export const decryptCode = (
+  keys: CodeKeys,
+  tenant: string,
+  hash: Buffer,
+  encrypted: Buffer,
+): string => decryptText(keys.encryption, encrypted, context(tenant, hash)).toString()

@@ -1,7 +1,9 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Takes the person out of the cards that were made for them. Every amount stays. */
+/** A customer's gift cards, for the privacy export and erasure. */
+
+/** Erases the person from the cards that were issued for them. Every amount stays. */
 export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: string) {
   const cards = await queries.eraseCards(tx, holder, pseudonym)
   if (cards.length === 0) return
@@ -11,6 +13,7 @@ export async function eraseCustomer(tx: Tx, holder: queries.Holder, pseudonym: s
   )
 }
 
+/** The cards and their transactions, for the privacy export. */
 export async function exportOf(db: Db, holder: queries.Holder) {
   const cards = await queries.listCards(db, holder)
   const transactions = await queries.listTransactions(

@@ -12,7 +12,7 @@ const EMAIL = 'ann@acme.example'
 const ME = '/v1/identity/me'
 const CLAIMS = { email: EMAIL, email_verified: true, name: 'Ann', iss: ISSUER, aud: AUDIENCE }
 
-/** A provider of identities with a key of each kind, on loopback. */
+/** An identity provider on loopback, with a key of each kind. */
 async function openProvider(t: TestContext) {
   const servers = openServers()
   t.after(() => servers.close())
@@ -54,7 +54,7 @@ async function open(t: TestContext) {
 }
 
 describe("an external provider's token", () => {
-  test('signs an owner in, with each kind of key, as one and the same account', async (t) => {
+  test('authenticates an owner, with each kind of key, as the same account', async (t) => {
     const { sign, bearer } = await open(t)
     const ids = new Set()
     for (const alg of ['RS256', 'ES256', 'EdDSA']) {
@@ -69,13 +69,13 @@ describe("an external provider's token", () => {
     assert.ok(ids.has((await bearer(shouting).get(ME)).body.owner.id))
   })
 
-  test('mints the initial key of a store', async (t) => {
+  test('gets the initial key of a store', async (t) => {
     const { sign, bearer } = await open(t)
     const made = await bearer(await sign(CLAIMS)).post('/v1/my/credentials/initial')
     assert.equal(made.status, 201, made.text)
   })
 
-  test('is refused for every reason with the same bytes', async (t) => {
+  test('is refused with the same bytes for every reason', async (t) => {
     const { app, sign, bearer, provider } = await open(t)
     const nobody = essence(await app.anyone.get(ME))
     const good = await sign(CLAIMS)
@@ -119,7 +119,7 @@ describe("an external provider's token", () => {
     assert.equal((await bearer(good).get(ME)).status, 200)
   })
 
-  test('cannot pass for another by a letter that only looks different in capitals', async (t) => {
+  test('cannot impersonate another address by a character with a special lower case', async (t) => {
     const { app, sign, bearer } = await open(t)
     const superuser = await openSuperuser(t, app.database)
     await superuser.query(`update stores set owner_email = 'kim@acme.example'`)
@@ -127,7 +127,7 @@ describe("an external provider's token", () => {
     assert.equal((await bearer(kelvin).get(ME)).status, 401)
   })
 
-  test('is answered 503, never 401, when the provider cannot be asked', async (t) => {
+  test('is answered 503, never 401, when the provider is unreachable', async (t) => {
     const { provider, sign, bearer } = await open(t)
     provider.isUp = false
     const token = await sign(CLAIMS)
@@ -138,8 +138,8 @@ describe("an external provider's token", () => {
   })
 })
 
-describe('an account that a stranger made before its address was proven', () => {
-  test('is taken from the stranger when the provider vouches for somebody', async (t) => {
+describe('an account that a stranger created before its address was verified', () => {
+  test('is taken from the stranger when the provider identifies the owner', async (t) => {
     const { app, sign, bearer } = await open(t)
     const password = 'known to the stranger'
     const account = { email: EMAIL, password, name: 'Not Ann' }
@@ -153,7 +153,7 @@ describe('an account that a stranger made before its address was proven', () => 
     assert.equal(login.status, 401, 'the old password is gone')
   })
 
-  test('stays its own when the address was proven before', async (t) => {
+  test('stays as it is if the address was verified before', async (t) => {
     const { app, sign, bearer } = await open(t)
     const superuser = await openSuperuser(t, app.database)
     const account = { email: EMAIL, password: 'known to Ann', name: 'Ann' }

@@ -6,18 +6,19 @@ export interface Provider {
   audience: string
 }
 
-export interface Vouched {
+/** The person that a provider has identified. */
+export interface ExternalIdentity {
   email: string
   name: string
 }
 
-/** Checks a token of an external identity provider: its word on who somebody is, or null. */
-export type VouchedCheck = (token: string) => Promise<Vouched | null>
+/** Checks a token of an external identity provider. Null: the token is refused. */
+export type ExternalCheck = (token: string) => Promise<ExternalIdentity | null>
 
-/** Asymmetric signatures only: with a shared secret the provider's key would be ours to lose. */
+/** Asymmetric signatures only: a shared secret could be lost here too. */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 
-export function createVouchedCheck({ jwksUrl, issuer, audience }: Provider): VouchedCheck {
+export function createExternalCheck({ jwksUrl, issuer, audience }: Provider): ExternalCheck {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 })
   return async (token) => {
     try {
@@ -36,17 +37,17 @@ export function createVouchedCheck({ jwksUrl, issuer, audience }: Provider): Vou
   }
 }
 
-/** ASCII only: `toLowerCase` turns the Kelvin sign into a k, and so one address into another's. */
+/** ASCII only: `toLowerCase` turns the Kelvin sign into a k, and so one address into another. */
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]{1,64}@[\x21-\x3f\x41-\x7e]{1,189}$/
 
-/** An address the provider has not proven is nobody's. */
-function readClaims({ email, email_verified, name }: JWTPayload): Vouched | null {
+/** Reads the claims. Null: the provider has not verified the address. */
+function readClaims({ email, email_verified, name }: JWTPayload): ExternalIdentity | null {
   if (typeof email !== 'string' || !ADDRESS.test(email) || email_verified !== true) return null
   const shown = typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : email
   return { email: email.toLowerCase(), name: shown.slice(0, 200) }
 }
 
-/** A bad token is a refusal; a provider that cannot be asked is not. */
+/** Whether the token is bad. An unreachable provider is another error. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false
   return !['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(error.code)

@@ -1,7 +1,9 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
-/** Of each customer who has an account in this currency. */
+/** A customer's store credit, for their profile, the privacy export and erasure. */
+
+/** The balance of each customer who has an account in this currency. */
 export async function balancesOf(
   db: Db,
   customer_refs: readonly string[],
@@ -11,12 +13,13 @@ export async function balancesOf(
   return new Map(rows.map(({ customer_ref, balance_cents }) => [customer_ref, balance_cents]))
 }
 
-/** Takes the person out of their accounts. Every amount stays. */
+/** Erases the person from their accounts. Every amount stays. */
 export async function eraseCustomer(tx: Tx, customer_ref: string, pseudonym: string) {
   await queries.eraseReasons(tx, customer_ref)
   await queries.eraseAccounts(tx, customer_ref, pseudonym)
 }
 
+/** The accounts and their transactions, for the privacy export. */
 export async function exportOf(db: Db, customer_ref: string) {
   const [accounts, transactions] = await Promise.all([
     queries.listAccounts(db, customer_ref),
