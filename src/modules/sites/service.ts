@@ -98,7 +98,7 @@ async function insert(tx: Tx, actor: audit.Actor, manifest: GivenManifest, rules
     createdBy: actor.name,
   })
   // Any version can be published again, so none ever lets go of its pictures.
-  await media.noteAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
+  await media.recordManifestAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
   return made
 }
 
