@@ -34,9 +34,9 @@ import * as identity from './modules/identity/service.ts'
 import * as inventoryRoutes from './modules/inventory/routes.ts'
 import * as ledgerRoutes from './modules/ledger/routes.ts'
 import * as marketingRoutes from './modules/marketing/routes.ts'
+import { createPendingUploads } from './modules/media/pending-uploads.ts'
+import { createImageQueue } from './modules/media/process-image.ts'
 import * as mediaRoutes from './modules/media/routes.ts'
-import { createSpool } from './modules/media/spool.ts'
-import { createWorkshop } from './modules/media/workshop.ts'
 import * as orderChangeRoutes from './modules/order-changes/routes.ts'
 import * as explainRoutes from './modules/orders/explain-routes.ts'
 import * as orderRoutes from './modules/orders/routes.ts'
@@ -254,10 +254,10 @@ export function openMedia(
 ): mediaRoutes.MediaRouteDeps {
   return {
     blobs,
-    workshop: createWorkshop(),
+    imageQueue: createImageQueue(),
     bytesPerStore: config.MEDIA_MB_PER_STORE * 1_024 * 1_024,
     assetBase,
-    spool: createSpool(config.DATA_DIR),
+    pendingUploads: createPendingUploads(config.DATA_DIR),
   }
 }
 

@@ -7,7 +7,7 @@ import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/
 import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
 import * as marketing from './modules/marketing/service.ts'
-import { keepAsset } from './modules/media/service.ts'
+import { storeAsset } from './modules/media/service.ts'
 import * as sites from './modules/sites/service.ts'
 import * as stores from './modules/stores/service.ts'
 import { SYSTEM } from './platform/audit.ts'
@@ -138,7 +138,11 @@ async function openStore(
   const overview = await stores.get(db)
   // A site that somebody has changed since is theirs.
   if (overview.status === 'live' && overview.activeVersion !== 1) return
-  const hero = await keepAsset(db, media, await drawScene(entrance), 'image/jpeg', 'The entrance')
+  const hero = await storeAsset(db, media, {
+    bytes: await drawScene(entrance),
+    contentType: 'image/jpeg',
+    alt: 'The entrance',
+  })
   const value = site(hero.asset_ref)
   await sites.saveActive({ db, actor: SYSTEM, scanner }, { value, text: JSON.stringify(value) })
   if (overview.status !== 'draft') return

@@ -12,7 +12,7 @@ import * as identity from './modules/identity/jobs.ts'
 import * as inventory from './modules/inventory/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
 import * as media from './modules/media/jobs.ts'
-import { createSpool } from './modules/media/spool.ts'
+import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
 import * as storeCredit from './modules/store-credit/jobs.ts'
 import * as privacy from './modules/views/jobs.ts'
@@ -50,7 +50,7 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const handlers = handlersOf(runtime)
   const comparePayments = createComparison({ database, payments, clock })
-  const spool = createSpool(config.DATA_DIR)
+  const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
   const findTxt = createTxtLookup(config.DNS_SERVERS)
@@ -76,7 +76,7 @@ export function startWorker(runtime: Runtime): Worker {
     loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
-    loop('upload upkeep', HOUR, () => spool.sweep()),
+    loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),
     loop('gateway upkeep', HOUR, () => gateway.eraseOldBodies(database)),
     loop('session upkeep', HOUR, () => identity.deleteExpiredSessions(database.global)),
     loop('privacy exports', 5 * SECOND, (signal) => privacy.makeDueExports(database, keys, signal)),

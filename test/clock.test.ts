@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { expireDue } from '../src/modules/gift-cards/jobs.ts'
-import { leftovers } from '../src/modules/media/queries.ts'
+import { collectableAssets } from '../src/modules/media/queries.ts'
 import { deliverDue, publish } from '../src/platform/outbox.ts'
 import { type Caller, openTestApp } from './harness/app.ts'
 import { URL as COUPONS, createCoupon } from './modules/marketing/setup.ts'
@@ -100,7 +100,7 @@ test('work is due by the clock of its store, and the work of the platform by the
                         collect_at)
     values ('sandbox', repeat('a', 64), 'png', 'image/png', 1, now(), now(), now() + interval '30 days')`)
   move(31)
-  assert.equal((await leftovers.claim(workerDatabase.tenant('sandbox'), 10)).length, 1)
+  assert.equal((await collectableAssets.claim(workerDatabase.tenant('sandbox'), 10)).length, 1)
   const handled: string[] = []
   await database
     .tenant('sandbox')

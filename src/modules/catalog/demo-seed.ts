@@ -2,7 +2,7 @@ import { refusing } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
-import { claimAssets, keepAsset, type MediaDeps } from '../media/service.ts'
+import { type MediaDeps, setAssetUses, storeAsset } from '../media/service.ts'
 import * as stores from '../stores/service.ts'
 import { announce } from './announce.ts'
 import * as collections from './collection-queries.ts'
@@ -34,7 +34,11 @@ export async function stock(db: TenantDb, media: MediaDeps, { actor, set, check 
   const missing = await listMissing(db, set)
   const refs = new Map<string, string>()
   for (const sample of missing) {
-    const asset = await keepAsset(db, media, await draw(sample), 'image/jpeg', sample.alt)
+    const asset = await storeAsset(db, media, {
+      bytes: await draw(sample),
+      contentType: 'image/jpeg',
+      alt: sample.alt,
+    })
     refs.set(sample.product.slug, asset.asset_ref)
   }
   return db.transaction('catalog: demo seed', async (tx) => {
@@ -93,7 +97,7 @@ async function insertSample(
   for (const variant of variants) {
     await refusing(queries.insertVariant(tx, id, newVariant(variant, currency)), codes)
   }
-  await claimAssets(tx, { kind: 'product', id }, [ref])
+  await setAssetUses(tx, { kind: 'product', id }, [ref])
   await queries.insertImages(tx, id, [{ asset_ref: ref, alt }])
 }
 

@@ -1,7 +1,7 @@
 import type { TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
-import { claimAssets, parseAssetRef } from '../media/service.ts'
+import { parseAssetRef, setAssetUses } from '../media/service.ts'
 import { announce } from './announce.ts'
 import * as queries from './queries.ts'
 import { IMAGES_MAX, type KeptImage, type NewImage } from './schema.ts'
@@ -63,7 +63,7 @@ function changeImages(db: TenantDb, actor: Actor, id: string, rearrange: Rearran
     const after = rearrange(before)
     if (after.length > IMAGES_MAX) throw new ApiError('image_limit_reached')
     const refs = after.map(({ asset_ref }) => asset_ref)
-    await claimAssets(tx, { kind: 'product', id }, refs)
+    await setAssetUses(tx, { kind: 'product', id }, refs)
     await queries.deleteImages(tx, id)
     await queries.insertImages(tx, id, after)
     await queries.touchProduct(tx, id)

@@ -1,6 +1,6 @@
 /**
- * Letters that look like Latin ones and that compatibility decomposition leaves alone.
- * The first character of a pair is what is written, the rest what a reader takes it for.
+ * Letters that look like Latin ones and that compatibility decomposition does not change.
+ * The first character of a pair is the written one, the rest the Latin letters it looks like.
  */
 const PAIRS = `
 аa вb гr ԁd еe ғf ԍg һh іi јj кk ӏl мm нh оo рp ԛq ѕs тt ѵv ԝw хx уy үy сc зe иu пn яr ьb єe ӕae ԉl қk ѡw ҫc ԋh ҳx
@@ -19,10 +19,10 @@ const PAIRS = `
 аa ӧo ӓa ӟe ӥu ӱy ґr ђh ћh ќk ўy џu ґr љl њh
 `
 
-/** Rows of 26 letters that stand in alphabetical order. */
+/** The first code points of ranges of 26 letters in alphabetical order. */
 const ALPHABETS = [0x1f1e6, 0x1f130, 0x1f150, 0x1f170]
 
-/** What a code point is taken for, in lower case. */
+/** The Latin letters that a code point looks like, in lower case. */
 export const CONFUSABLES: ReadonlyMap<number, string> = new Map([
   ...PAIRS.trim()
     .split(/\s+/)

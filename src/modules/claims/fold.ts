@@ -1,43 +1,43 @@
 import { CONFUSABLES } from './confusables.ts'
-import { locate, readMarkup, type View } from './markup.ts'
+import { locateInSource, readVisibleText, type VisibleText } from './visible-text.ts'
 
 /**
- * A text as its reader would spell it in ASCII: lower case, without marks and invisible characters,
- * look-alikes read as what they look like. It is written over when the next text is folded.
+ * A text folded to ASCII: lower case, without marks and invisible characters, look-alike characters
+ * replaced by the letters they look like. The buffer is reused when the next text is folded.
  */
 export interface Folded {
-  /** ASCII codes. Behind the last there is room for a look ahead, and a NUL in it. */
+  /** ASCII codes, and a NUL after the last, so that code may look one ahead. */
   units: Uint8Array
   length: number
-  view: View
-  /** Where in the view each unit was written; null when it is the same place. */
+  visible: VisibleText
+  /** The position of each unit in the visible text; null if the positions are the same. */
   at: Uint32Array | null
 }
 
-/** The unit of the view that a unit of the folded text was read from. */
-export const writtenAt = ({ view, at }: Folded, place: number): number =>
-  view.text.charCodeAt(at === null ? place : (at[place] as number))
+/** The character of the visible text that a unit was folded from. */
+export const visibleCharAt = ({ visible, at }: Folded, place: number): number =>
+  visible.text.charCodeAt(at === null ? place : (at[place] as number))
 
-/** Where a part of the folded text stands in the source. */
-export function placeOf({ view, at }: Folded, start: number, end: number) {
-  if (at === null) return locate(view, start, end)
+/** The position in the source of a part of the folded text. */
+export function positionInSource({ visible, at }: Folded, start: number, end: number) {
+  if (at === null) return locateInSource(visible, start, end)
   const last = at[end - 1] as number
-  const width = (view.text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1
-  return locate(view, at[start] as number, last + width)
+  const width = (visible.text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1
+  return locateInSource(visible, at[start] as number, last + width)
 }
 
-/** A letter that stands for no Latin one. It is part of a word, and no word of ours has it. */
+/** A letter that looks like no Latin one. It is part of a word, and no word of the rules has it. */
 export const OTHER_LETTER = 0x7f
 const SEPARATOR = 0x7e
 const DROPPED = 1
 const SEVERAL = 2
 const NUL = 3
 
-/** What every code point folds to, found when first met: an ASCII code, DROPPED, or SEVERAL. */
+/** The folding of every code point, computed on first use: an ASCII code, DROPPED, or SEVERAL. */
 const table = new Uint8Array(0x110000)
 const several = new Map<number, string>()
 
-/** Scripts of thousands of characters, none of which is taken for a Latin letter. */
+/** Scripts of thousands of characters, none of which looks like a Latin letter. */
 const isPlainOther = (code: number) =>
   (code >= 0x3400 && code <= 0x9fff) ||
   (code >= 0xac00 && code <= 0xd7a3) ||
@@ -62,7 +62,7 @@ function foldCodePoint(code: number): string {
     const partCode = part.codePointAt(0) ?? 0
     out += CONFUSABLES.get(partCode) ?? toAscii(part.toLowerCase())
   }
-  // What has no letter of ours in it need not be as long as it is.
+  // A result without ASCII letters and figures is cut to one character.
   return /[a-z0-9]/.test(out) ? out : out.slice(0, 1)
 }
 
@@ -80,7 +80,7 @@ function toAscii(part: string): string {
   return String.fromCharCode(SEPARATOR)
 }
 
-function learn(code: number): number {
+function computeFolding(code: number): number {
   const folded = isPlainOther(code) ? String.fromCharCode(OTHER_LETTER) : foldCodePoint(code)
   let entry = DROPPED
   if (folded.length > 1) {
@@ -93,38 +93,38 @@ function learn(code: number): number {
 }
 
 /**
- * What printable ASCII folds to when nothing around it matters: itself in lower case. 0 for what
- * markup and escapes begin with, and for all that is not printable.
+ * The folding of printable ASCII: its lower case. 0 for the characters that begin markup and
+ * escapes, and for all that is not printable.
  */
 const PLAIN = Uint8Array.from({ length: 128 }, (_, unit) => {
   const char = String.fromCharCode(unit)
   return /[\n\x20-\x7e]/.test(char) && !/[<&%]/.test(char) ? char.toLowerCase().charCodeAt(0) : 0
 })
 
-/** Folds a text after its markup has been read. Plain text has none and takes the short way. */
+/** Folds the visible text of a source. Plain ASCII without markup takes a faster path. */
 export function fold(source: string): Folded {
   if (foldPlain(source)) {
-    return { units, length: source.length, view: { text: source, steps: [] }, at: null }
+    return { units, length: source.length, visible: { text: source, steps: [] }, at: null }
   }
-  return foldUnits(readMarkup(source))
+  return foldUnits(readVisibleText(source))
 }
 
-/** The longest a single code point may become; compatibility ligatures of Latin stay below it. */
+/** The longest folding of one code point. Compatibility ligatures of Latin letters are shorter. */
 const EXPANSION_MAX = 8
 
-/** Written over for every text, and grown to the longest. */
+/** Buffers that every text reuses, as long as the longest so far needs. */
 let units = new Uint8Array(4_096)
 let places = new Uint32Array(4_096)
 
-function makeRoom(size: number) {
+function ensureRoom(size: number) {
   if (units.length >= size) return
   units = new Uint8Array(size)
   places = new Uint32Array(size)
 }
 
-/** Whether the text was plain to its end; then it is folded. */
+/** Folds a plain text. Answers false at the first character that is not plain. */
 function foldPlain(text: string): boolean {
-  makeRoom(text.length + EXPANSION_MAX)
+  ensureRoom(text.length + EXPANSION_MAX)
   const into = units
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at)
@@ -136,21 +136,19 @@ function foldPlain(text: string): boolean {
   return true
 }
 
-/**
- * A text of ligatures becomes several times as long, any other does not: so that is tried first.
- */
-function foldUnits(view: View): Folded {
-  makeRoom(view.text.length + EXPANSION_MAX)
-  let length = foldInto(view.text)
+/** Folds any text. Only a text of ligatures grows much, so the first try has little extra room. */
+function foldUnits(visible: VisibleText): Folded {
+  ensureRoom(visible.text.length + EXPANSION_MAX)
+  let length = foldInto(visible.text)
   if (length < 0) {
-    makeRoom((view.text.length + 1) * EXPANSION_MAX)
-    length = foldInto(view.text)
+    ensureRoom((visible.text.length + 1) * EXPANSION_MAX)
+    length = foldInto(visible.text)
   }
   units[length] = 0
-  return { units, length, view, at: places }
+  return { units, length, visible, at: places }
 }
 
-/** How many units were written, or -1 when there was no room. */
+/** Answers the number of units written, or -1 if there was no room. */
 function foldInto(text: string): number {
   const into = units
   const from = places
@@ -163,7 +161,7 @@ function foldInto(text: string): number {
       code = text.codePointAt(at) as number
       if (code > 0xffff) at += 1
     }
-    const entry = table[code] || learn(code)
+    const entry = table[code] || computeFolding(code)
     if (entry === DROPPED) continue
     if (length >= room) return -1
     if (entry !== SEVERAL) {

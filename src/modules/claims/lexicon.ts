@@ -1,14 +1,17 @@
 import { PHRASES, type PhraseOwner } from './rules.ts'
-import { buildTrie } from './trie.ts'
-import { GRAMMAR, VERB_CLASSES, WORDS } from './words.ts'
+import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
+import { buildTrie } from './word-trie.ts'
 
-/** A step of a phrase that a word can take. Phrases that begin alike share their first steps. */
-export interface Trigger {
-  /** The state it goes on from; -1 for the first step. */
+/**
+ * A step of a phrase that a word completes. Phrases with the same beginning share their first
+ * steps.
+ */
+export interface PhraseStep {
+  /** The state before the step; -1 for the first step. */
   from: number
   /** How many other words may stand before it. */
   gap: number
-  /** The state it leads to, or -1 when it completes the phrase. */
+  /** The state after the step, or -1 if the step completes the phrase. */
   to: number
   phrase: number
   /** How many steps of the phrase come before it. */
@@ -17,21 +20,22 @@ export interface Trigger {
 
 export interface Phrase {
   owner: PhraseOwner
-  /** Reads denied words too. */
-  raw: boolean
+  /** The phrase is a claim even where its words are denied: "no side effects". */
+  despiteDenial: boolean
 }
 
 type GrammarClass = keyof typeof GRAMMAR
 
-export interface Word {
+/** A dictionary word that the rules know, and the steps of phrases that it completes. */
+export interface LexiconEntry {
   text: string
-  /** Steps of claims and notices, for a first look. */
-  first: Trigger[]
-  /** Steps of neutral senses. */
-  neutral: Trigger[]
-  /** Steps of claims, and those of them that a denied word can take. */
-  claims: Trigger[]
-  rawClaims: Trigger[]
+  /** Steps of claims and notices: most texts complete none of them and are done after one pass. */
+  firstPass: PhraseStep[]
+  /** Steps of phrases in which the word has a harmless sense. */
+  neutral: PhraseStep[]
+  /** Steps of claims, and those of them that a denied word completes too. */
+  claims: PhraseStep[]
+  claimsDespiteDenial: PhraseStep[]
   /** The classes of grammar it is in, as bits. */
   grammar: number
   verb: boolean
@@ -48,32 +52,33 @@ export const CLASS = Object.fromEntries(
 const list = (words: string) => words.trim().split(/\s+/)
 
 const phrases: Phrase[] = []
-const words: Word[] = []
+const words: LexiconEntry[] = []
 const byText = new Map<string, number>()
-/** The triggers that lead to a state, by the steps that lead there. */
-const shared = new Map<string, Trigger>()
+/** The steps that phrases share, by the written steps up to them. */
+const sharedSteps = new Map<string, PhraseStep>()
 
-function intern(text: string): Word {
+/** The entry of a word, created on first use. */
+function entryOf(text: string): LexiconEntry {
   let at = byText.get(text)
   if (at === undefined) {
     at = words.length
     byText.set(text, at)
     words.push({
       text,
-      first: [],
+      firstPass: [],
       neutral: [],
       claims: [],
-      rawClaims: [],
+      claimsDespiteDenial: [],
       grammar: 0,
       verb: false,
       thirdPerson: false,
       isGoods: false,
     })
   }
-  return words[at] as Word
+  return words[at] as LexiconEntry
 }
 
-/** The words a step stands for: a class, a word, or several of either. */
+/** The words of a written step: a class, a word, or several of either. */
 function wordsOf(step: string): Set<string> {
   const classes: Readonly<Record<string, string>> = WORDS
   return new Set(
@@ -86,38 +91,38 @@ function wordsOf(step: string): Set<string> {
   )
 }
 
-/** Figures are words of their own: any number, and one that a person could take. */
+/** The entry of a number in figures: `#NUM` is any number, `#SMALL` one that can be a dose. */
 const numberName = (name: string) => `#${name}`
 
-function addTrigger(word: Word, trigger: Trigger) {
-  const { owner, raw } = phrases[trigger.phrase] as Phrase
-  if (owner === 'neutral') word.neutral.push(trigger)
-  else word.first.push(trigger)
+function addStep(word: LexiconEntry, step: PhraseStep) {
+  const { owner, despiteDenial } = phrases[step.phrase] as Phrase
+  if (owner === 'neutral') word.neutral.push(step)
+  else word.firstPass.push(step)
   if (owner === 'neutral' || owner === 'notice') return
-  word.claims.push(trigger)
-  if (raw) word.rawClaims.push(trigger)
+  word.claims.push(step)
+  if (despiteDenial) word.claimsDespiteDenial.push(step)
 }
 
 function addPhrase(owner: PhraseOwner, line: string) {
-  const raw = line.startsWith('!')
-  const phrase = phrases.push({ owner, raw }) - 1
-  const steps = line
+  const despiteDenial = line.startsWith('!')
+  const phrase = phrases.push({ owner, despiteDenial }) - 1
+  const written = line
     .replace('!', '')
     .matchAll(/(?:~(\d+) )?(\S+)/g)
     .toArray()
-  // Only phrases that are read together may share: a denied word takes no step for the others.
-  let path = owner === 'neutral' || owner === 'notice' ? owner : `claim ${raw}`
+  // Phrases share steps only if they treat denied words alike.
+  let path = owner === 'neutral' || owner === 'notice' ? owner : `claim ${despiteDenial}`
   let from = -1
-  for (const [depth, [written, gap = '0', step = '']] of steps.entries()) {
-    const isLast = depth === steps.length - 1
-    path += ` ${written}`
-    const known = isLast ? undefined : shared.get(path)
-    const to = isLast ? -1 : shared.size
-    const trigger = known ?? { from, gap: Number(gap), to, phrase, depth }
-    from = trigger.to
+  for (const [depth, [part, gap = '0', choice = '']] of written.entries()) {
+    const isLast = depth === written.length - 1
+    path += ` ${part}`
+    const known = isLast ? undefined : sharedSteps.get(path)
+    const to = isLast ? -1 : sharedSteps.size
+    const step = known ?? { from, gap: Number(gap), to, phrase, depth }
+    from = step.to
     if (known !== undefined) continue
-    if (!isLast) shared.set(path, trigger)
-    for (const text of wordsOf(step)) addTrigger(intern(text), trigger)
+    if (!isLast) sharedSteps.set(path, step)
+    for (const text of wordsOf(choice)) addStep(entryOf(text), step)
   }
 }
 
@@ -126,52 +131,55 @@ for (const [owner, text] of Object.entries(PHRASES)) {
 }
 for (const [name, text] of Object.entries(GRAMMAR)) {
   for (const word of list(text)) {
-    intern(word).grammar |= CLASS[name as GrammarClass]
+    entryOf(word).grammar |= CLASS[name as GrammarClass]
   }
 }
 for (const name of VERB_CLASSES) {
   const verbs = new Set(list((WORDS as Readonly<Record<string, string>>)[name] ?? ''))
   for (const verb of verbs) {
-    const word = intern(verb)
+    const word = entryOf(verb)
     word.verb = true
     word.thirdPerson ||= verb.endsWith('s') && (verbs.has(verb.slice(0, -1)) || verb.endsWith('es'))
   }
 }
-for (const name of list(WORDS.RESEARCH_GOODS)) intern(name).isGoods = true
+for (const name of list(WORDS.RESEARCH_GOODS)) entryOf(name).isGoods = true
 
-/** Completed phrases first, then later steps: no word may serve two steps of one phrase at once. */
-const turn = ({ to, depth }: Trigger) => (to < 0 ? Number.MAX_SAFE_INTEGER : depth)
-for (const { first, neutral, claims, rawClaims } of words) {
-  for (const triggers of [first, neutral, claims, rawClaims]) {
-    triggers.sort((a, b) => turn(b) - turn(a))
+/**
+ * Completed phrases first, then later steps, so that one word never completes two steps of a
+ * phrase.
+ */
+const rankOf = ({ to, depth }: PhraseStep) => (to < 0 ? Number.MAX_SAFE_INTEGER : depth)
+for (const { firstPass, neutral, claims, claimsDespiteDenial } of words) {
+  for (const steps of [firstPass, neutral, claims, claimsDespiteDenial]) {
+    steps.sort((a, b) => rankOf(b) - rankOf(a))
   }
 }
 
-/** A small number is a number too. */
-const small = intern(numberName('SMALL'))
-const number = intern(numberName('NUM'))
-small.first.push(...number.first)
+/** A small number completes the steps of any number too. */
+const small = entryOf(numberName('SMALL'))
+const number = entryOf(numberName('NUM'))
+small.firstPass.push(...number.firstPass)
 small.neutral.push(...number.neutral)
 small.claims.push(...number.claims)
-small.rawClaims.push(...number.rawClaims)
+small.claimsDespiteDenial.push(...number.claimsDespiteDenial)
 
 export const NUMBER = words.indexOf(number)
 export const SMALL_NUMBER = words.indexOf(small)
 
-/** Words that turn a denial into a claim, and so are worth a disguise too. */
-const TURNS = CLASS.TURNING | CLASS.TAKEN_BACK | CLASS.CONTRAST
+/** Words that turn a denial into a claim, so that a merchant may obfuscate them too. */
+const DENIAL_ENDING = CLASS.TURNING | CLASS.TAKEN_BACK | CLASS.CONTRAST
 
-/** Words that make a claim, as opposed to words that only hold a sentence together. */
-const isKey = (word: Word) =>
-  /^[a-z]{3,}/.test(word.text) && (word.claims.length > 0 || (word.grammar & TURNS) !== 0)
+/** Words that make a claim, unlike words that only connect a sentence. */
+const makesClaim = (word: LexiconEntry) =>
+  /^[a-z]{3,}/.test(word.text) && (word.claims.length > 0 || (word.grammar & DENIAL_ENDING) !== 0)
 
 const entries = [...words.entries()].filter(([, { text }]) => /^[a-z0-9]+$/.test(text))
-const keys = entries.filter(([, word]) => isKey(word) && /^[a-z]+$/.test(word.text))
+const claimEntries = entries.filter(([, word]) => makesClaim(word) && /^[a-z]+$/.test(word.text))
 
-/** All words, and those that make claims with each of their letters starred out once. */
+/** All words, and each claim word with one of its letters replaced by a star. */
 function* writtenForms(): Generator<[text: string, id: number]> {
   for (const [at, { text }] of entries) yield [text, at]
-  for (const [at, { text }] of keys) {
+  for (const [at, { text }] of claimEntries) {
     if (text.length < 4) continue
     for (let i = 1; i < text.length; i += 1) yield [`${text.slice(0, i)}*${text.slice(i + 1)}`, at]
   }
@@ -179,14 +187,14 @@ function* writtenForms(): Generator<[text: string, id: number]> {
 
 /** All words, as they are written. */
 export const WRITTEN_WORDS = buildTrie(writtenForms(), 'written')
-/** The words that make claims, as they look: other words are not worth a disguise. */
-export const LOOKS_OF_WORDS = buildTrie(
-  keys.map(([at, { text }]) => [text, at]),
-  'looks',
+/** The claim words, with look-alike characters read as letters. No other words are obfuscated. */
+export const LOOKALIKE_WORDS = buildTrie(
+  claimEntries.map(([at, { text }]) => [text, at]),
+  'lookalike',
 )
 
-export const LEXICON = { phrases, words, stateCount: shared.size } as const
+export const LEXICON = { phrases, words, stateCount: sharedSteps.size } as const
 
 export const findWord = (text: string): number => byText.get(text) ?? -1
-const keyFlags = Uint8Array.from(words, (word) => (isKey(word) ? 1 : 0))
-export const isKeyWord = (at: number): boolean => keyFlags[at] === 1
+const claimFlags = Uint8Array.from(words, (word) => (makesClaim(word) ? 1 : 0))
+export const isClaimWord = (at: number): boolean => claimFlags[at] === 1

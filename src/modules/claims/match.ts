@@ -1,56 +1,54 @@
-import { findDenied } from './clauses.ts'
-import { type Folded, fold, placeOf } from './fold.ts'
-import { LEXICON, type Trigger, type Word } from './lexicon.ts'
+import { findDenied } from './denials.ts'
+import { type Folded, fold, positionInSource } from './fold.ts'
+import { LEXICON, type LexiconEntry, type PhraseStep } from './lexicon.ts'
 import type { PhraseOwner } from './rules.ts'
 import type { RuleId } from './schema.ts'
 import type { Token } from './token-list.ts'
-import { tokenize } from './tokens.ts'
+import { tokenize } from './tokenize.ts'
 
-/** A phrase found in a text, from and to a place in its source. */
+/** A phrase found in a text, with its start and end in the source. */
 export interface Match {
   rule: RuleId
   start: number
   end: number
 }
 
-/** What a text says: its claims in order, and what tells whether a notice is due. */
-export interface Reading {
+/** The claims of a text in order, and the facts that decide whether a notice is missing. */
+export interface TextMatches {
   matches: Match[]
   hasNotice: boolean
-  /** The first mention of what is sold for research. */
+  /** The first mention of research goods. */
   goods: { start: number; end: number } | undefined
 }
 
 /**
- * The state of every step of every phrase: at which word it was last reached, and with which token
- * the phrase began. The latest is all that counts, since every gap is measured from there; so each
- * word costs as many steps as phrases know it, whatever stands around it.
+ * The state after every step of every phrase: the word at which it was last reached, and the token
+ * with which the phrase began. Only the latest counts, since every gap is measured from there. So
+ * the cost of a word is the number of its steps, whatever the words around it are.
  */
 const reachedAt = new Float64Array(LEXICON.stateCount).fill(-1)
 const beganAt = new Int32Array(LEXICON.stateCount)
 
-/**
- * Added to the order of words, so that what one reading left behind is out of the next one's reach.
- */
+/** Added to the order of words, so that states of an earlier text are too far away to continue. */
 let base = 0
-const READING_GAP = 1_000
+const TEXT_GAP = 1_000
 
 type OnMatch = (phrase: number, first: number, last: number) => void
-type Choice = (word: Word, at: number) => readonly Trigger[]
+type ChooseSteps = (word: LexiconEntry, at: number) => readonly PhraseStep[]
 
-/** Leads the tokens through the phrases that `choose` names for each of them. */
-function run(tokens: readonly Token[], choose: Choice, onMatch: OnMatch) {
-  base += READING_GAP
+/** Matches the tokens against the steps that `choose` names for each of them. */
+function matchPhrases(tokens: readonly Token[], choose: ChooseSteps, onMatch: OnMatch) {
+  base += TEXT_GAP
   for (let at = 0; at < tokens.length; at += 1) {
     const token = tokens[at] as Token
     const order = base + token.order
-    const triggers = choose(LEXICON.words[token.word] as Word, at)
-    for (let i = 0; i < triggers.length; i += 1) {
-      const trigger = triggers[i] as Trigger
-      const { from, to } = trigger
-      if (from >= 0 && order - (reachedAt[from] as number) - 1 > trigger.gap) continue
+    const steps = choose(LEXICON.words[token.word] as LexiconEntry, at)
+    for (let i = 0; i < steps.length; i += 1) {
+      const step = steps[i] as PhraseStep
+      const { from, to } = step
+      if (from >= 0 && order - (reachedAt[from] as number) - 1 > step.gap) continue
       const began = from < 0 ? at : (beganAt[from] as number)
-      if (to < 0) onMatch(trigger.phrase, began, at)
+      if (to < 0) onMatch(step.phrase, began, at)
       else {
         reachedAt[to] = order
         beganAt[to] = began
@@ -60,19 +58,19 @@ function run(tokens: readonly Token[], choose: Choice, onMatch: OnMatch) {
   base += tokens.at(-1)?.order ?? 0
 }
 
-const NOTHING: Reading = { matches: [], hasNotice: false, goods: undefined }
+const NO_MATCHES: TextMatches = { matches: [], hasNotice: false, goods: undefined }
 
-/** Reads one text for every rule. */
-export function read(source: string): Reading {
+/** Matches one text against every rule. */
+export function findMatches(source: string): TextMatches {
   const folded = fold(source)
   const tokens = tokenize(folded)
-  if (tokens.length === 0) return NOTHING
+  if (tokens.length === 0) return NO_MATCHES
   let hasNotice = false
   let isSuspect = false
-  // Most texts have no phrase of ours in them, denied or not: they are done after this.
-  run(
+  // Most texts complete no phrase, denied or not: they are done after this pass.
+  matchPhrases(
     tokens,
-    ({ first }) => first,
+    ({ firstPass }) => firstPass,
     (phrase) => {
       if (LEXICON.phrases[phrase]?.owner === 'notice') hasNotice = true
       else isSuspect = true
@@ -96,10 +94,13 @@ interface Span {
   last: number
 }
 
-/** Claims of words that are neither denied nor meant otherwise; of overlapping ones the first. */
+/**
+ * The claims whose words are neither denied nor in a harmless sense; the first of those that
+ * overlap.
+ */
 function findClaims(tokens: readonly Token[]): Span[] {
   const neutral = new Uint8Array(tokens.length)
-  run(
+  matchPhrases(
     tokens,
     (word) => word.neutral,
     (_, first, last) => neutral.fill(1, first, last + 1),
@@ -107,9 +108,10 @@ function findClaims(tokens: readonly Token[]): Span[] {
   const denied = findDenied(tokens)
   const spans: Span[] = []
   const lastOf = new Map<PhraseOwner, number>()
-  run(
+  matchPhrases(
     tokens,
-    ({ claims, rawClaims }, at) => (neutral[at] === 1 ? [] : denied[at] === 1 ? rawClaims : claims),
+    ({ claims, claimsDespiteDenial }, at) =>
+      neutral[at] === 1 ? [] : denied[at] === 1 ? claimsDespiteDenial : claims,
     (phrase, first, last) => {
       const { owner } = LEXICON.phrases[phrase] as { owner: PhraseOwner }
       if (first <= (lastOf.get(owner) ?? -1)) return
@@ -121,4 +123,4 @@ function findClaims(tokens: readonly Token[]): Span[] {
 }
 
 const place = (folded: Folded, tokens: readonly Token[], first: number, last: number) =>
-  placeOf(folded, (tokens[first] as Token).start, (tokens[last] as Token).end)
+  positionInSource(folded, (tokens[first] as Token).start, (tokens[last] as Token).end)

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 import { CONFUSABLES } from './confusables.ts'
-import { MEDICAL } from './medical.ts'
-import { NEUTRAL } from './neutral.ts'
+import { MEDICAL } from './medical-phrases.ts'
+import { NEUTRAL } from './neutral-phrases.ts'
 import type { RuleId } from './schema.ts'
-import { GRAMMAR, VERB_CLASSES, WORDS } from './words.ts'
+import { GRAMMAR, VERB_CLASSES, WORDS } from './word-classes.ts'
 
 /**
- * Phrases by rule. A phrase is a row of steps; a step is a class of words.ts (upper case), a word,
- * or several with a bar between. `~3` lets up to three other words stand before the next step. No
- * phrase reaches over the end of a sentence. A leading `!` reads denied words too.
+ * Phrases by rule. A phrase is a sequence of steps; a step is a class of word-classes.ts (upper
+ * case), a word, or several with a bar between. `~3` allows up to three other words before the next
+ * step. No phrase crosses the end of a sentence. A phrase with a leading `!` matches denied words
+ * too.
  */
 export type PhraseOwner = RuleId | 'neutral' | 'notice'
 
@@ -157,7 +158,7 @@ export const PHRASES: Readonly<Partial<Record<PhraseOwner, string>>> = {
     !usage de recherche`,
 }
 
-/** Names the rules that judged a text: it changes with any word of them. */
+/** Identifies the rules that a text was scanned by. It changes with every word of them. */
 export const RULES_VERSION = createHash('sha256')
   .update(JSON.stringify([PHRASES, WORDS, GRAMMAR, VERB_CLASSES, [...CONFUSABLES]]))
   .digest('hex')

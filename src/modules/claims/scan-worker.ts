@@ -3,15 +3,16 @@ import { PHRASES } from './rules.ts'
 import { scanDocument } from './scan.ts'
 
 /**
- * The first documents would otherwise meet code that is not compiled yet and take three times as
- * long, on their own deadline. The rules themselves hold every word there is to meet.
+ * Scans the phrases of the rules a few times, so that the code is compiled before the first
+ * document comes. Otherwise the first documents take three times as long and may miss their
+ * deadline.
  */
 function warmUp() {
   const texts = Object.values(PHRASES).map((text) => `<p>${text}</p> &amp; ünlike ${text}`)
   for (let round = 0; round < 8; round += 1) scanDocument(texts)
 }
 
-/** One document in, one result out. Whatever it throws, the scanner hears as an error. */
+/** Answers one result per document. The scanner receives anything thrown here as an error. */
 parentPort?.on('message', ({ id, value }: { id: number; value: unknown }) => {
   parentPort?.postMessage({ id, result: scanDocument(value) })
 })

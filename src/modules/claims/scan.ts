@@ -1,4 +1,5 @@
-import { type Match, type Reading, read } from './match.ts'
+import { toDisplayOrder } from './bidi-text.ts'
+import { findMatches, type Match, type TextMatches } from './match.ts'
 import { RULES_VERSION } from './rules.ts'
 import {
   FINDINGS_MAX,
@@ -7,90 +8,90 @@ import {
   type ScanResult,
   type Severity,
 } from './schema.ts'
-import { asShown } from './turned.ts'
-import { type Segment, walkStrings } from './walk.ts'
+import { type Segment, walkStrings } from './walk-strings.ts'
 
 const CONTEXT_CHARACTERS = 40
 
-/** A phrase is short; only invisible characters or markup within it make it longer than this. */
+/** Phrases are short. Only invisible characters or markup within one make it longer than this. */
 const TERM_CHARACTERS = 200
 
-interface Found extends Finding {
+interface OrderedFinding extends Finding {
   order: number
 }
 
 /**
- * What is kept of each severity: the list is cut by severity first, and shown in document order.
+ * The findings by severity. The list is cut by severity first, and shown in document order.
  */
 interface Collector {
-  kept: Record<Severity, Found[]>
+  bySeverity: Record<Severity, OrderedFinding[]>
   count: number
   order: number
 }
 
 const newCollector = (): Collector => ({
-  kept: { CRITICAL: [], WARNING: [], INFO: [] },
+  bySeverity: { CRITICAL: [], WARNING: [], INFO: [] },
   count: 0,
   order: 0,
 })
 
-/** Reads every string and every key of a document. */
+/** Scans every string and every key of a document. */
 export function scanDocument(value: unknown): ScanResult {
-  const found = newCollector()
+  const collector = newCollector()
   let hasNotice = false
-  let goods: Found | undefined
+  let goods: OrderedFinding | undefined
   walkStrings(value, (text, path) => {
-    const reading = collectFrom(found, path, text)
-    hasNotice ||= reading.hasNotice
-    if (goods === undefined && reading.goods !== undefined) {
-      const match: Match = { rule: 'missing_disclaimer', ...reading.goods }
-      goods = { ...toFinding(pointer(path), text, match), order: found.order }
-      found.order += 1
+    const textMatches = collectFrom(collector, path, text)
+    hasNotice ||= textMatches.hasNotice
+    if (goods === undefined && textMatches.goods !== undefined) {
+      const match: Match = { rule: 'missing_disclaimer', ...textMatches.goods }
+      goods = { ...toFinding(pointer(path), text, match), order: collector.order }
+      collector.order += 1
     }
   })
-  if (goods !== undefined && !hasNotice) keep(found, goods)
-  return finish(found)
+  if (goods !== undefined && !hasNotice) add(collector, goods)
+  return finish(collector)
 }
 
-/** Reads one text, which stands at the root of nothing: its path is empty. */
-export function scanOne(text: string): ScanResult {
-  const found = newCollector()
-  collectFrom(found, [], text)
-  return finish(found)
+/** Scans one text that is part of no document: the path of its findings is empty. */
+export function scanOneText(text: string): ScanResult {
+  const collector = newCollector()
+  collectFrom(collector, [], text)
+  return finish(collector)
 }
 
-/** Reads a text as it is written and, where that differs, as it is shown. */
-function collectFrom(found: Collector, path: readonly Segment[], text: string): Reading {
-  const reading = read(text)
-  collect(found, path, text, reading.matches)
-  const shown = asShown(text)
-  if (shown !== null) collect(found, path, shown, read(shown).matches)
-  return reading
+/** Scans a text as it is written and, where that differs, as it is displayed. */
+function collectFrom(collector: Collector, path: readonly Segment[], text: string): TextMatches {
+  const textMatches = findMatches(text)
+  collect(collector, path, text, textMatches.matches)
+  const displayed = toDisplayOrder(text)
+  if (displayed !== null) collect(collector, path, displayed, findMatches(displayed).matches)
+  return textMatches
 }
 
-function collect(found: Collector, path: readonly Segment[], text: string, matches: Match[]) {
+function collect(collector: Collector, path: readonly Segment[], text: string, matches: Match[]) {
   if (matches.length === 0) return
   const at = pointer(path)
   for (const match of matches) {
-    // What is counted and not shown need not be written out.
-    if (found.kept[RULE_SEVERITIES[match.rule]].length === FINDINGS_MAX) found.count += 1
-    else keep(found, { ...toFinding(at, text, match), order: found.order })
-    found.order += 1
+    // A finding beyond the limit is only counted.
+    if (collector.bySeverity[RULE_SEVERITIES[match.rule]].length === FINDINGS_MAX)
+      collector.count += 1
+    else add(collector, { ...toFinding(at, text, match), order: collector.order })
+    collector.order += 1
   }
 }
 
-function keep(found: Collector, finding: Found) {
-  found.count += 1
-  found.kept[finding.severity].push(finding)
+function add(collector: Collector, finding: OrderedFinding) {
+  collector.count += 1
+  collector.bySeverity[finding.severity].push(finding)
 }
 
-function finish({ kept, count }: Collector): ScanResult {
-  const findings = [...kept.CRITICAL, ...kept.WARNING, ...kept.INFO]
+function finish({ bySeverity, count }: Collector): ScanResult {
+  const findings = [...bySeverity.CRITICAL, ...bySeverity.WARNING, ...bySeverity.INFO]
     .slice(0, FINDINGS_MAX)
     .sort((a, b) => a.order - b.order)
     .map(({ order, ...finding }) => finding)
   return {
-    passed: kept.CRITICAL.length === 0,
+    passed: bySeverity.CRITICAL.length === 0,
     findings,
     truncated: count > FINDINGS_MAX,
     rulesVersion: RULES_VERSION,
@@ -108,7 +109,7 @@ function toFinding(path: string, text: string, { rule, start, end }: Match): Fin
   }
 }
 
-/** A part of a text that tears no pair of surrogates apart. */
+/** A part of a text that never splits a surrogate pair. */
 function slice(text: string, start: number, end: number): string {
   let first = Math.max(start, 0)
   let last = Math.min(end, text.length)
@@ -120,6 +121,6 @@ function slice(text: string, start: number, end: number): string {
 const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** RFC 6901. */
+/** A JSON Pointer, RFC 6901. */
 const pointer = (path: readonly Segment[]) =>
   path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

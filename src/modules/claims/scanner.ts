@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
 import { RULES_VERSION } from './rules.ts'
 import { FINDINGS_MAX, RULE_SEVERITIES, type ScanResult } from './schema.ts'
-import { walkStrings } from './walk.ts'
+import { walkStrings } from './walk-strings.ts'
 
 interface ScannerOptions {
   workerUrl?: URL
@@ -11,14 +11,14 @@ interface ScannerOptions {
   deadlineMs?: number
   /** How long a thread may take to start. */
   startMs?: number
-  /** Threads at most. */
+  /** The greatest number of threads. */
   threads?: number
-  /** Documents with more text than this leave the event loop: it takes about 4 ms to read. */
+  /** Documents with more text than this are scanned in a thread: this much takes about 4 ms. */
   inlineCharacters?: number
 }
 
 export interface Scanner {
-  /** `store` is whose document it is: the documents of one store do not delay another's. */
+  /** `store` is the store of the document: documents of one store do not delay those of another. */
   scan: (value: unknown, store?: string) => Promise<ScanResult>
   close: () => Promise<void>
 }
@@ -37,17 +37,17 @@ interface Thread {
   timer: NodeJS.Timeout
 }
 
-/** One more than one, so that a document that hangs does not stop the others. */
+/** Two, so that a document that takes long does not stop the others. */
 const THREADS = 2
 
-/** More waiting documents than these would wait longer than any caller does. */
+/** With more documents than these, the last would wait longer than any caller does. */
 const WAITING = { waiting: 32, waitingPerStore: 4 }
 
 const unavailable = (cause: unknown) => new ApiError('scan_unavailable', { cause })
 
 /**
- * Reads small documents at once and large ones in threads. Whatever goes wrong, a scan that did not
- * run to its end is an error and never a pass.
+ * Scans small documents at once and large ones in threads. A scan that did not run to its end is an
+ * error and never a pass, whatever went wrong.
  */
 export function createScanner(options: ScannerOptions = {}): Scanner {
   const { inlineCharacters = 32_768 } = options
@@ -65,7 +65,9 @@ export function createScanner(options: ScannerOptions = {}): Scanner {
   }
 }
 
-/** The words take thirty megabytes to load: a process that scans nothing does without them. */
+/**
+ * Imports the lexicon on first use: it takes thirty megabytes, which a process without scans saves.
+ */
 async function scanInline(value: unknown): Promise<ScanResult> {
   const { scanDocument } = await import('./scan.ts')
   return scanDocument(value)
@@ -77,7 +79,7 @@ function isLarger(value: unknown, characters: number): boolean {
   let total = 0
   try {
     walkStrings(value, (text) => {
-      // Each string costs something however short it is.
+      // Each string has a cost of its own, however short it is.
       total += text.length + 4
       if (total > characters) throw LARGE
     })
@@ -88,12 +90,12 @@ function isLarger(value: unknown, characters: number): boolean {
   return false
 }
 
-/** A few threads, started when first needed and replaced when they fail. */
+/** A pool of threads, started when first needed and replaced when they fail. */
 class Pool {
   readonly #options: ScannerOptions
   readonly #threads = new Set<Thread>()
   readonly #scans: WorkQueue
-  /** Scans whose turn it is, until a thread takes them: as many as there may be threads. */
+  /** Scans that wait for a thread: at most as many as there may be threads. */
   readonly #jobs: Job[] = []
   #lastId = 0
 
@@ -134,7 +136,7 @@ class Pool {
       if (!thread.ready || thread.job !== undefined) continue
       const job = this.#jobs.shift()
       if (job === undefined) return
-      this.#give(thread, job)
+      this.#assign(thread, job)
     }
     const starting = [...this.#threads].filter(({ ready }) => !ready).length
     const { threads = THREADS } = this.#options
@@ -151,7 +153,7 @@ class Pool {
     this.#threads.add(thread)
     worker.on('message', (message: unknown) => {
       if (thread.ready) this.#answer(thread, message)
-      else if (message === 'ready') this.#welcome(thread)
+      else if (message === 'ready') this.#markReady(thread)
       else fail(new Error('the thread spoke out of turn'))
     })
     worker.on('error', fail)
@@ -159,15 +161,15 @@ class Pool {
     worker.on('exit', (code) => fail(new Error(`the thread ended with ${code}`)))
   }
 
-  #welcome(thread: Thread) {
+  #markReady(thread: Thread) {
     clearTimeout(thread.timer)
     thread.ready = true
-    // An idle thread keeps no process alive; one at work does.
+    // An idle thread does not keep the process alive; a busy one does.
     thread.worker.unref()
     this.#dispatch()
   }
 
-  #give(thread: Thread, job: Job) {
+  #assign(thread: Thread, job: Job) {
     const { deadlineMs = 1_000 } = this.#options
     const overrun = () => this.#end(thread, new Error('the scan took too long'))
     thread.job = job
@@ -176,7 +178,7 @@ class Pool {
     try {
       thread.worker.postMessage({ id: job.id, value: job.value })
     } catch (error) {
-      // What cannot be sent is no fault of the thread.
+      // A document that cannot be sent is no fault of the thread.
       this.#release(thread)
       job.reject(unavailable(error))
       this.#dispatch()
@@ -200,7 +202,7 @@ class Pool {
     thread.worker.unref()
   }
 
-  /** Ends a thread and with it the scan it was at; one that never got ready fails all that wait. */
+  /** Ends a thread and its scan. A thread that never got ready fails all waiting scans. */
   #end(thread: Thread, cause: unknown) {
     if (!this.#threads.delete(thread)) return
     clearTimeout(thread.timer)
@@ -211,7 +213,7 @@ class Pool {
   }
 }
 
-/** The result for this very document, judged by these very rules and in itself consistent. */
+/** The result of a thread, if it is for this document, by these rules and consistent. */
 function readAnswer(message: unknown, id: number): ScanResult | undefined {
   const { id: answered, result } = (message ?? {}) as { id?: unknown; result?: unknown }
   if (answered !== id || !isScanResult(result)) return undefined
@@ -221,8 +223,8 @@ function readAnswer(message: unknown, id: number): ScanResult | undefined {
 }
 
 /**
- * Whether a thread's answer has the shape of a result. By hand: a process that serves needs no
- * more.
+ * Whether a thread's answer has the form of a result. Checked by hand, so that a process that only
+ * serves requests loads no validator for it.
  */
 function isScanResult(value: unknown): value is ScanResult {
   const { passed, findings, truncated, rulesVersion } = Object(value) as Partial<ScanResult>

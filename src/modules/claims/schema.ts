@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Shared } from '../../kernel/schema.ts'
 
-/** The rules a finding can name. The ids are public and stay. */
+/** The rules a finding can name. The ids are part of the API and never change. */
 export const RULE_SEVERITIES = {
   disease_claim: 'CRITICAL',
   human_use: 'CRITICAL',
@@ -16,7 +16,7 @@ export const RULE_SEVERITIES = {
 
 export type RuleId = keyof typeof RULE_SEVERITIES
 
-/** As many findings as a merchant can still read; a document with more has worse to mend. */
+/** As many findings as a merchant can read. A document with more is cut off here. */
 export const FINDINGS_MAX = 200
 
 export const Severity = Type.Enum(['CRITICAL', 'WARNING', 'INFO'])

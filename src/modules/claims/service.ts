@@ -2,13 +2,10 @@ import { ApiError } from '../../errors.ts'
 import { createScanner, type Scanner } from './scanner.ts'
 import type { ScanResult } from './schema.ts'
 
-export { RULES_VERSION } from './rules.ts'
-export type { Scanner }
-
 interface ScanOptions {
   scanner?: Scanner
-  /** Whose document it is. */
-  owner?: string
+  /** The store whose document it is. */
+  store?: string
 }
 
 let shared: Scanner | undefined
@@ -18,28 +15,28 @@ function sharedScanner(): Scanner {
   return shared
 }
 
-/** Reads every key and string of a document. Rejects with `scan_unavailable` if it could not. */
+/** Scans every key and string of a document. Rejects with `scan_unavailable` if it cannot. */
 export async function scan(value: unknown, options: ScanOptions = {}): Promise<ScanResult> {
   try {
-    return await (options.scanner ?? sharedScanner()).scan(value, options.owner)
+    return await (options.scanner ?? sharedScanner()).scan(value, options.store)
   } catch (error) {
-    // Whatever a scanner throws, it did not finish.
+    // A scanner that throws did not finish, whatever the error.
     if (error instanceof ApiError) throw error
     throw new ApiError('scan_unavailable', { cause: error })
   }
 }
 
-/** Reads one short text: a product's name, a campaign's subject. Its findings have no path. */
+/** Scans one short text: a product's name, a campaign's subject. Its findings have no path. */
 export async function scanText(text: string): Promise<ScanResult> {
   try {
-    const { scanOne } = await import('./scan.ts')
-    return scanOne(text)
+    const { scanOneText } = await import('./scan.ts')
+    return scanOneText(text)
   } catch (cause) {
     throw new ApiError('scan_unavailable', { cause })
   }
 }
 
-/** Refuses a document that makes a prohibited claim; else hands on what was found. */
+/** Throws for a document with a prohibited health claim; otherwise answers its findings. */
 export async function requireClean(value: unknown, options: ScanOptions = {}): Promise<ScanResult> {
   const result = await scan(value, options)
   if (result.passed) return result
@@ -49,7 +46,7 @@ export async function requireClean(value: unknown, options: ScanOptions = {}): P
   })
 }
 
-/** Ends the threads; the next large document starts them anew. */
+/** Ends the threads. The next large document starts new ones. */
 export async function closeScanner(): Promise<void> {
   const scanner = shared
   shared = undefined

@@ -1,19 +1,19 @@
 import type { Folded } from './fold.ts'
-import { LOOKS_OF_WORDS } from './lexicon.ts'
-import { step, walk } from './trie.ts'
+import { LOOKALIKE_WORDS } from './lexicon.ts'
+import { step, walk } from './word-trie.ts'
 
-/** What stands between two words, from nothing to the end of a sentence. */
+/** The break between two words, from none to the end of a sentence. */
 export const BREAK = { none: 0, comma: 1, line: 2, stop: 3, end: 4 } as const
 
-/** How far apart the end of a sentence puts two words: further than any phrase reaches. */
+/** The distance that the end of a sentence puts between two words: more than any phrase allows. */
 const SENTENCE_GAP = 100
 
-/** A word that the rules know. Of the others only the count is kept. */
+/** A word that the rules know. Other words are only counted. */
 export interface Token {
   word: number
-  /** Its place among all words; a sentence's end counts as many. */
+  /** Its number among all words; the end of a sentence counts as many. */
   order: number
-  /** Where it stands in the folded text. */
+  /** Its position in the folded text. */
   start: number
   end: number
   /** The break right before it, and the greatest since the known word before. */
@@ -25,7 +25,7 @@ export interface Token {
 
 /** Letters read so far that may yet grow into one spaced-out word. */
 interface Piece {
-  /** How far it has come in the tree of words. */
+  /** Its node in the trie of words. */
   node: number
   start: number
   order: number
@@ -50,7 +50,7 @@ export interface State {
 /** A word longer than this is no piece of another. */
 const PIECE_MAX = 12
 
-/** Most words are no pieces: only where there are some is there anything to drop. */
+/** Most words are no pieces, so there is rarely anything to drop. */
 function dropPieces(state: State) {
   if (state.pieces.length > 0) state.pieces = []
 }
@@ -63,7 +63,7 @@ export function emit(state: State, word: number, start: number, end: number) {
 function push(state: State, word: number, start: number, end: number) {
   const single = end - start === 1
   if (state.directBreak === BREAK.end) state.order += SENTENCE_GAP
-  // Letters that stand alone in a row are counted as one word.
+  // Consecutive single letters count as one word.
   else if (!single || !state.afterSingle || state.directBreak > BREAK.comma) state.order += 1
   state.afterSingle = single
   const { order, directBreak, breakBefore, afterQuestion } = state
@@ -86,11 +86,11 @@ export function emitPiece(state: State, word: number, start: number, end: number
   push(state, word, start, end)
   if (state.pieces.length > 0) {
     if (length <= PIECE_MAX && (directBreak === BREAK.none || single)) {
-      grow(state, { word, start, end, broken: directBreak !== BREAK.none })
+      extendPieces(state, { word, start, end, broken: directBreak !== BREAK.none })
     } else dropPieces(state)
   }
   if ((word < 0 && length <= PIECE_MAX) || length <= 3) {
-    const node = walk(LOOKS_OF_WORDS, state.folded.units, start, end)
+    const node = walk(LOOKALIKE_WORDS, state.folded.units, start, end)
     if (node === 0) return
     const allUnknown = word < 0
     const hasUnknown = allUnknown || single
@@ -106,8 +106,8 @@ interface Addition {
   broken: boolean
 }
 
-/** Leads every piece on by what was added, and keeps those that may still become a word. */
-function grow(state: State, { word, start, end, broken }: Addition) {
+/** Extends every piece by the addition, and keeps those that may still become a word. */
+function extendPieces(state: State, { word, start, end, broken }: Addition) {
   const { pieces } = state
   const { units } = state.folded
   const single = end - start === 1
@@ -116,7 +116,7 @@ function grow(state: State, { word, start, end, broken }: Addition) {
   for (const piece of pieces) {
     if (broken && !piece.allSingle) continue
     for (let at = start; at < end && piece.node !== 0; at += 1) {
-      piece.node = step(LOOKS_OF_WORDS, piece.node, units[at] as number)
+      piece.node = step(LOOKALIKE_WORDS, piece.node, units[at] as number)
     }
     if (piece.node === 0) continue
     piece.hasUnknown ||= word < 0
@@ -125,7 +125,7 @@ function grow(state: State, { word, start, end, broken }: Addition) {
     pieces[kept] = piece
     kept += 1
     const { hasUnknown, allUnknown, allSingle } = piece
-    const found = hasUnknown ? (LOOKS_OF_WORDS.word[piece.node] as number) : -1
+    const found = hasUnknown ? (LOOKALIKE_WORDS.word[piece.node] as number) : -1
     if (found < 0 || isDone || !(allSingle || end - piece.start > (allUnknown ? 4 : 5))) continue
     replacePieces(state, piece, found, end)
     isDone = true
@@ -133,15 +133,15 @@ function grow(state: State, { word, start, end, broken }: Addition) {
   while (pieces.length > kept) pieces.pop()
 }
 
-/** The pieces were one word all along. */
+/** Replaces the tokens of the pieces by the one word that they spell. */
 function replacePieces(state: State, piece: Piece, word: number, end: number) {
   const { order, start } = piece
   const { tokens } = state
-  let taken: Token | undefined
+  let removed: Token | undefined
   while (tokens.length > 0 && (tokens[tokens.length - 1] as Token).start >= start) {
-    taken = tokens.pop()
+    removed = tokens.pop()
   }
-  const { directBreak, breakBefore, afterQuestion } = taken ?? {
+  const { directBreak, breakBefore, afterQuestion } = removed ?? {
     directBreak: BREAK.none,
     breakBefore: BREAK.none,
     afterQuestion: false,

@@ -4,18 +4,18 @@ import { join, sql } from '../../db/sql.ts'
 import { type Page, Total } from '../../kernel/page.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import {
-  AssetForm,
   AssetRow,
   AssetState,
   AssetUse,
+  CollectableAsset,
   type ContentType,
   type Extension,
-  Leftover,
+  ResizedImage,
 } from './schema.ts'
 
 const columns = sql`sha256, extension, content_type, bytes, width, height, alt, created_at`
 
-/** What a merchant has. */
+/** The asset is uploaded and not deleted. */
 const present = sql`stored_at is not null and deleted_at is null`
 
 export const findAsset = (db: Db, sha256: string) =>
@@ -26,7 +26,7 @@ export const findAsset = (db: Db, sha256: string) =>
      where tenant_ref = ${db.tenant} and sha256 = ${sha256} and ${present}`,
   )
 
-/** Until the transaction ends nobody changes or claims it. */
+/** Locks an asset against changes and new uses until the transaction ends. */
 export const lockAsset = (tx: Tx, sha256: string) =>
   tx.maybe(
     AssetRow,
@@ -36,10 +36,12 @@ export const lockAsset = (tx: Tx, sha256: string) =>
        for update`,
   )
 
-/** Those of the hashes that the store has. Until the transaction ends none of them is deleted. */
-export const shareAssets = (tx: Tx, hashes: readonly string[]) =>
+/**
+ * Locks those of the assets that the store has, so that none is deleted until the transaction ends.
+ */
+export const lockAssetsShared = (tx: Tx, hashes: readonly string[]) =>
   tx.many(
-    Leftover,
+    CollectableAsset,
     sql`
     select sha256, extension from assets
      where tenant_ref = ${tx.tenant} and sha256 = any(${hashes}) and ${present}
@@ -60,7 +62,7 @@ const stateColumns = sql`
   ${columns}, stored_at is not null as stored, deleted_at is not null as deleted`
 
 /**
- * A row before the bytes are put, which the collector leaves alone for a day. Null: there is one.
+ * Inserts the row before the bytes are stored. The collector ignores it for a day. Null: it exists.
  */
 export const insertAsset = (tx: Tx, asset: NewAsset) =>
   tx.maybe(
@@ -74,8 +76,8 @@ export const insertAsset = (tx: Tx, asset: NewAsset) =>
     returning ${stateColumns}`,
   )
 
-/** Keeps the collector off for another day. Null when it is taking these bytes away just now. */
-export const holdAsset = (tx: Tx, sha256: string) =>
+/** Postpones the collection by a day. Null if the collector is removing these bytes right now. */
+export const postponeCollection = (tx: Tx, sha256: string) =>
   tx.maybe(
     AssetState,
     sql`
@@ -87,7 +89,8 @@ export const holdAsset = (tx: Tx, sha256: string) =>
   )
 
 /**
- * What the store has with us. Final to who has just added to it: others wait for the end of that.
+ * The bytes that the store uses. After an insert in the same transaction the number is final, since
+ * other inserts wait for the end of that transaction.
  */
 export const readUsage = (tx: Tx) =>
   tx.one(
@@ -95,7 +98,7 @@ export const readUsage = (tx: Tx) =>
     sql`select bytes from media_usage where tenant_ref = ${tx.tenant}`,
   )
 
-/** The bytes are there. Null when another upload of the same said so first. */
+/** Records that the bytes are stored. Null if another upload of the same bytes was first. */
 export const completeAsset = (tx: Tx, sha256: string, alt: string | null) =>
   tx.maybe(
     AssetRow,
@@ -117,7 +120,7 @@ export const updateAlt = (tx: Tx, sha256: string, alt: string | null) =>
     returning ${columns}`,
   )
 
-/** The bytes stay for 30 days, for whoever still links to them or changes their mind. */
+/** Marks an asset as deleted. Its bytes stay for 30 days, so that another upload can restore it. */
 export const deleteAsset = (tx: Tx, sha256: string) =>
   tx.run(sql`
     update assets
@@ -129,7 +132,7 @@ export interface AssetFilters {
   unused: boolean
 }
 
-function matching(db: Db, { content_type, unused }: AssetFilters) {
+function assetsWhere(db: Db, { content_type, unused }: AssetFilters) {
   const where = [sql`a.tenant_ref = ${db.tenant}`, present]
   if (content_type !== undefined) where.push(sql`a.content_type = ${content_type}`)
   if (unused) {
@@ -143,13 +146,13 @@ export const listAssets = (db: Db, filters: AssetFilters, page: Page) =>
   db.many(
     AssetRow,
     sql`
-    select ${columns} ${matching(db, filters)}
+    select ${columns} ${assetsWhere(db, filters)}
      order by created_at desc, sha256 desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countAssets = (db: Db, filters: AssetFilters) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${assetsWhere(db, filters)}`)
 
 export const listUses = (db: Db, sha256: string, limit: number) =>
   db.many(
@@ -161,7 +164,7 @@ export const listUses = (db: Db, sha256: string, limit: number) =>
      limit ${limit}`,
   )
 
-export const dropUses = (tx: Tx, owner: AssetUse, except: readonly string[]) =>
+export const deleteUses = (tx: Tx, owner: AssetUse, except: readonly string[]) =>
   tx.run(sql`
     delete from asset_refs
      where tenant_ref = ${tx.tenant} and owner_kind = ${owner.kind} and owner_id = ${owner.id}
@@ -173,39 +176,39 @@ export const insertUses = (tx: Tx, owner: AssetUse, hashes: readonly string[]) =
     select ${tx.tenant}, hash, ${owner.kind}, ${owner.id} from unnest(${hashes}::text[]) as hash
     on conflict do nothing`)
 
-export const findForm = (db: Db, sha256: string, width: number) =>
+export const findResized = (db: Db, sha256: string, width: number) =>
   db.maybe(
-    AssetForm,
+    ResizedImage,
     sql`
     select form_sha256, bytes from asset_forms
      where tenant_ref = ${db.tenant} and sha256 = ${sha256} and width = ${width}`,
   )
 
-/** Also when there is one whose bytes were lost. */
-export const saveForm = (db: Db, sha256: string, width: number, form: AssetForm) =>
+/** Inserts or replaces a resized image: its bytes may have been lost. */
+export const saveResized = (db: Db, sha256: string, width: number, form: ResizedImage) =>
   db.run(sql`
     insert into asset_forms (tenant_ref, sha256, width, form_sha256, bytes)
     values (${db.tenant}, ${sha256}, ${width}, ${form.form_sha256}, ${form.bytes})
     on conflict (tenant_ref, sha256, width) do update
        set form_sha256 = excluded.form_sha256, bytes = excluded.bytes`)
 
-export const listForms = (db: Db, sha256: string) =>
+export const listResized = (db: Db, sha256: string) =>
   db.many(
-    AssetForm,
+    ResizedImage,
     sql`
     select form_sha256, bytes from asset_forms
      where tenant_ref = ${db.tenant} and sha256 = ${sha256}`,
   )
 
-/** Assets whose row and bytes may go. */
-export const leftovers = defineQueue({
+/** Assets whose row and bytes can be removed. */
+export const collectableAssets = defineQueue({
   table: sql`assets`,
   due: sql`collect_at`,
   columns: sql`sha256, extension`,
-  shape: Leftover,
+  shape: CollectableAsset,
 })
 
-/** From here on the bytes are gone. False when somebody has uploaded them anew meanwhile. */
+/** Marks an asset before its bytes are deleted. False if it was uploaded again meanwhile. */
 export const beginCollecting = async (db: Db, lease: Lease) =>
   (await db.run(sql`
     update assets set collecting_at = coalesce(collecting_at, fd_now())

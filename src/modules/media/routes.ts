@@ -10,16 +10,16 @@ import { keepPace } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
-import { createForms, WIDTHS } from './forms.ts'
+import type { PendingUpload, PendingUploads } from './pending-uploads.ts'
+import { freeBuffer } from './process-image.ts'
+import { createImageResizer, WIDTHS } from './resized-images.ts'
 import { ASSET_BYTES_MAX, Asset, AssetPatch, CONTENT_TYPES } from './schema.ts'
 import * as media from './service.ts'
 import * as serving from './serving.ts'
-import type { Spool, Spooled } from './spool.ts'
-import { readUpload, UPLOAD_BODY } from './upload.ts'
-import { free } from './workshop.ts'
+import { readUpload, UPLOAD_BODY } from './upload-body.ts'
 
 export interface MediaRouteDeps extends media.MediaDeps {
-  spool: Spool
+  pendingUploads: PendingUploads
 }
 
 const OneAsset = Type.Object({ asset: ref(Asset) })
@@ -30,22 +30,22 @@ const LIST_QUERY = {
   ...PAGE_QUERY,
 }
 
-/** A third more than the bytes, and room for the other members. */
+/** Base64 takes a third more than the bytes; the rest is room for the other members. */
 const JSON_BYTES_MAX = Math.ceil((ASSET_BYTES_MAX * 4) / 3) + 64 * 1_024
 
 /**
- * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s; but
- * it must keep coming, at 16 KiB a second. Only who has a key gets this far.
+ * An upload may take longer than any other request, since 20 MB take three minutes at 1 Mbit/s. But
+ * it must arrive at 16 KiB a second or more. Only callers with a key get this far.
  */
 const PACE = { bytes: 160 * 1_024, everyMs: 10_000, atMostMs: 10 * 60_000 }
 
 interface Received {
-  spooled: Spooled
+  pending: PendingUpload
   isJson: boolean
 }
 
-/** Any body goes to disk first, bytes or JSON alike, and is opened when there is room for it. */
-async function receive(spool: Spool, request: FastifyRequest, stream: Readable) {
+/** Writes any body to disk first, bytes or JSON alike. It is read when the image queue has room. */
+async function receive(pendingUploads: PendingUploads, request: FastifyRequest, stream: Readable) {
   const {
     'content-type': type,
     'content-encoding': encoding,
@@ -56,24 +56,24 @@ async function receive(spool: Spool, request: FastifyRequest, stream: Readable) 
   if (encoding !== undefined) throw new ApiError('unsupported_media_type')
   const bytesMax = isJson ? JSON_BYTES_MAX : ASSET_BYTES_MAX
   if (Number(length) > bytesMax) throw new ApiError('asset_too_large')
-  return { spooled: await spool.receive(request.db.tenant, stream, bytesMax), isJson }
+  return { pending: await pendingUploads.receive(request.db.tenant, stream, bytesMax), isJson }
 }
 
-async function readGiven(request: FastifyRequest, { spooled, isJson }: Received) {
-  const bytes = await spooled.read()
+async function readUploaded(request: FastifyRequest, { pending, isJson }: Received) {
+  const bytes = await pending.read()
   if (isJson) {
     const body = readJson(request, bytes)
-    free(bytes)
+    freeBuffer(bytes)
     return readUpload(body)
   }
-  return { bytes, contentType: request.headers['content-type'] ?? '', alt: null, isOurs: true }
+  return { bytes, contentType: request.headers['content-type'] ?? '', alt: null, mayFree: true }
 }
 
 async function addUpload(app: App, deps: MediaRouteDeps) {
   app.addHook('preParsing', async ({ raw }) => keepPace(raw, PACE))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, stream: Readable) =>
-    receive(deps.spool, request, stream),
+    receive(deps.pendingUploads, request, stream),
   )
   app.post(
     '/v1/merchant/media',
@@ -82,7 +82,7 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
         scope: 'manage:own_media',
         failures: ['asset_too_large', 'content_mismatch', 'image_invalid', 'media_limit_reached'],
       },
-      // What is in the body is looked at when it is read from disk.
+      // The body is validated when it is read from disk.
       validatorCompiler: () => () => true,
       schema: {
         operationId: 'uploadAsset',
@@ -96,9 +96,9 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
       const received = request.body as Received | undefined
       if (received === undefined) throw new ApiError('unsupported_media_type')
       const { db, actor } = request
-      const read = () => readGiven(request, received)
+      const read = () => readUploaded(request, received)
       const uploaded = media.upload(db, deps, { actor, read })
-      const asset = await uploaded.finally(() => received.spooled.drop())
+      const asset = await uploaded.finally(() => received.pending.drop())
       return reply.code(asset.deduped ? 200 : 201).send({ asset })
     },
   )
@@ -107,8 +107,8 @@ async function addUpload(app: App, deps: MediaRouteDeps) {
 export const merchantRoutes =
   (deps: MediaRouteDeps): Routes =>
   async (app) => {
-    // In a room of its own: everywhere else JSON is the only body.
-    await app.register(async (room) => addUpload(room as App, deps))
+    // In a plugin scope of its own: everywhere else JSON is the only body.
+    await app.register(async (scope) => addUpload(scope as App, deps))
 
     app.get(
       '/v1/merchant/media',
@@ -181,24 +181,24 @@ export const merchantRoutes =
     )
   }
 
-/** The name holds the hash, so what it stands for never changes. */
+/** The name contains the hash, so the bytes of a URL never change. */
 const FOREVER = 'public, max-age=31536000, immutable'
-const SHORTLY = 'public, max-age=10'
+const BRIEFLY = 'public, max-age=10'
 
-/** A drawing is a document to a browser that is led to it: it may do and load nothing. */
-const DRAWING_POLICY = "default-src 'none'; sandbox"
+/** A browser opens an SVG as a document: the policy forbids it to run or load anything. */
+const SVG_POLICY = "default-src 'none'; sandbox"
 
-function headersOf({ asset, hash, makeshift }: serving.Served) {
+function headersOf({ asset, hash, isFallback }: serving.ServedAsset) {
   return {
     'content-type': asset.content_type,
-    'cache-control': makeshift ? SHORTLY : FOREVER,
+    'cache-control': isFallback ? BRIEFLY : FOREVER,
     etag: `"${hash}"`,
     'accept-ranges': 'bytes',
     'x-content-type-options': 'nosniff',
     'content-disposition': 'inline',
-    // Storefronts on any host show it.
+    // Storefronts on any host show the asset.
     'cross-origin-resource-policy': 'cross-origin',
-    ...(asset.extension === 'svg' && { 'content-security-policy': DRAWING_POLICY }),
+    ...(asset.extension === 'svg' && { 'content-security-policy': SVG_POLICY }),
   }
 }
 
@@ -214,17 +214,17 @@ const Bytes = {
 }
 
 export const publicRoutes =
-  (database: Database, { blobs, workshop }: media.MediaDeps): Routes =>
+  (database: Database, { blobs, imageQueue }: media.MediaDeps): Routes =>
   async (app) => {
-    const forms = createForms({ blobs, workshop })
+    const resizer = createImageResizer({ blobs, imageQueue })
 
-    async function send(request: FastifyRequest, reply: FastifyReply, served: serving.Served) {
+    async function send(request: FastifyRequest, reply: FastifyReply, served: serving.ServedAsset) {
       const { headers, method } = request
       const etag = `"${served.hash}"`
       reply.headers(headersOf(served))
       if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()
       const ifRange = headers['if-range']
-      // Of a range only where the reader has the other parts of the same bytes.
+      // A range is sent only if the reader has other parts of the same bytes.
       const isRanged = method === 'GET' && (ifRange === undefined || ifRange === etag)
       const asked = isRanged ? serving.readRange(headers.range, served.bytes) : 'all'
       if (asked === 'beyond') {
@@ -234,11 +234,11 @@ export const publicRoutes =
       }
       if (asked === 'all') {
         const nothing = method === 'HEAD'
-        const stream = nothing ? Readable.from([]) : await serving.open(blobs, forms, served)
+        const stream = nothing ? Readable.from([]) : await serving.open(blobs, resizer, served)
         return reply.header('content-length', served.bytes).send(stream as never)
       }
       const { start, end } = asked
-      const stream = await serving.open(blobs, forms, served, asked)
+      const stream = await serving.open(blobs, resizer, served, asked)
       return reply
         .code(206)
         .header('content-range', `bytes ${start}-${end}/${served.bytes}`)
@@ -269,7 +269,7 @@ export const publicRoutes =
       async (request, reply) => {
         const { tenant, file } = request.params
         const width = readWidth(request.query)
-        return send(request, reply, await serving.find(database, forms, { tenant, file, width }))
+        return send(request, reply, await serving.find(database, resizer, { tenant, file, width }))
       },
     )
   }

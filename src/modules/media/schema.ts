@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Nullable, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** What is taken, and how each is named. The extension follows from the content type. */
+/** The accepted content types and the file extension of each. */
 export const EXTENSIONS = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -16,12 +16,12 @@ export type Extension = (typeof EXTENSIONS)[ContentType]
 
 export const CONTENT_TYPES = Object.keys(EXTENSIONS) as ContentType[]
 
-/** The contract's bound on an upload, in bytes. */
+/** The contract's limit of an upload, in bytes. */
 export const ASSET_BYTES_MAX = 20 * 1_024 * 1_024
 
 export const ALT_LENGTH_MAX = 1_000
 
-/** An asset as a row. */
+/** An asset as the database stores it. */
 export const AssetRow = Type.Object({
   sha256: Type.String(),
   extension: Type.Enum([...new Set(Object.values(EXTENSIONS))]),
@@ -34,14 +34,14 @@ export const AssetRow = Type.Object({
 })
 export type AssetRow = Static<typeof AssetRow>
 
-/** The same with what only an upload needs to know. */
+/** An asset with the state that only an upload needs. */
 export const AssetState = Type.Object({
   ...AssetRow.properties,
   stored: Type.Boolean(),
   deleted: Type.Boolean(),
 })
 
-/** An asset on the wire. */
+/** An asset as the API answers it. */
 export const Asset = Shared(
   'Asset',
   Type.Object({
@@ -76,16 +76,17 @@ export const AssetPatch = Type.Object({
   alt: Nullable(Type.String({ maxLength: ALT_LENGTH_MAX })),
 })
 
-/** Who uses an asset. */
+/** A product or a site version that uses an asset. */
 export const AssetUse = Type.Object({
   kind: Type.Enum(['product', 'site']),
   id: Type.String({ description: 'The id of the product, or the number of the site version.' }),
 })
 export type AssetUse = Static<typeof AssetUse>
 
-export const AssetForm = Type.Object({ form_sha256: Type.String(), bytes: Type.Integer() })
-export type AssetForm = Static<typeof AssetForm>
+/** A resized copy of an asset (a row of `asset_forms`). */
+export const ResizedImage = Type.Object({ form_sha256: Type.String(), bytes: Type.Integer() })
+export type ResizedImage = Static<typeof ResizedImage>
 
-/** What the collector needs to know of an asset that may go. */
-export const Leftover = Type.Object({ sha256: Type.String(), extension: Type.String() })
-export type Leftover = Static<typeof Leftover>
+/** An asset that can be removed, as the collector needs it. */
+export const CollectableAsset = Type.Object({ sha256: Type.String(), extension: Type.String() })
+export type CollectableAsset = Static<typeof CollectableAsset>

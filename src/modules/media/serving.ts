@@ -3,34 +3,34 @@ import { ApiError } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import type { BlobRange, BlobStore } from '../../platform/blobs.ts'
 import * as stores from '../stores/service.ts'
-import { type Forms, formKey, isOriginal, rungFor } from './forms.ts'
 import * as queries from './queries.ts'
+import { type ImageResizer, isOriginal, resizedKeyOf, widthFor } from './resized-images.ts'
 import type { AssetRow } from './schema.ts'
 import { keyOf, parseAssetRef } from './service.ts'
 
-/** What is handed to the public: an asset, or a smaller form of it. */
-export interface Served {
+/** The bytes to send to the public: an asset, or a resized copy of it. */
+export interface ServedAsset {
   db: TenantDb
   asset: AssetRow
   key: string
   bytes: number
-  /** Of these very bytes, in hex. */
+  /** The hash of these bytes, in hex. */
   hash: string
-  /** The width of a form; null for the original. */
+  /** The width of a resized image; null for the original. */
   width: number | null
-  /** A form was asked for and could not be made just now. */
-  makeshift: boolean
+  /** The original is sent because a resized image cannot be made right now. */
+  isFallback: boolean
 }
 
 /**
- * Finds an asset by the file name in its address. The names cannot be guessed, so a draft store's
- * are served too: its owner has to see what is being built. A suspended store shows nothing.
+ * Finds an asset by the file name in its URL. The names cannot be guessed, so assets of a draft
+ * store are served too: its owner must see the site. A suspended store serves none.
  */
 export async function find(
   database: Database,
-  forms: Forms,
+  resizer: ImageResizer,
   { tenant, file, width }: { tenant: string; file: string; width: number | null },
-): Promise<Served> {
+): Promise<ServedAsset> {
   const ref = isTenantRef(tenant) ? parseAssetRef(tenant, `asset:${tenant}/${file}`) : null
   if (ref === null) throw new ApiError('asset_not_found')
   const db = database.tenant(tenant)
@@ -39,32 +39,40 @@ export async function find(
     throw new ApiError('asset_not_found')
   }
   const original = { db, asset, key: keyOf(tenant, asset), bytes: asset.bytes, hash: asset.sha256 }
-  const rung = width === null ? null : rungFor(width, asset)
-  if (rung === null) return { ...original, width: null, makeshift: false }
-  const form = await forms.get(db, asset, rung)
-  if (form === null) return { ...original, width: null, makeshift: true }
-  if (isOriginal(form, asset)) return { ...original, width: null, makeshift: false }
-  const { form_sha256: hash, bytes } = form
-  return { db, asset, key: formKey(tenant, form), bytes, hash, width: rung, makeshift: false }
+  const resizedWidth = width === null ? null : widthFor(width, asset)
+  if (resizedWidth === null) return { ...original, width: null, isFallback: false }
+  const resized = await resizer.get(db, asset, resizedWidth)
+  if (resized === null) return { ...original, width: null, isFallback: true }
+  if (isOriginal(resized, asset)) return { ...original, width: null, isFallback: false }
+  const { form_sha256: hash, bytes } = resized
+  const key = resizedKeyOf(tenant, resized)
+  return { db, asset, key, bytes, hash, width: resizedWidth, isFallback: false }
 }
 
-/** Opens the bytes. A form whose bytes were lost is made again; an original cannot be. */
-export async function open(blobs: BlobStore, forms: Forms, served: Served, range?: BlobRange) {
+/** Opens the bytes. A resized image whose bytes are lost is made again; an original cannot be. */
+export async function open(
+  blobs: BlobStore,
+  resizer: ImageResizer,
+  served: ServedAsset,
+  range?: BlobRange,
+) {
   const options = range === undefined ? {} : { range }
   const blob = await blobs.get(served.key, options)
   if (blob !== null) return blob.stream
   const { db, asset, width } = served
-  const form = width === null ? null : await forms.make(db, asset, width)
-  const again = form?.form_sha256 === served.hash ? await blobs.get(served.key, options) : null
+  const resized = width === null ? null : await resizer.create(db, asset, width)
+  const again = resized?.form_sha256 === served.hash ? await blobs.get(served.key, options) : null
   if (again === null) throw new Error(`the bytes of asset ${asset.sha256} are missing`)
   return again.stream
 }
 
-/** What a `Range` header asks for: a part, all of it, or nothing that there is. */
-export type Asked = { start: number; end: number } | 'all' | 'beyond'
+/** The range of a `Range` header: a part, all, or a part beyond the end. */
+export type RequestedRange = { start: number; end: number } | 'all' | 'beyond'
 
-/** One range of bytes. Several at once, other units and nonsense are answered with all of it. */
-export function readRange(header: string | undefined, bytes: number): Asked {
+/**
+ * Reads one range of bytes. Several ranges, other units and invalid headers are answered with all.
+ */
+export function readRange(header: string | undefined, bytes: number): RequestedRange {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'all'
   if (first === '') {

@@ -6,6 +6,7 @@ import type { Routes } from '../../http/route.ts'
 import { headerText, readText } from '../../kernel/query.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
+import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
 import * as live from './live.ts'
 import type { GivenManifest } from './manifest.ts'
@@ -37,7 +38,7 @@ const given = ({ body, verbatim }: FastifyRequest): GivenManifest => ({
   text: verbatim,
 })
 
-function writerOf({ db, actor }: FastifyRequest, scanner: claims.Scanner): sites.Writer {
+function writerOf({ db, actor }: FastifyRequest, scanner: Scanner): sites.Writer {
   return { db, actor, scanner }
 }
 
@@ -151,7 +152,7 @@ export const publicRoutes =
   }
 
 export const merchantRoutes =
-  (scanner: claims.Scanner, preview: sites.PreviewDeps): Routes =>
+  (scanner: Scanner, preview: sites.PreviewDeps): Routes =>
   async (app) => {
     app.get(
       '/v1/my/site',
@@ -234,7 +235,7 @@ export const merchantRoutes =
   }
 
 export const operatorRoutes =
-  (scanner: claims.Scanner): Routes =>
+  (scanner: Scanner): Routes =>
   async (app) => {
     app.put(
       '/v1/stores/:tenant/manifest',
@@ -284,7 +285,7 @@ export const operatorRoutes =
         },
       },
       async ({ body, db }) => {
-        const options = { scanner, owner: db.tenant }
+        const options = { scanner, store: db.tenant }
         const { passed, findings, truncated } = await claims.scan(body.manifest, options)
         return { passed, findings, ...(truncated ? { truncated } : {}) }
       },

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
+import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
@@ -29,12 +30,12 @@ const VERSION_MAX = 2_147_483_647
 export interface Writer {
   db: TenantDb
   actor: audit.Actor
-  scanner: claims.Scanner
+  scanner: Scanner
 }
 
 /** Keeps a manifest as the next version. What the public sees does not change. */
 export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenManifest) {
-  const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, owner: db.tenant })
+  const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, store: db.tenant })
   const warnings = await listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
     const version = await insert(tx, actor, manifest, rulesVersion)
@@ -47,7 +48,7 @@ export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenM
 /** Keeps a manifest and makes it the one the public sees. */
 export async function saveActive(writer: Writer, manifest: GivenManifest) {
   const { scanner, db } = writer
-  const options = { scanner, owner: db.tenant }
+  const options = { scanner, store: db.tenant }
   const { rulesVersion, findings } = await claims.requireClean(manifest.value, options)
   const action = 'manifest.published'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action })
@@ -57,7 +58,7 @@ export async function saveActive(writer: Writer, manifest: GivenManifest) {
 /** An operator's word over the claim scan, with the written reason for it. */
 export async function saveOverridden(writer: Writer, manifest: GivenManifest, reason: string) {
   const { scanner, db } = writer
-  const options = { scanner, owner: db.tenant }
+  const options = { scanner, store: db.tenant }
   const { rulesVersion, findings, passed } = await claims.scan(manifest.value, options)
   const action = passed ? 'manifest.published' : 'manifest.published.guardrails_override'
   const saved = await saveAndPublish(writer, manifest, { rulesVersion, action, reason })
@@ -97,7 +98,7 @@ async function insert(tx: Tx, actor: audit.Actor, manifest: GivenManifest, rules
     createdBy: actor.name,
   })
   // Any version can be published again, so none ever lets go of its pictures.
-  await media.noteAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
+  await media.recordManifestAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
   return made
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { plain } from '../media/pictures.ts'
+import { plain } from '../media/sample-images.ts'
 import { auditOf, makeProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
 
 let app: TestApp

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Value } from 'typebox/value'
-import { scanDocument, scanOne as scanText } from '../../../src/modules/claims/scan.ts'
+import { RULES_VERSION } from '../../../src/modules/claims/rules.ts'
+import { scanDocument, scanOneText as scanText } from '../../../src/modules/claims/scan.ts'
 import { FINDINGS_MAX, type Finding, ScanResult } from '../../../src/modules/claims/schema.ts'
-import { RULES_VERSION } from '../../../src/modules/claims/service.ts'
 import { CLAIMS } from './corpus/claims.ts'
 import { EVASIONS } from './corpus/evasions.ts'
 
@@ -12,7 +12,7 @@ const claims = Object.values(CLAIMS).flat()
 const critical = ({ findings }: ScanResult) =>
   findings.filter(({ severity }) => severity === 'CRITICAL')
 
-/** The value a pointer leads to, and the key of its last step. */
+/** The value at a JSON Pointer, and the key of its last part. */
 function resolve(document: unknown, path: string): { key: string; value: unknown } {
   let value = document
   let key = ''
@@ -24,7 +24,7 @@ function resolve(document: unknown, path: string): { key: string; value: unknown
   return { key, value }
 }
 
-function assertStands(document: unknown, { path, term, context }: Finding) {
+function assertAtPath(document: unknown, { path, term, context }: Finding) {
   const { key, value } = resolve(document, path)
   assert.ok(term.length > 0)
   const text = [value, key].find((at) => typeof at === 'string' && at.includes(context))
@@ -34,7 +34,7 @@ function assertStands(document: unknown, { path, term, context }: Finding) {
 }
 
 describe('a finding', () => {
-  test('says where, what as written, which rule, how grave, and what stands around it', () => {
+  test('has path, term as written, rule, severity and context', () => {
     const document = {
       sections: [{ body: `${'a'.repeat(50)} it <b>tre</b>&#97;ts c\u200bancer now` }],
     }
@@ -75,12 +75,12 @@ describe('a finding', () => {
     }
   })
 
-  test('never tears a pair of surrogates apart', () => {
+  test('never splits a surrogate pair', () => {
     const { findings } = scanDocument(`${'😀'.repeat(60)}x cures cancer x${'😀'.repeat(60)}`)
     assert.ok(findings[0]?.context.isWellFormed())
   })
 
-  test('of a claim blown up with marks is cut to a readable length', () => {
+  test('of a claim with many combining marks is cut to a readable length', () => {
     const text = `cures ${'\u0300\u0316'.repeat(50_000)}cancer`
     const [finding] = scanDocument({ text }).findings
     assert.equal(finding?.term, text.slice(0, 200))
@@ -105,7 +105,7 @@ describe('the list of findings', () => {
     )
   })
 
-  test('is cut at two hundred, and says so', () => {
+  test('is cut at two hundred, and reported as truncated', () => {
     const exactly = scanDocument(new Array(FINDINGS_MAX).fill('cures cancer'))
     assert.equal(exactly.findings.length, FINDINGS_MAX)
     assert.equal(exactly.truncated, false)
@@ -115,7 +115,7 @@ describe('the list of findings', () => {
     assert.equal(more.findings.at(-1)?.path, `/${FINDINGS_MAX - 1}`)
   })
 
-  test('keeps a refusal that stands behind many warnings', () => {
+  test('keeps a critical finding that comes after many warnings', () => {
     const result = scanDocument([...new Array(500).fill('a miracle'), 'cures cancer'])
     assert.equal(result.passed, false)
     assert.equal(result.truncated, true)
@@ -128,7 +128,7 @@ describe('a notice', () => {
   const missing = (document: unknown) =>
     scanDocument(document).findings.filter(({ rule }) => rule === 'missing_disclaimer')
 
-  test('is asked for where research products are sold without one', () => {
+  test('is reported as missing where research products are sold without one', () => {
     const [finding, ...others] = missing({ title: 'Pure BPC-157', body: 'Peptides, 99 % pure' })
     assert.deepEqual(others, [])
     assert.equal(finding?.path, '/title')
@@ -149,13 +149,13 @@ describe('a notice', () => {
     }
   })
 
-  test('is not asked of other shops', () => {
+  test('is not required of other stores', () => {
     assert.deepEqual(missing({ title: 'Coffee and cake' }), [])
   })
 })
 
 describe('any document', () => {
-  test('is scanned, and what is found stands where it is said to stand', () => {
+  test('is scanned, and each finding is at its path', () => {
     const words = fc.constantFrom(
       ...claims,
       'not',
@@ -177,13 +177,13 @@ describe('any document', () => {
         const result = scanDocument(value)
         assert.ok(Value.Check(ScanResult, result))
         assert.equal(result.passed, critical(result).length === 0)
-        for (const finding of result.findings) assertStands(value, finding)
+        for (const finding of result.findings) assertAtPath(value, finding)
       }),
       { numRuns: 300 },
     )
   })
 
-  test('does not hide a claim that is put into it, in whatever disguise', () => {
+  test('does not hide a claim that is put into it, however obfuscated', () => {
     const disguise = fc.constantFrom(...Object.values(EVASIONS))
     const place = fc.array(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.string()), { maxLength: 6 })
     fc.assert(
@@ -211,7 +211,6 @@ describe('any document', () => {
 })
 
 test('the version of the rules changes with the rules alone', () => {
-  // Whoever changes a word of the rules sees this fail, runs the corpus, and writes the new
-  // version.
+  // After a change of the rules, run the corpus and write the new version here.
   assert.equal(RULES_VERSION, 'a4240a1d9951f113')
 })

@@ -14,7 +14,7 @@ const large = (text = 'plain words ') => ({ body: text.repeat(20_000) })
 
 after(closeScanner)
 
-/** A scanner whose threads run this instead. */
+/** A scanner whose threads run this code. */
 function scannerOf(
   t: TestContext,
   code: string,
@@ -32,7 +32,7 @@ const answering = (answer: string) =>
   `${READY} parentPort.on('message', ({ id, value }) => parentPort.postMessage(${answer}))`
 
 describe('a scan in a thread', () => {
-  test('finds what a scan at once finds', async () => {
+  test('has the same findings as a scan on the event loop', async () => {
     const document = { list: [large('treats cancer, not rust. '), { 'cures gout': 'x' }] }
     assert.deepEqual(await scan(document), scanDocument(document))
   })
@@ -71,18 +71,18 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     'a thread that dies at work': `${READY} parentPort.on('message', () => process.exit(0))`,
     'a thread that throws at work': `${READY} parentPort.on('message', () => { throw new Error('no') })`,
     'a thread that hangs': `${READY} parentPort.on('message', () => { for (;;); })`,
-    'a thread that says nothing': `${READY} parentPort.on('message', () => undefined)`,
+    'a thread that never answers': `${READY} parentPort.on('message', () => undefined)`,
     'an answer that is null': answering('null'),
     'an answer without a result': answering('{ id }'),
     'an answer that is no result': answering(`{ id, result: { passed: true } }`),
-    'an answer to another question': answering(
+    'an answer for another document': answering(
       `{ id: id + 1, result: { passed: true, findings: [], truncated: false, rulesVersion: 'x' } }`,
     ),
     'an answer by other rules': answering(
       `{ id, result: { passed: true, findings: [], truncated: false, rulesVersion: 'x' } }`,
     ),
     'a thread that never gets ready': `parentPort.on('message', () => undefined)`,
-    'a thread that speaks out of turn': `parentPort.postMessage('hello'); setInterval(() => 0, 1e6)`,
+    'a thread that sends an unexpected message': `parentPort.postMessage('hello'); setInterval(() => 0, 1e6)`,
   }
   for (const [name, code] of Object.entries(FAULTS)) {
     test(name, async (t) => {
@@ -98,7 +98,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
     await assert.rejects(scanner.scan(large()), isUnavailable)
   })
 
-  test('a document that cannot be sent or walked', async () => {
+  test('a document that cannot be sent to a thread or read', async () => {
     const circle: unknown[] = []
     circle.push(circle)
     await assert.rejects(scan(circle), isUnavailable)
@@ -139,7 +139,7 @@ describe('a scan that does not run to its end is an error and never a pass', () 
   })
 })
 
-test('a thread that overran is replaced', async (t) => {
+test('a thread past its deadline is replaced', async (t) => {
   const { rulesVersion } = await scanText('')
   const clean = JSON.stringify({ passed: true, findings: [], truncated: false, rulesVersion })
   const code = `${READY} parentPort.on('message', ({ id, value }) => {
@@ -152,7 +152,7 @@ test('a thread that overran is replaced', async (t) => {
 })
 
 describe('requiring a clean document', () => {
-  test('hands on warnings', async () => {
+  test('answers the warnings', async () => {
     const { findings } = await requireClean({ text: 'A miracle' })
     assert.deepEqual(
       findings.map(({ rule, severity }) => [rule, severity]),
@@ -170,7 +170,7 @@ describe('requiring a clean document', () => {
     })
   })
 
-  test('says when there are more findings than it shows', async () => {
+  test('reports a truncated list of findings', async () => {
     await assert.rejects(requireClean(new Array(300).fill('Cures cancer')), (error) => {
       assert.ok(error instanceof ApiError)
       assert.equal(error.body.truncated, true)
@@ -178,7 +178,7 @@ describe('requiring a clean document', () => {
     })
   })
 
-  test('passes on that the scan could not run', async (t) => {
+  test('rejects if the scan could not run', async (t) => {
     const scanner = scannerOf(t, 'process.exit(1)')
     await assert.rejects(requireClean(large(), { scanner }), isUnavailable)
   })
@@ -192,13 +192,13 @@ describe('a document made to be slow', () => {
       scanDocument(document)
       const took = performance.now() - started
       t.diagnostic(`${took.toFixed(0)} ms`)
-      // Quadratic work would take minutes; a busy machine takes many times its usual time.
+      // Quadratic work would take minutes. A busy machine takes many times the usual time.
       assert.ok(took < 30_000)
     })
   }
 })
 
-test("one store's waiting documents leave room for those of others", async (t) => {
+test('waiting documents of one store leave room for those of other stores', async (t) => {
   const scanner = scannerOf(t, `${READY} parentPort.on('message', () => {})`, { deadlineMs: 300 })
   const outcome = (store: string) =>
     scanner.scan(large(), store).then(

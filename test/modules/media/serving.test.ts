@@ -7,7 +7,7 @@ import sharp from 'sharp'
 import { readRange } from '../../../src/modules/media/serving.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { S3_KEYS, S3_REGION, startS3 } from '../../harness/s3.ts'
-import { animated, plain } from './pictures.ts'
+import { animated, plain } from './sample-images.ts'
 
 const UPLOAD = '/v1/merchant/media'
 
@@ -49,7 +49,7 @@ test('assets are served', async (t) => {
   const { path, sha256 } = await upload(bytes, 'image/png')
   const etag = `"${sha256}"`
 
-  await t.test('to anyone, for ever, also of a draft store', async () => {
+  await t.test('to any reader, cacheable for ever, also of a draft store', async () => {
     const { status, header, bytes: body } = await get(path)
     assert.equal(status, 200)
     assert.ok(body.equals(bytes))
@@ -64,7 +64,7 @@ test('assets are served', async (t) => {
     assert.equal(head.header('content-length'), String(bytes.length))
   })
 
-  await t.test('not again to whoever has them', async () => {
+  await t.test('with 304 to a reader that has them', async () => {
     for (const tag of [etag, `W/${etag}`, '*', `"x", ${etag}`]) {
       const { status, header, bytes: body } = await get(path, { 'if-none-match': tag })
       assert.deepEqual([status, body.length, header('etag')], [304, 0, etag])
@@ -88,26 +88,29 @@ test('assets are served', async (t) => {
     assert.equal(beyond.header('cache-control'), null)
   })
 
-  await t.test('only by their own name: all else is alike, to the byte', async () => {
-    await app.store('globex')
-    const unknown = await get(`/stores/acme/assets/${'0'.repeat(64)}.png`)
-    assert.equal(unknown.status, 404)
-    for (const other of [
-      path.replace('.png', '.jpg'),
-      path.replace('acme', 'globex'),
-      path.replace('acme', 'nobody'),
-      path.replace('acme', 'ACME'),
-      '/stores/acme/assets/x',
-      `/stores/acme/assets/..%2f${sha256}.png`,
-      `${path}.svg`,
-    ]) {
-      const answer = await get(other)
-      assert.deepEqual([answer.status, String(answer.bytes)], [404, String(unknown.bytes)], other)
-      assert.equal(answer.header('cache-control'), null)
-    }
-  })
+  await t.test(
+    'only by their own name, and all other names are refused alike, to the byte',
+    async () => {
+      await app.store('globex')
+      const unknown = await get(`/stores/acme/assets/${'0'.repeat(64)}.png`)
+      assert.equal(unknown.status, 404)
+      for (const other of [
+        path.replace('.png', '.jpg'),
+        path.replace('acme', 'globex'),
+        path.replace('acme', 'nobody'),
+        path.replace('acme', 'ACME'),
+        '/stores/acme/assets/x',
+        `/stores/acme/assets/..%2f${sha256}.png`,
+        `${path}.svg`,
+      ]) {
+        const answer = await get(other)
+        assert.deepEqual([answer.status, String(answer.bytes)], [404, String(unknown.bytes)], other)
+        assert.equal(answer.header('cache-control'), null)
+      }
+    },
+  )
 
-  await t.test('smaller, in steps, made once and never larger', async () => {
+  await t.test('resized to fixed widths, once, and never enlarged', async () => {
     const large = await sharp({
       create: { width: 800, height: 400, channels: 3, background: 'red' },
     })
@@ -140,9 +143,9 @@ test('assets are served', async (t) => {
     assert.ok((await get(`${gif.path}?w=160`)).bytes.equals(moving))
   })
 
-  await t.test('as they are where a smaller form would take more bytes', async () => {
+  await t.test('as they are where a resized image would take more bytes', async () => {
     const side = 700
-    // Black and white in a pattern: next to nothing, until it is made smaller and turns grey.
+    // A black and white pattern takes few bytes until it is resized and becomes grey.
     const pixels = Uint8Array.from({ length: side * side }, (_, at) =>
       ((at % side) % 7) * (Math.floor(at / side) % 5) > 8 ? 255 : 0,
     )
@@ -161,7 +164,7 @@ test('assets are served', async (t) => {
     assert.equal((await readdir(folder)).length, before)
   })
 
-  await t.test('drawings may do nothing in a browser', async () => {
+  await t.test('with a policy that lets an SVG do nothing in a browser', async () => {
     const svg =
       '<svg xmlns="http://www.w3.org/2000/svg" width="2000" onload="x()"><script>x()</script></svg>'
     const asset = await upload(Buffer.from(svg), 'image/svg+xml')
@@ -183,7 +186,7 @@ test('assets are served', async (t) => {
   })
 })
 
-test('assets can lie in a bucket', async (t) => {
+test('assets can be stored in a bucket', async (t) => {
   const s3 = await startS3(t)
   const { accessKeyId, secretAccessKey } = S3_KEYS
   const app = await openTestApp(t, {

@@ -7,7 +7,7 @@ const clean = (text: string) => String(cleanSvg(Buffer.from(text)).clean)
 const inside = (text: string) =>
   clean(`<svg>${text}</svg>`).slice(`<svg ${NS}>`.length, -'</svg>'.length)
 
-test('a drawing of plain shapes comes through, and twice the same', () => {
+test('an SVG of plain shapes is kept, and cleaning it again changes nothing', () => {
   const drawing = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
 <svg ${NS} xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 24.4 12" class="icon">
@@ -30,7 +30,7 @@ test('a drawing of plain shapes comes through, and twice the same', () => {
   assert.ok(cleanSvg(first).clean.equals(first))
 })
 
-test('nothing that acts or loads comes through', () => {
+test('elements that run or load something are removed', () => {
   for (const text of [
     '<script>alert(1)</script>',
     '<script xlink:href="https://evil.example/x.js"/>',
@@ -55,7 +55,7 @@ test('nothing that acts or loads comes through', () => {
   }
 })
 
-test('nothing that acts or loads comes through in an attribute', () => {
+test('attributes that run or load something are removed', () => {
   for (const attribute of [
     'onload="alert(1)"',
     'ONCLICK="alert(1)"',
@@ -83,13 +83,13 @@ test('nothing that acts or loads comes through in an attribute', () => {
   assert.equal(inside('<text aria-label="a&quot;b"/>'), '<text aria-label="a&quot;b"></text>')
 })
 
-test('a mask in a mask is no mask, so that none can multiply', () => {
+test('a mask within a mask is removed, so that masks cannot multiply the work', () => {
   const text =
     '<mask id="a"><path mask="url(#b)" clip-path="url(#c)"/></mask><path mask="url(#a)"/>'
   assert.equal(inside(text), '<mask id="a"><path></path></mask><path mask="url(#a)"></path>')
 })
 
-test('what is broken, a bomb, or cannot be drawn without a part is refused', () => {
+test('a malformed SVG, an entity bomb and one that needs a forbidden element are refused', () => {
   const refuses = (text: string | Buffer) =>
     assert.throws(
       () => cleanSvg(Buffer.from(text)),
@@ -117,7 +117,7 @@ test('what is broken, a bomb, or cannot be drawn without a part is refused', () 
   assert.throws(() => cleanSvg(large), { code: 'asset_too_large' })
 })
 
-test('a megabyte of the worst are read in no time', () => {
+test('a megabyte of hostile input is read quickly', () => {
   const before = process.cpuUsage()
   for (const filler of [
     '<',
@@ -142,11 +142,11 @@ test('a megabyte of the worst are read in no time', () => {
       try {
         cleanSvg(Buffer.from(drawing))
       } catch {
-        // Only the time counts.
+        // Only the time matters.
       }
     }
   }
-  // By the processor's clock: other tests run beside this one.
+  // CPU time, since other tests run at the same time.
   const { user } = process.cpuUsage(before)
   assert.ok(user < 5e6, `${user / 1e3} ms`)
 })

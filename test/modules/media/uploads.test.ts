@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import sharp from 'sharp'
 import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { eventually } from '../../harness/eventually.ts'
-import { animated, claimingPng, photographed, plain } from './pictures.ts'
+import { animated, photographed, plain, pngWithSize } from './sample-images.ts'
 
 const URL = '/v1/merchant/media'
 
@@ -34,7 +34,7 @@ async function openUploads(t: TestContext) {
   return { app, key, merchant, raw, base64 }
 }
 
-const spooled = ({ runtime }: TestApp) =>
+const listPendingFiles = ({ runtime }: TestApp) =>
   readdir(join(runtime.config.DATA_DIR, 'uploads')).catch(() => [])
 
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
@@ -70,7 +70,7 @@ test('uploads', async (t) => {
     assert.deepEqual(again.body.asset, { ...made.body.asset, deduped: true })
   })
 
-  await t.test('every type is taken, and named by what it is', async () => {
+  await t.test('every type is accepted, and named by its content', async () => {
     for (const [type, extension, bytes] of [
       ['image/jpeg', 'jpg', await plain('jpeg')],
       ['image/JPG; x=y', 'jpg', await plain('jpeg', 2)],
@@ -85,25 +85,22 @@ test('uploads', async (t) => {
     }
   })
 
-  await t.test(
-    'two photographs that differ only in what the camera wrote are one asset',
-    async () => {
-      const [first, second] = [await photographed('jpeg', 1), await photographed('jpeg', 1)]
-      const at = second.indexOf('SECRET-CAMERA')
-      second.write('ANOTHER', at)
-      const [one, other] = [await raw(first, 'image/jpeg'), await raw(second, 'image/jpeg')]
-      assert.deepEqual([one.status, other.status], [201, 200])
-      assert.equal(one.body.asset.sha256, other.body.asset.sha256)
-    },
-  )
+  await t.test('two photos that differ only in their metadata are one asset', async () => {
+    const [first, second] = [await photographed('jpeg', 1), await photographed('jpeg', 1)]
+    const at = second.indexOf('SECRET-CAMERA')
+    second.write('ANOTHER', at)
+    const [one, other] = [await raw(first, 'image/jpeg'), await raw(second, 'image/jpeg')]
+    assert.deepEqual([one.status, other.status], [201, 200])
+    assert.equal(one.body.asset.sha256, other.body.asset.sha256)
+  })
 
-  await t.test('what is no image, or another, is refused', async () => {
+  await t.test('bytes that are no image, or of another type, are refused', async () => {
     const png = await plain('png')
     await refused(raw(png, 'image/jpeg'), '422 content_mismatch')
     await refused(base64(png, { content_type: 'image/gif' }), '422 content_mismatch')
     await refused(raw(Buffer.alloc(0), 'image/png'), '422 content_mismatch')
     await refused(raw(png.subarray(0, 60), 'image/png'), '422 image_invalid')
-    await refused(raw(claimingPng(50_000, 50_000), 'image/png'), '422 image_invalid')
+    await refused(raw(pngWithSize(50_000, 50_000), 'image/png'), '422 image_invalid')
     for (const type of ['image/bmp', 'text/html', 'multipart/form-data; boundary=x', 'x']) {
       await refused(raw(png, type), '415 unsupported_media_type')
     }
@@ -115,7 +112,7 @@ test('uploads', async (t) => {
     await refused(merchant.post(URL), '415 unsupported_media_type')
   })
 
-  await t.test('JSON of another shape is refused, and says where', async () => {
+  await t.test('invalid JSON is refused with the path of each issue', async () => {
     const issue = async (body: unknown) => {
       const answer = await merchant.post(URL, body)
       assert.equal(`${answer.status} ${answer.body.error.code}`, '400 invalid_body')
@@ -133,7 +130,7 @@ test('uploads', async (t) => {
     await refused(raw(Buffer.from('{"a":1,"a":2}'), 'application/json'), '400 invalid_body')
   })
 
-  await t.test('more than 20 MB is refused, said beforehand or not', async () => {
+  await t.test('more than 20 MB is refused, with or without a content-length', async () => {
     const large = randomBytes(20 * 1_024 * 1_024 + 1)
     await refused(raw(large, 'image/png'), '413 asset_too_large')
     const socket = connect(Number(new globalThis.URL(app.url).port), '127.0.0.1')
@@ -149,10 +146,10 @@ test('uploads', async (t) => {
     const [answer] = await once(socket, 'data')
     assert.match(String(answer), /^HTTP\/1\.1 413 .*asset_too_large/s)
     socket.destroy()
-    await eventually(async () => assert.deepEqual(await spooled(app), []))
+    await eventually(async () => assert.deepEqual(await listPendingFiles(app), []))
   })
 
-  await t.test('an upload that breaks off leaves nothing', async () => {
+  await t.test('an interrupted upload leaves nothing', async () => {
     const before = (await merchant.get(URL)).body.total
     const socket = connect(Number(new globalThis.URL(app.url).port), '127.0.0.1')
     await once(socket, 'connect')
@@ -160,31 +157,37 @@ test('uploads', async (t) => {
       `POST ${URL} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
         'content-type: image/png\r\ncontent-length: 9000\r\n\r\nhalf',
     )
-    await eventually(async () => assert.equal((await spooled(app)).length, 1))
+    await eventually(async () => assert.equal((await listPendingFiles(app)).length, 1))
     socket.destroy()
-    await eventually(async () => assert.deepEqual(await spooled(app), []))
+    await eventually(async () => assert.deepEqual(await listPendingFiles(app), []))
     assert.equal((await merchant.get(URL)).body.total, before)
   })
 
-  await t.test('a store has so many uploads under way, and leaves room for others', async () => {
-    const sockets = Array.from({ length: 32 }, () =>
-      connect(Number(new globalThis.URL(app.url).port), '127.0.0.1'),
-    )
-    for (const socket of sockets) {
-      socket.write(
-        `POST ${URL} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-          'content-type: image/png\r\ncontent-length: 9000\r\n\r\nhalf',
+  await t.test(
+    'the uploads of one store are limited, and leave room for other stores',
+    async () => {
+      const sockets = Array.from({ length: 32 }, () =>
+        connect(Number(new globalThis.URL(app.url).port), '127.0.0.1'),
       )
-    }
-    await eventually(async () => assert.equal((await spooled(app)).length, 32))
-    await refused(raw(await plain('png', 71), 'image/png'), '429 rate_limited')
-    const other = await app.merchant('other', 'manage:own_media')
-    const sent = { content_type: 'image/png', data_base64: (await plain('png')).toString('base64') }
-    assert.equal((await other.post(URL, sent)).status, 201)
-    for (const socket of sockets) socket.destroy()
-    await eventually(async () => assert.deepEqual(await spooled(app), []))
-    assert.equal((await raw(await plain('png', 71), 'image/png')).status, 201)
-  })
+      for (const socket of sockets) {
+        socket.write(
+          `POST ${URL} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+            'content-type: image/png\r\ncontent-length: 9000\r\n\r\nhalf',
+        )
+      }
+      await eventually(async () => assert.equal((await listPendingFiles(app)).length, 32))
+      await refused(raw(await plain('png', 71), 'image/png'), '429 rate_limited')
+      const other = await app.merchant('other', 'manage:own_media')
+      const sent = {
+        content_type: 'image/png',
+        data_base64: (await plain('png')).toString('base64'),
+      }
+      assert.equal((await other.post(URL, sent)).status, 201)
+      for (const socket of sockets) socket.destroy()
+      await eventually(async () => assert.deepEqual(await listPendingFiles(app), []))
+      assert.equal((await raw(await plain('png', 71), 'image/png')).status, 201)
+    },
+  )
 
   await t.test('assets are listed by type, by use, and in pages', async () => {
     const all = (await merchant.get(`${URL}?limit=100`)).body
@@ -204,7 +207,7 @@ test('uploads', async (t) => {
     assert.deepEqual(gone.body.refs, [{ kind: 'site', id: '1' }])
   })
 
-  await t.test('an asset is read, described, deleted, and brought back', async () => {
+  await t.test('an asset is read, described, deleted and restored', async () => {
     const bytes = await plain('png', 77)
     const { sha256 } = (await raw(bytes, 'image/png')).body.asset
     const described = await merchant.patch(`${URL}/${sha256}`, { alt: 'A red square' })
@@ -227,7 +230,7 @@ test('uploads', async (t) => {
     ])
   })
 
-  await t.test('the same image from many at once is one asset', async () => {
+  await t.test('many concurrent uploads of one image are one asset', async () => {
     const bytes = await sharp(randomBytes(3 * 64 * 64), {
       raw: { width: 64, height: 64, channels: 3 },
     })
@@ -238,10 +241,10 @@ test('uploads', async (t) => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 7)
   })
 
-  assert.deepEqual(await spooled(app), [])
+  assert.deepEqual(await listPendingFiles(app), [])
 })
 
-test('a store keeps so many bytes and no more', async (t) => {
+test('the bytes of a store are limited', async (t) => {
   const app = await openTestApp(t, { env: { MEDIA_MB_PER_STORE: '1' } })
   const store = await app.merchant('acme', 'manage:own_media')
   const noise = () =>
@@ -252,7 +255,7 @@ test('a store keeps so many bytes and no more', async (t) => {
     who.post(URL, { content_type: 'image/png', data_base64: bytes.toString('base64') })
   const pictures = await Promise.all(Array.from({ length: 8 }, noise))
 
-  await t.test('however many come at once', async () => {
+  await t.test('however many uploads come at once', async () => {
     const answers = await Promise.all(pictures.map((each) => send(each)))
     const codes = answers.map(({ status, body }) => body.error?.code ?? status)
     const room = Math.floor((1_024 * 1_024) / (pictures[0]?.length ?? 1))
@@ -261,27 +264,30 @@ test('a store keeps so many bytes and no more', async (t) => {
     assert.ok(answers.every(({ status }) => status === 201 || status === 409))
     const folder = join(app.runtime.config.DATA_DIR, 'assets', 'acme')
     assert.equal((await readdir(folder)).length, room)
-    assert.deepEqual(await spooled(app), [])
+    assert.deepEqual(await listPendingFiles(app), [])
   })
 
-  await t.test('and what it has can be sent again, as can what others have', async () => {
-    const { assets, total } = (await store.get(URL)).body
-    const held = new Set(assets.map(({ sha256 }: { sha256: string }) => sha256))
-    const mine = pictures.filter((each) => held.has(hashOf(each)))
-    assert.equal(mine.length, total)
-    for (const each of mine) assert.equal((await send(each)).status, 200)
-    const other = await app.merchant('other', 'manage:own_media')
-    for (const each of mine) assert.equal((await send(each, other)).status, 201)
-  })
+  await t.test(
+    'but its own assets can be uploaded again, as can those of other stores',
+    async () => {
+      const { assets, total } = (await store.get(URL)).body
+      const held = new Set(assets.map(({ sha256 }: { sha256: string }) => sha256))
+      const mine = pictures.filter((each) => held.has(hashOf(each)))
+      assert.equal(mine.length, total)
+      for (const each of mine) assert.equal((await send(each)).status, 200)
+      const other = await app.merchant('other', 'manage:own_media')
+      for (const each of mine) assert.equal((await send(each, other)).status, 201)
+    },
+  )
 
-  await t.test('nor does deleting make room at once, since it can be taken back', async () => {
+  await t.test('and deleting makes no room at once, since the asset can be restored', async () => {
     const [{ sha256 }] = (await store.get(URL)).body.assets
     assert.equal((await store.send('DELETE', `${URL}/${sha256}`)).status, 200)
     const refused = await send(await noise())
     assert.deepEqual([refused.status, refused.body.error.code], [409, 'media_limit_reached'])
   })
 
-  await t.test('samples among them: all or none', async () => {
+  await t.test('and the demo products are added as a whole or not at all', async () => {
     const owner = await app.merchant('acme')
     const { status, body } = await owner.post('/v1/merchant/catalog/demo-seed')
     assert.deepEqual([status, body.error?.code], [409, 'media_limit_reached'])

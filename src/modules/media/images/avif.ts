@@ -1,41 +1,43 @@
-import { damaged, PARTS_MAX, type Picture } from './picture.ts'
+import { damaged, PARTS_MAX, type ParsedImage } from './parsed-image.ts'
 
 interface Box {
   type: string
   payload: Buffer
 }
 
-/** Boxes of boxes; a number says how many bytes stand before the first. */
+/** Boxes that contain boxes, and the number of bytes before the first. */
 const CONTAINERS: Readonly<Record<string, number>> = { meta: 4, iprp: 0, ipco: 0 }
 
 const TOP_LEVEL = new Set(['ftyp', 'meta', 'mdat'])
-/** Coded pictures and pictures put together of them. Overlays can ask for any amount of work. */
-const PICTURE_ITEMS = new Set(['av01', 'grid'])
+/**
+ * Coded images and grids of them. Overlays are refused, since they can ask for any amount of work.
+ */
+const IMAGE_ITEMS = new Set(['av01', 'grid'])
 const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
 
 /**
- * AVIF keeps metadata and thumbnails as items among the pictures, where they cannot be cut out
- * without moving all else. So a file that has any, or a colour profile, is only marked, and encoded
- * anew.
+ * Reads an AVIF file. Its metadata and thumbnails are items among the images, which cannot be cut
+ * out without moving everything else. So a file that has any, or a colour profile, is encoded
+ * again.
  */
-export function readAvif(bytes: Buffer): Picture {
+export function readAvif(bytes: Buffer): ParsedImage {
   const boxes = readBoxes(bytes)
   const all = boxes.flatMap(withChildren)
   const items = all.filter(({ type }) => type === 'iinf').flatMap(itemTypes)
-  if (items.some((type) => !PICTURE_ITEMS.has(type) && !METADATA_ITEMS.has(type))) throw damaged()
-  // The fields of each are 32 bits wide, behind 4 bytes of version and flags.
+  if (items.some((type) => !IMAGE_ITEMS.has(type) && !METADATA_ITEMS.has(type))) throw damaged()
+  // The fields are 32 bits wide, after 4 bytes of version and flags.
   const sizes = all
     .filter(({ type }) => type === 'ispe')
     .map(({ payload }) => ({ width: payload.readUInt32BE(4), height: payload.readUInt32BE(8) }))
-  if (sizes.length === 0 || !items.some((type) => PICTURE_ITEMS.has(type))) throw damaged()
+  if (sizes.length === 0 || !items.some((type) => IMAGE_ITEMS.has(type))) throw damaged()
   const width = Math.max(...sizes.map((size) => size.width))
   const height = Math.max(...sizes.map((size) => size.height))
   const hasProfile = all.some(
     ({ type, payload }) => type === 'colr' && payload.toString('latin1', 0, 4) !== 'nclx',
   )
-  const stained =
+  const needsReencoding =
     hasProfile ||
-    all.some(namesThumbnail) ||
+    all.some(hasThumbnail) ||
     items.some((type) => METADATA_ITEMS.has(type)) ||
     boxes.some(({ type }) => !TOP_LEVEL.has(type))
   return {
@@ -44,9 +46,9 @@ export function readAvif(bytes: Buffer): Picture {
     pixels: width * height,
     animated: false,
     clean: bytes,
-    coloured: null,
-    turn: 1,
-    stained,
+    withProfile: null,
+    orientation: 1,
+    needsReencoding,
   }
 }
 
@@ -56,7 +58,7 @@ function readBoxes(bytes: Buffer): Box[] {
     if (boxes.length > PARTS_MAX) throw damaged()
     const short = bytes.readUInt32BE(at)
     const type = bytes.toString('latin1', at + 4, at + 8)
-    // 0: to the end of the file; 1: the length stands behind the type, in 64 bits.
+    // 0: to the end of the file; 1: the length follows the type, in 64 bits.
     const head = short === 1 ? 16 : 8
     const long = short === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : short
     const end = short === 0 ? bytes.length : at + long
@@ -74,12 +76,12 @@ function withChildren(box: Box): Box[] {
 }
 
 /**
- * Of how one item refers to another: a smaller copy may show what was cut off the picture since.
+ * Whether an item is a thumbnail of another: it may show parts that were cut off the image later.
  */
-const namesThumbnail = ({ type, payload }: Box): boolean =>
+const hasThumbnail = ({ type, payload }: Box): boolean =>
   type === 'iref' && readBoxes(payload.subarray(4)).some((each) => each.type === 'thmb')
 
-/** The types of the items in an `iinf`, whose entries are boxes behind a count. */
+/** The types of the items in an `iinf`, whose entries are boxes after a count. */
 function itemTypes({ payload }: Box): string[] {
   const countBytes = payload.readUInt8(0) === 0 ? 2 : 4
   return readBoxes(payload.subarray(4 + countBytes)).map(({ payload: entry }) => {

@@ -1,6 +1,6 @@
-import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type ParsedImage, readOrientation } from './parsed-image.ts'
 
-/** A progressive file has a dozen. Each costs a decoder a pass over the whole picture. */
+/** A progressive file has about a dozen. Each costs a decoder a pass over the whole image. */
 const SCANS_MAX = 100
 
 const EOI = 0xd9
@@ -14,13 +14,13 @@ const COMMENT = 0xfe
 
 const EXIF = 'Exif\0\0'
 const ICC = 'ICC_PROFILE\0'
-/** What stands before the part of a profile: the name, which part this is, and of how many. */
+/** The bytes before a part of a profile: the name, the number of the part, and of how many. */
 const ICC_HEAD = ICC.length + 2
 
 /** A JFIF header without a thumbnail. */
 const JFIF_BYTES = 16
 
-/** Frame headers, but for the three of their range that are something else. */
+/** Frame headers: three markers of their range mean something else. */
 const isFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 
@@ -31,12 +31,12 @@ interface Segment {
   payload: Buffer
 }
 
-export function readJpeg(bytes: Buffer): Picture {
+export function readJpeg(bytes: Buffer): ParsedImage {
   const kept: Buffer[] = [bytes.subarray(0, 2)]
-  const coloured: Buffer[] = [bytes.subarray(0, 2)]
+  const withProfile: Buffer[] = [bytes.subarray(0, 2)]
   const profile: Buffer[] = []
   let size: { width: number; height: number } | null = null
-  let turn = 1
+  let orientation = 1
   let scans = 0
   let at = 2
   for (let parts = 0; ; parts++) {
@@ -45,16 +45,17 @@ export function readJpeg(bytes: Buffer): Picture {
     const { marker, payload } = segment
     at += segment.whole.length
     if (isFrame(marker)) {
-      // A second frame, or a height that is told later: nothing that a shop's picture has.
+      // A second frame, or a height that follows later: no ordinary image has either.
       if (size !== null || payload.readUInt16BE(1) === 0) throw damaged()
       size = { height: payload.readUInt16BE(1), width: payload.readUInt16BE(3) }
     }
     if (marker === SOS && ++scans > SCANS_MAX) throw damaged()
-    if (marker === APP1 && startsWith(payload, EXIF)) turn = readOrientation(payload.subarray(6))
+    if (marker === APP1 && startsWith(payload, EXIF))
+      orientation = readOrientation(payload.subarray(6))
     const isProfile = marker === APP2 && startsWith(payload, ICC)
     if (isProfile) profile.push(payload.subarray(ICC_HEAD))
-    if (isProfile || isSeen(segment)) coloured.push(segment.whole)
-    if (isSeen(segment)) kept.push(segment.whole)
+    if (isProfile || isVisible(segment)) withProfile.push(segment.whole)
+    if (isVisible(segment)) kept.push(segment.whole)
     if (marker === EOI) break
   }
   if (size === null || scans === 0) throw damaged()
@@ -64,12 +65,12 @@ export function readJpeg(bytes: Buffer): Picture {
     pixels: size.width * size.height,
     animated: false,
     clean: Buffer.concat(kept),
-    coloured: plain ? null : Buffer.concat(coloured),
-    turn,
+    withProfile: plain ? null : Buffer.concat(withProfile),
+    orientation,
   }
 }
 
-/** From one marker to the next. The data of a scan follows its header without a length. */
+/** Reads from one marker to the next. The data of a scan follows its header without a length. */
 function readSegment(bytes: Buffer, start: number): Segment {
   let at = start
   if (bytes[at] !== 0xff) throw damaged()
@@ -87,7 +88,7 @@ function readSegment(bytes: Buffer, start: number): Segment {
 
 const isRestart = (marker: number) => marker >= 0xd0 && marker <= 0xd7
 
-/** Byte by byte: a file can be all 0xff, and a search that starts anew for each is slow. */
+/** Searches byte by byte: with a file of 0xff alone, a new search for each byte is slow. */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = start; at + 1 < bytes.length; at++) {
     if (bytes[at] !== 0xff) continue
@@ -98,8 +99,8 @@ function endOfScan(bytes: Buffer, start: number): number {
   throw damaged()
 }
 
-/** What a decoder needs: tables, frames, scans, and the notes on how colours were written. */
-function isSeen({ marker, payload, whole }: Segment): boolean {
+/** Whether a decoder needs the segment: tables, frames, scans and the colour transform. */
+function isVisible({ marker, payload, whole }: Segment): boolean {
   if (marker === COMMENT || (marker > APP0 && marker <= APP15 && marker !== APP14)) return false
   if (marker === APP14) return startsWith(payload, 'Adobe') && payload.length === 12
   if (marker === APP0) return startsWith(payload, 'JFIF\0') && whole.length === 2 + JFIF_BYTES

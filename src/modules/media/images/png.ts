@@ -1,9 +1,9 @@
 import { crc32, inflateSync } from 'node:zlib'
-import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type ParsedImage, readOrientation } from './parsed-image.ts'
 
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** What is seen. Text, time, EXIF and the frames of an animated PNG are not among it. */
+/** The chunks that are kept. Text, time, EXIF and the frames of an animated PNG are removed. */
 const KEPT = new Set([
   'IHDR',
   'PLTE',
@@ -19,16 +19,16 @@ const KEPT = new Set([
   'pHYs',
 ])
 
-/** No real profile is larger; one that inflates to more is none. */
+/** No real profile is larger. One that inflates to more is dropped. */
 const PROFILE_BYTES_MAX = 1_024 * 1_024
 
-export function readPng(bytes: Buffer): Picture {
+export function readPng(bytes: Buffer): ParsedImage {
   const kept: Buffer[] = [PNG_SIGNATURE]
-  const coloured: Buffer[] = [PNG_SIGNATURE]
+  const withProfile: Buffer[] = [PNG_SIGNATURE]
   let profiles = 0
   let hasProfile = false
   let hasData = false
-  let turn = 1
+  let orientation = 1
   let at = PNG_SIGNATURE.length
   for (let type = '', parts = 0; type !== 'IEND'; parts++) {
     if (parts > PARTS_MAX) throw damaged()
@@ -39,16 +39,16 @@ export function readPng(bytes: Buffer): Picture {
     const whole = bytes.subarray(at, end)
     if ((at === PNG_SIGNATURE.length) !== (type === 'IHDR')) throw damaged()
     hasData ||= type === 'IDAT'
-    if (type === 'eXIf') turn = readOrientation(payload)
-    // A file has one at most. Twenty thousand, each to be inflated, would take a minute.
-    if (type === 'iCCP' && ++profiles === 1 && isForeign(payload)) {
+    if (type === 'eXIf') orientation = readOrientation(payload)
+    // A valid file has at most one. Inflating twenty thousand would take a minute.
+    if (type === 'iCCP' && ++profiles === 1 && isOtherProfile(payload)) {
       hasProfile = true
-      coloured.push(whole)
+      withProfile.push(whole)
     }
     if (KEPT.has(type)) {
       if (crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) throw damaged()
       kept.push(whole)
-      coloured.push(whole)
+      withProfile.push(whole)
     }
     at = end
   }
@@ -60,13 +60,13 @@ export function readPng(bytes: Buffer): Picture {
     pixels: width * height,
     animated: false,
     clean: Buffer.concat(kept),
-    coloured: hasProfile ? Buffer.concat(coloured) : null,
-    turn,
+    withProfile: hasProfile ? Buffer.concat(withProfile) : null,
+    orientation,
   }
 }
 
-/** A name, a method, and the profile deflated. What cannot be inflated is dropped. */
-function isForeign(payload: Buffer): boolean {
+/** Whether a profile is another than sRGB. A profile that cannot be inflated is dropped. */
+function isOtherProfile(payload: Buffer): boolean {
   try {
     const deflated = payload.subarray(payload.indexOf(0) + 2)
     return !isSrgb(inflateSync(deflated, { maxOutputLength: PROFILE_BYTES_MAX }))

@@ -1,10 +1,10 @@
 import type { ContentType } from '../schema.ts'
 import { PNG_SIGNATURE } from './png.ts'
 
-/** Bytes at the beginning of a file that tell what it is. */
+/** The bytes at the beginning of a file that are searched for `<svg`. */
 const HEAD_BYTES = 4_096
 
-/** What the bytes are, whatever anybody says about them. */
+/** The content type of the bytes, whatever the caller declares. */
 export function sniff(bytes: Buffer): ContentType | null {
   const text = (start: number, end: number) => bytes.toString('latin1', start, end)
   if (bytes.subarray(0, 8).equals(PNG_SIGNATURE)) return 'image/png'

@@ -1,26 +1,29 @@
-/** What a drawing may be made of. Anything that is not here does not come through. */
+/** The elements and attributes that an SVG may have. All others are removed. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
 
 /**
- * Shapes, text and paint. Not among them: scripts and what can hold them, pictures and fonts from
- * elsewhere, animation, `use` and `pattern` (a few lines of which draw billions), filters.
+ * Shapes, text and paint. Not allowed: scripts and elements that can contain them, external images
+ * and fonts, animation, `use` and `pattern` (a few lines of which draw billions of shapes),
+ * filters.
  */
 export const ELEMENTS = words(`
   svg g defs title desc path rect circle ellipse line polyline polygon text tspan
   linearGradient radialGradient stop clipPath mask`)
 
-/** Left out, these change the drawing beyond recognition: better to say so than to keep ruins. */
-export const NEEDED = words('style use')
+/** Without these the drawing would look wrong, so an SVG that has them is refused. */
+export const INDISPENSABLE = words('style use')
 
-/** Whose text is shown. White space between shapes means nothing. */
-export const TEXTUAL = words('text tspan title desc')
+/** Elements whose text is kept. Other text is white space between shapes. */
+export const TEXT_ELEMENTS = words('text tspan title desc')
 
-/** Inside these a drawing may not be cut out again: nested ones multiply. */
-export const CUTTERS = words('clipPath mask')
-export const CUTS = words('clip-path mask')
+/**
+ * Elements that clip or mask. They must not be nested, since the work of nested ones multiplies.
+ */
+export const CLIPPING_ELEMENTS = words('clipPath mask')
+export const CLIPPING_ATTRIBUTES = words('clip-path mask')
 
-/** Whose `href` means another gradient of the same drawing. */
+/** Elements whose `href` names another gradient of the same drawing. */
 export const GRADIENTS = words('linearGradient radialGradient')
 
 export const ATTRIBUTES = words(`
@@ -37,13 +40,13 @@ export const ATTRIBUTES = words(`
 const FUNCTIONS = words(`
   rgb rgba hsl hsla matrix translate translateX translateY scale rotate skewX skewY calc`)
 
-/** Letters, numbers and the little that colours, paths and font lists are written with. */
+/** Letters, numbers and the characters that colours, paths and font lists need. */
 const PLAIN = /^[\p{L}\p{N}\s#%.,+\-()'"/&_]*$/u
 const LOCAL_URL = /^url\((['"]?)#[\w.-]{1,200}\1\)(?: (?:none|#[0-9a-f]{3,8}|[a-z]{1,30}))?$/i
-/** The word before a parenthesis. Read from there: a search for words would be quadratic. */
+/** The name before a parenthesis. It is read backwards from there: a search would be quadratic. */
 const CALLED = /([\p{L}\p{N}_-]{1,20})\s{0,3}$/u
 
-/** Whether a value can only mean something within the drawing. */
+/** Whether a value refers to nothing outside the drawing. */
 export function isHarmless(value: string): boolean {
   if (LOCAL_URL.test(value)) return true
   if (!PLAIN.test(value)) return false

@@ -1,54 +1,54 @@
 import { isUtf8 } from 'node:buffer'
 import { ApiError } from '../../../errors.ts'
-import { damaged } from './picture.ts'
-import { readMarkup } from './svg-markup.ts'
+import { damaged } from './parsed-image.ts'
 import {
   ATTRIBUTES,
-  CUTS,
-  CUTTERS,
+  CLIPPING_ATTRIBUTES,
+  CLIPPING_ELEMENTS,
   ELEMENTS,
   GRADIENTS,
+  INDISPENSABLE,
   isHarmless,
   isLocalLink,
-  NEEDED,
-  TEXTUAL,
+  TEXT_ELEMENTS,
 } from './svg-rules.ts'
+import { readSvgTokens } from './svg-tokens.ts'
 
-/** A drawing beyond this is a photograph in disguise. */
+/** A larger SVG is a photo rather than a drawing. */
 const SVG_BYTES_MAX = 1_024 * 1_024
 
-export interface Drawing {
+export interface CleanSvg {
   clean: Buffer
   width: number | null
   height: number | null
 }
 
 /**
- * Writes a drawing anew from what is on the list of harmless things. Nothing of the original text
- * is copied: every name comes from the list, and every value is checked and escaped.
+ * Rewrites an SVG from the allowed elements and attributes of svg-rules.ts. Nothing of the original
+ * text is copied: every name comes from those lists, and every value is checked and escaped.
  */
-export function cleanSvg(bytes: Buffer): Drawing {
+export function cleanSvg(bytes: Buffer): CleanSvg {
   if (bytes.length > SVG_BYTES_MAX)
     throw new ApiError('asset_too_large', {
       message: 'The SVG is larger than 1 MiB. Upload a smaller one.',
     })
   if (!isUtf8(bytes)) throw damaged()
   const out: string[] = []
-  /** The open elements; null for one that is left out, with all that is in it. */
+  /** The open elements; null for one that is left out with its content. */
   const open: (string | null)[] = []
-  let size: Pick<Drawing, 'width' | 'height'> | null = null
-  for (const token of readMarkup(bytes.toString('utf8').replace(/^\ufeff/, ''))) {
+  let size: Pick<CleanSvg, 'width' | 'height'> | null = null
+  for (const token of readSvgTokens(bytes.toString('utf8').replace(/^\ufeff/, ''))) {
     const parent = open.at(-1)
     if (token.kind === 'text') {
-      if (parent != null && TEXTUAL.has(parent)) out.push(escapeXml(token.text))
+      if (parent != null && TEXT_ELEMENTS.has(parent)) out.push(escapeXml(token.text))
     } else if (token.kind === 'close') {
       if (open.pop() != null) out.push(`</${token.name}>`)
     } else {
       const { name } = token
       if (open.length === 0 && (size !== null || name !== 'svg')) throw damaged()
-      if (NEEDED.has(name)) throw unusable(name)
+      if (INDISPENSABLE.has(name)) throw unusable(name)
       const kept = parent === null || !ELEMENTS.has(name) ? null : name
-      const attributes = kept === null ? new Map() : keptAttributes(name, token.attributes, open)
+      const attributes = kept === null ? new Map() : allowedAttributes(name, token.attributes, open)
       size ??= sizeOf(attributes)
       open.push(kept)
       if (kept !== null) out.push(startTag(name, attributes, open.length === 1))
@@ -68,20 +68,21 @@ function startTag(name: string, attributes: Map<string, string>, isRoot: boolean
   return `<${name}${isRoot ? ' xmlns="http://www.w3.org/2000/svg"' : ''}${written}>`
 }
 
-function keptAttributes(
+function allowedAttributes(
   element: string,
   given: ReadonlyMap<string, string>,
   open: readonly (string | null)[],
 ): Map<string, string> {
-  const isCut = open.some((each) => each !== null && CUTTERS.has(each))
+  const isInClip = open.some((each) => each !== null && CLIPPING_ELEMENTS.has(each))
   const kept = new Map<string, string>()
   const keep = (name: string, text: string) => {
     const value = text.trim()
-    if (!ATTRIBUTES.has(name) || (isCut && CUTS.has(name)) || !isHarmless(value)) return
+    if (!ATTRIBUTES.has(name) || (isInClip && CLIPPING_ATTRIBUTES.has(name)) || !isHarmless(value))
+      return
     kept.set(name, value)
   }
   for (const [name, value] of given) keep(name, value)
-  // A style says the same as attributes of its own would, and wins over them.
+  // A declaration in `style` means the same as the attribute of that name, and overrides it.
   for (const declaration of (given.get('style') ?? '').split(';')) {
     const colon = declaration.indexOf(':')
     if (colon > 0) keep(declaration.slice(0, colon).trim(), declaration.slice(colon + 1))
@@ -91,7 +92,7 @@ function keptAttributes(
   return kept
 }
 
-/** In pixels, from the size itself or from the box that is shown. */
+/** The size in pixels, from width and height or from the viewBox. */
 function sizeOf(attributes: ReadonlyMap<string, string>) {
   const box = (attributes.get('viewBox') ?? '').split(/[\s,]+/)
   return {

@@ -1,20 +1,20 @@
-import { damaged, isSrgb, PARTS_MAX, type Picture, readOrientation } from './picture.ts'
+import { damaged, isSrgb, PARTS_MAX, type ParsedImage, readOrientation } from './parsed-image.ts'
 
 interface Chunk {
   type: string
   payload: Buffer
 }
 
-/** The flags of an extended file that say something about what is seen: animation and alpha. */
-const SEEN_FLAGS = 0x12
+/** The flags of an extended file that concern the visible image: animation and alpha. */
+const VISIBLE_FLAGS = 0x12
 const PROFILE_FLAG = 0x20
 
 const FRAME_PARTS = new Set(['VP8 ', 'VP8L', 'ALPH'])
 const KEPT = new Set(['VP8X', 'ANIM', 'ANMF', ...FRAME_PARTS])
-/** What stands in a frame before its parts: where it goes, how large it is, for how long. */
+/** The bytes of a frame before its parts: position, size and duration. */
 const FRAME_HEAD = 16
 
-export function readWebp(bytes: Buffer): Picture {
+export function readWebp(bytes: Buffer): ParsedImage {
   const end = bytes.readUInt32LE(4) + 8
   if (end > bytes.length) throw damaged()
   const chunks = readChunks(bytes.subarray(12, end))
@@ -26,20 +26,19 @@ export function readWebp(bytes: Buffer): Picture {
     throw damaged()
   const profile = payloadOf('ICCP')
   const exif = payloadOf('EXIF')
-  // Each frame is drawn on a canvas of its own; a still picture whose two sizes differ is refused
-  // later.
+  // Each frame has a canvas of its own. A still image whose two sizes differ is refused later.
   const largest = Math.max(...sizes.map(({ width, height }) => width * height))
   return {
     ...canvas,
     pixels: largest * Math.max(1, frames.length),
     animated: frames.length > 0,
     clean: write(chunks, false),
-    coloured: profile === undefined || isSrgb(profile) ? null : write(chunks, true),
-    turn: exif === undefined ? 1 : readOrientation(withoutPrefix(exif)),
+    withProfile: profile === undefined || isSrgb(profile) ? null : write(chunks, true),
+    orientation: exif === undefined ? 1 : readOrientation(withoutPrefix(exif)),
   }
 }
 
-/** Some writers put JPEG's prefix there, too. */
+/** Some encoders write JPEG's prefix here too. */
 const withoutPrefix = (exif: Buffer) =>
   exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif
 
@@ -56,7 +55,7 @@ function readChunks(bytes: Buffer): Chunk[] {
   return chunks
 }
 
-/** Every size that the file claims, the canvas first. */
+/** Every size that the file states, the canvas first. */
 function sizesOf({ type, payload }: Chunk): { width: number; height: number }[] {
   if (type === 'VP8X') {
     return [{ width: payload.readUIntLE(4, 3) + 1, height: payload.readUIntLE(7, 3) + 1 }]
@@ -83,8 +82,8 @@ function write(chunks: readonly Chunk[], withProfile: boolean): Buffer {
 
 function cleanChunk({ type, payload }: Chunk, withProfile: boolean): Chunk {
   if (type === 'VP8X') {
-    const flags = payload.readUInt8(0) & (SEEN_FLAGS | (withProfile ? PROFILE_FLAG : 0))
-    // Cut to what is defined: bytes behind it would say nothing to a decoder.
+    const flags = payload.readUInt8(0) & (VISIBLE_FLAGS | (withProfile ? PROFILE_FLAG : 0))
+    // Cut to the defined length: a decoder ignores bytes after it.
     return { type, payload: Buffer.from([flags, 0, 0, 0, ...payload.subarray(4, 10)]) }
   }
   if (type !== 'ANMF') return { type, payload }

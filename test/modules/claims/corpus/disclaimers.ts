@@ -1,6 +1,6 @@
 import { lines } from './lines.ts'
 
-/** Prohibitions and disclaimers: they name what they deny, and claim nothing. */
+/** Prohibitions and disclaimers: they name a claim to deny it. */
 export const DISCLAIMERS = lines(`
   Not for human consumption
   NOT FOR HUMAN CONSUMPTION.

@@ -1,6 +1,6 @@
 import { lines } from './lines.ts'
 
-/** Short texts of labels, buttons and reviews, as near to a claim as harmless texts come. */
+/** Short harmless texts of labels, buttons and reviews, worded as near to a claim as possible. */
 export const EVERYDAY = lines(`
   This album will heal your soul
   Cold beer, hot wings, no stress

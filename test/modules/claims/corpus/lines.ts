@@ -1,4 +1,4 @@
-/** One text a line. */
+/** Splits a text into one example per line. */
 export const lines = (text: string): string[] =>
   text
     .trim()

@@ -1,6 +1,6 @@
 import { lines } from './lines.ts'
 
-/** Words of claims in another sense. */
+/** Words of claims in a harmless sense. */
 export const NEUTRAL = lines(`
   Cured concrete
   Cures in 24 hours under UV light

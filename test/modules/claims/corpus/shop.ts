@@ -1,6 +1,6 @@
 import { lines } from './lines.ts'
 
-/** What shops of several trades write. */
+/** Texts of stores of several trades. */
 export const SHOP_COPY = lines(`
   Single origin Ethiopian beans with notes of blueberry and jasmine, roasted every Tuesday.
   Our espresso blend pulls a syrupy double shot with a long chocolate finish.

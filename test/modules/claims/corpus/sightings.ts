@@ -1,6 +1,6 @@
 import { lines } from './lines.ts'
 
-/** Claims in the words of those who make them; any rule may refuse them. */
+/** Claims as real stores word them. Any rule may refuse them. */
 export const SIGHTINGS = lines(`
   Semaglutide is FDA-approved for weight management
   Users report losing up to 10 pounds per month

@@ -1,4 +1,4 @@
-/** Phrases that speak of illness, of use on people and of doses; in the notation of rules.ts. */
+/** Phrases about illness, use on people and doses, in the notation of rules.ts. */
 export const MEDICAL = {
   disease_claim: `
     TREAT ~7 CONDITION

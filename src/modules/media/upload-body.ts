@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { CONTENT_TYPES, NewUpload } from './schema.ts'
-import type { Given } from './service.ts'
+import type { UploadedImage } from './service.ts'
 
 const Binary = { schema: Type.String({ format: 'binary' }) }
 
@@ -15,8 +15,8 @@ export const UPLOAD_BODY = {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** Holds JSON that came as an upload against its shape. */
-export async function readUpload(body: unknown): Promise<Given> {
+/** Validates an upload in JSON, and decodes its bytes. */
+export async function readUpload(body: unknown): Promise<UploadedImage> {
   const { Value } = await import('typebox/value')
   if (!Value.Check(NewUpload, body)) {
     const found = Value.Errors(NewUpload, body).slice(0, 10)
@@ -27,7 +27,7 @@ export async function readUpload(body: unknown): Promise<Given> {
   if (text.length % 4 !== 0 || !BASE64.test(text)) {
     throw invalidBody('data_base64', 'must be base64 with padding, on one line')
   }
-  return { bytes: Buffer.from(text, 'base64'), contentType, alt, isOurs: true }
+  return { bytes: Buffer.from(text, 'base64'), contentType, alt, mayFree: true }
 }
 
 const pathOf = (pointer: string) => pointer.split('/').slice(1).join('.')

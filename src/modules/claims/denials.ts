@@ -1,11 +1,11 @@
-import { CLASS, LEXICON, type Word } from './lexicon.ts'
+import { CLASS, LEXICON, type LexiconEntry } from './lexicon.ts'
 import { BREAK, type Token } from './token-list.ts'
 
-/** How many words a denial reaches, by its kind; the longest disclaimers have some twenty-five. */
+/** How many words a denial covers, by its kind. The longest disclaimers have about twenty-five. */
 const REACH = { clause: 30, few: 4, next: 3 } as const
 
 interface Scope {
-  /** The last order that the denial reaches. */
+  /** The last word that the denial covers, by its order. */
   until: number
   order: number
   sawVerb: boolean
@@ -13,15 +13,15 @@ interface Scope {
   sawThat: boolean
 }
 
-const wordOf = (token: Token) => LEXICON.words[token.word] as Word
+const entryOf = (token: Token) => LEXICON.words[token.word] as LexiconEntry
 
-/** Whether a token is of a class of grammar, or of one of several. */
+/** Whether a token is in one of the grammar classes. */
 const is = (token: Token | undefined, classes: number) =>
-  token !== undefined && (wordOf(token).grammar & classes) !== 0
+  token !== undefined && (entryOf(token).grammar & classes) !== 0
 
 /**
- * Says of each token whether its clause denies it: "not intended to treat any disease" claims
- * nothing. A denial ends with its clause, so that "not for resale, treats cancer" claims.
+ * Marks each token that its clause denies: "not intended to treat any disease" is no claim. A
+ * denial ends with its clause, so that "not for resale, treats cancer" is a claim.
  */
 export function findDenied(tokens: readonly Token[]): Uint8Array {
   const denied = new Uint8Array(tokens.length)
@@ -36,10 +36,10 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
     }
     if (scope !== undefined && endsScope(scope, token, before)) scope = undefined
     const opened = openScope(tokens, at)
-    if (opened !== undefined) scope = isDoubled(scope, token) ? undefined : opened
+    if (opened !== undefined) scope = isDoubleDenial(scope, token) ? undefined : opened
     else if (scope !== undefined) {
       denied[at] = 1
-      noteIn(scope, token)
+      updateScope(scope, token)
       if (is(token, CLASS.TURNING)) scope = undefined
     }
     const refuses = is(token, CLASS.FORBIDDEN) || (denied[at] === 1 && is(token, CLASS.PERMITTED))
@@ -48,7 +48,7 @@ export function findDenied(tokens: readonly Token[]): Uint8Array {
   return denied
 }
 
-/** The question before was answered with a no: "Is it for human use? No." */
+/** Whether a token answers the question before it with no: "Is it for human use? No." */
 function answersNo(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]
   if (token === undefined || !token.afterQuestion) return false
@@ -66,7 +66,7 @@ function isTakenBack(tokens: readonly Token[], at: number): boolean {
   return is(before, CLASS.WHY) && before?.order === token.order - 1
 }
 
-/** What a denying word denies, or nothing when it is none or is taken back at once. */
+/** The scope of a denying word; undefined if the word denies nothing or is taken back at once. */
 function openScope(tokens: readonly Token[], at: number): Scope | undefined {
   const token = tokens[at] as Token
   let reach = 0
@@ -94,13 +94,13 @@ function hasSubject(tokens: readonly Token[], at: number): boolean {
   return false
 }
 
-/** "cannot not heal", "it is not true that it does not cure": denied twice is said. */
-const isDoubled = (scope: Scope | undefined, token: Token) =>
+/** A double denial is a claim: "cannot not heal", "it is not true that it does not cure". */
+const isDoubleDenial = (scope: Scope | undefined, token: Token) =>
   scope !== undefined &&
   (scope.sawThat || (token.order - scope.order <= 2 && token.breakBefore === BREAK.none))
 
-function noteIn(scope: Scope, token: Token) {
-  const { verb, thirdPerson } = wordOf(token)
+function updateScope(scope: Scope, token: Token) {
+  const { verb, thirdPerson } = entryOf(token)
   scope.sawVerb ||= verb
   scope.sawThirdPerson ||= thirdPerson
   scope.sawThat ||= is(token, CLASS.THAT)
@@ -117,11 +117,11 @@ function endsScope(scope: Scope, token: Token, before: Token | undefined): boole
   const fresh = token.directBreak !== BREAK.none || joined
   if (!fresh) return false
   if (is(token, CLASS.PRONOUN)) return true
-  const { verb, thirdPerson } = wordOf(token)
+  const { verb, thirdPerson } = entryOf(token)
   return verb && (!scope.sawVerb || (thirdPerson && !scope.sawThirdPerson))
 }
 
-/** "Human consumption is strictly prohibited", "is not permitted": the denial comes last. */
+/** Denies the words before: "Human consumption is strictly prohibited", "is not permitted". */
 function denyBackwards(tokens: readonly Token[], at: number, denied: Uint8Array) {
   const { order } = tokens[at] as Token
   let copula = -1

@@ -1,29 +1,29 @@
+import { type Folded, visibleCharAt } from './fold.ts'
+import {
+  findWord,
+  isClaimWord,
+  LOOKALIKE_WORDS,
+  NUMBER,
+  SMALL_NUMBER,
+  WRITTEN_WORDS,
+} from './lexicon.ts'
 import {
   FIGURE,
-  findByLooks,
-  findDisguised,
+  findLookalike,
+  findObfuscated,
   isLetterLike,
   isStar,
   KIND,
   LETTER,
   SIGN,
   SPACE,
-} from './disguise.ts'
-import { type Folded, writtenAt } from './fold.ts'
-import {
-  findWord,
-  isKeyWord,
-  LOOKS_OF_WORDS,
-  NUMBER,
-  SMALL_NUMBER,
-  WRITTEN_WORDS,
-} from './lexicon.ts'
+} from './obfuscated-words.ts'
 import { BREAK, emit, emitPiece, type State, type Token } from './token-list.ts'
-import { buildTrie, lookUp, step } from './trie.ts'
+import { buildTrie, lookUp, step } from './word-trie.ts'
 
-const DISGUISE_MAX = 64
+const OBFUSCATED_MAX = 64
 
-/** What may follow a number without a space, and the word that it is. */
+/** Units that may follow a number without a space, and the word of each. */
 const UNITS = buildTrie(
   'mg mcg ug iu ml mls cc g kg kgs lbs lb mgs mcgs x ius'
     .split(' ')
@@ -77,9 +77,7 @@ function breakTo(state: State, level: number) {
   state.breakBefore = Math.max(state.breakBefore, level)
 }
 
-/**
- * A run between spaces that is not letters alone: a word and its punctuation, or stranger things.
- */
+/** Reads a run between spaces that is not letters alone: a word with punctuation, or a mixture. */
 function readRun(state: State, start: number, end: number) {
   const { units } = state.folded
   let first = start
@@ -95,7 +93,7 @@ function readRun(state: State, start: number, end: number) {
   if (last < end) readPunctuation(state, last, end, last - first)
 }
 
-/** A letter or figure, or a sign that is read as a letter because one stands beside it. */
+/** A letter or figure, or a sign that is read as a letter because a letter is next to it. */
 function isInner(units: Uint8Array, at: number, towards: 1 | -1): boolean {
   const kind = kindAt(units, at)
   if (kind === LETTER || kind === FIGURE) return true
@@ -103,10 +101,10 @@ function isInner(units: Uint8Array, at: number, towards: 1 | -1): boolean {
   return (unit === 36 || unit === 64) && kindAt(units, at + towards) === LETTER
 }
 
-/** The signs from `start` on, after a word of `length`. */
+/** Reads the punctuation from `start` on, after a word of `length`. */
 function readPunctuation(state: State, start: number, end: number, length: number) {
   const { units } = state.folded
-  // Whatever stands behind the first few signs changes nothing.
+  // Only the first few signs matter.
   const last = Math.min(end, start + 8)
   let ends = false
   let asks = false
@@ -120,11 +118,11 @@ function readPunctuation(state: State, start: number, end: number, length: numbe
     pauses ||= unit === 59
   }
   if (!ends || trailsOff) return breakTo(state, pauses ? BREAK.stop : BREAK.comma)
-  // An abbreviation's last point, or one between spaced-out letters, ends nothing.
+  // The last point of an abbreviation, or one between spaced-out letters, ends no sentence.
   const isPoint = last - start === 1 && units[start] === POINT
   if (isPoint && isShort(units, start - length, start)) return breakTo(state, BREAK.comma)
   state.afterQuestion ||= asks
-  breakTo(state, beginsSmall(state, end) ? BREAK.stop : BREAK.end)
+  breakTo(state, continuesInLowerCase(state, end) ? BREAK.stop : BREAK.end)
 }
 
 const POINT = 46
@@ -138,27 +136,27 @@ function isShort(units: Uint8Array, start: number, end: number): boolean {
   return at < end
 }
 
-/** Whether the text goes on in lower case: then a full stop may be there to hide a claim. */
-function beginsSmall({ folded }: State, at: number): boolean {
+/** Whether the text continues in lower case: then the full stop may be there to hide a claim. */
+function continuesInLowerCase({ folded }: State, at: number): boolean {
   const { units, length } = folded
   let next = at
   while (next < length && kindAt(units, next) === SPACE) {
     if (units[next] === 0) return false
     next += 1
   }
-  const unit = next < length ? writtenAt(folded, next) : 0
+  const unit = next < length ? visibleCharAt(folded, next) : 0
   return unit >= 97 && unit <= 122
 }
 
-/** A figure, an amount, a disguised word, or several of these with signs between them. */
+/** Reads a figure, an amount, an obfuscated word, or several of these with signs between them. */
 function readMixed(state: State, start: number, end: number) {
-  if (readWhole(state, start, end)) return
+  if (readAsOne(state, start, end)) return
   const { units } = state.folded
   for (let at = start; at < end; ) {
     const part = at
     while (at < end && !isBetween(units, at)) at += 1
     const isWhole = at - part === end - start
-    if (at > part && (isWhole || at - part === 1 || !readWhole(state, part, at))) {
+    if (at > part && (isWhole || at - part === 1 || !readAsOne(state, part, at))) {
       readParts(state, part, at)
     }
     const signs = at
@@ -167,22 +165,22 @@ function readMixed(state: State, start: number, end: number) {
   }
 }
 
-/** Signs that part words, as opposed to those that may be put for a letter. */
+/** Signs that separate words, unlike those that may replace a letter. */
 const BETWEEN = KIND.map((kind, unit) =>
   kind === SIGN && !isStar(unit) && !isLetterLike(unit) && unit !== POINT && unit !== 126 ? 1 : 0,
 )
 const isBetween = (units: Uint8Array, at: number) => BETWEEN[units[at] as number] === 1
 
-function readWhole(state: State, start: number, end: number): boolean {
+function readAsOne(state: State, start: number, end: number): boolean {
   if (emitAmount(state, start, end)) return true
-  if (end - start > DISGUISE_MAX) return false
-  const whole = findDisguised(state.folded.units, start, end)
+  if (end - start > OBFUSCATED_MAX) return false
+  const whole = findObfuscated(state.folded.units, start, end)
   if (whole < 0) return false
   emitPiece(state, whole, start, end)
   return true
 }
 
-/** Every row of letters and figures for itself. */
+/** Reads each sequence of letters and figures by itself. */
 function readParts(state: State, start: number, end: number) {
   const { units } = state.folded
   for (let at = start; at < end; ) {
@@ -210,15 +208,15 @@ function readBetween(state: State, start: number, end: number) {
   else breakTo(state, unit === 59 ? BREAK.stop : BREAK.comma)
 }
 
-/** Letters and figures without a sign between them. */
+/** Reads letters and figures without a sign between them. */
 function readPart(state: State, start: number, end: number) {
   if (emitAmount(state, start, end)) return
-  const alike = lookUp(LOOKS_OF_WORDS, state.folded.units, start, end)
-  if (alike >= 0) emit(state, alike, start, end)
+  const lookalike = lookUp(LOOKALIKE_WORDS, state.folded.units, start, end)
+  if (lookalike >= 0) emit(state, lookalike, start, end)
   else emitPiece(state, -1, start, end)
 }
 
-/** "250", "2.5", "250mcg", "3x": a number, and its unit as a word of its own. */
+/** Reads "250", "2.5", "250mcg", "3x": a number, and its unit as a separate word. */
 function emitAmount(state: State, start: number, end: number): boolean {
   const { units } = state.folded
   let at = start
@@ -240,7 +238,7 @@ function isOfNumber(units: Uint8Array, at: number, end: number): boolean {
   return (unit === 44 || unit === POINT) && at + 1 < end && kindAt(units, at + 1) === FIGURE
 }
 
-/** The number that is written, less what stands behind its point. */
+/** The number without its decimals. */
 function wholePart(units: Uint8Array, start: number, end: number): number {
   let value = 0
   for (let at = start; at < end && units[at] !== POINT; at += 1) {
@@ -249,35 +247,36 @@ function wholePart(units: Uint8Array, start: number, end: number): number {
   return value
 }
 
-/** A word of letters alone: known as it is, known by its looks, several words in one, or none. */
+/** Reads a word of letters alone: a known word, a look-alike, several words in one, or none. */
 function emitLetters(state: State, start: number, end: number) {
   const { units } = state.folded
   let node = 0
   let at = start
-  let hasKeyWithin = false
+  let hasClaimWordWithin = false
   while (at < end) {
     node = step(WRITTEN_WORDS, node, units[at] as number)
     if (node === 0) break
     at += 1
-    if (at - start >= 3 && at < end) hasKeyWithin ||= isKeyWord(WRITTEN_WORDS.word[node] as number)
+    if (at - start >= 3 && at < end)
+      hasClaimWordWithin ||= isClaimWord(WRITTEN_WORDS.word[node] as number)
   }
   const known = WRITTEN_WORDS.word[node] as number
   if (known >= 0) return emitPiece(state, known, start, end)
   const length = end - start
   if (length >= 3 && length <= SEGMENTED_MAX) {
-    const alike = findByLooks(state.folded, start, end)
-    if (alike >= 0) return emit(state, alike, start, end)
-    if (hasKeyWithin && length >= 6 && emitSegments(state, start, end)) return
+    const lookalike = findLookalike(state.folded, start, end)
+    if (lookalike >= 0) return emit(state, lookalike, start, end)
+    if (hasClaimWordWithin && length >= 6 && emitSegments(state, start, end)) return
   }
   emitPiece(state, -1, start, end)
 }
 
-/** Letters that are more than this are no words written together. */
+/** A longer sequence of letters is not read as several words written together. */
 const SEGMENTED_MAX = 32
 
 /**
- * For each place in a row of letters how long the word is that begins a row of words there; 0 when
- * none does.
+ * For each position in a sequence of letters, the length of the word that begins a sequence of
+ * words there; 0 if there is none.
  */
 const lengths = new Uint8Array(SEGMENTED_MAX + 1)
 
@@ -292,7 +291,7 @@ function emitSegments(state: State, start: number, end: number): boolean {
       if (node === 0) break
       stop += 1
       if (stop - at < 3 || (stop < end && lengths[stop - start] === 0)) continue
-      if (isKeyWord(WRITTEN_WORDS.word[node] as number)) lengths[at - start] = stop - at
+      if (isClaimWord(WRITTEN_WORDS.word[node] as number)) lengths[at - start] = stop - at
     }
   }
   if (lengths[0] === 0) return false

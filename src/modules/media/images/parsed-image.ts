@@ -1,30 +1,30 @@
 import { ApiError } from '../../../errors.ts'
 
-/** A picture as its container describes it. Nothing was decoded yet. */
-export interface Picture {
+/** An image as its container describes it, before anything is decoded. */
+export interface ParsedImage {
   width: number
   height: number
-  /** Of all frames together: what a decoder would have to make room for. */
+  /** Of all frames together: the memory that a decoder needs. */
   pixels: number
   animated: boolean
-  /** What is seen and nothing else: no place, camera, comment, thumbnail or trailing bytes. */
+  /** The visible parts alone: no place, camera, comment, thumbnail or trailing bytes. */
   clean: Buffer
-  /** The same with its colour profile, when it has one other than sRGB. */
-  coloured: Buffer | null
+  /** The same with its colour profile, if it has one other than sRGB. */
+  withProfile: Buffer | null
   /** EXIF's orientation, 1 to 8. */
-  turn: number
-  /** Metadata that cannot be cut out of this container: it has to be encoded anew. */
-  stained?: boolean
+  orientation: number
+  /** The metadata cannot be cut out of this container: the image must be encoded again. */
+  needsReencoding?: boolean
 }
 
-/** More than any screen shows; WebP and most decoders know no more. */
+/** More than any screen shows, and the limit of WebP and of most decoders. */
 const SIDE_MAX = 16_384
 
-/** The largest photographs of telephones, or 200 frames of 500 x 500. */
+/** The largest photos of phones, or 200 frames of 500 x 500. */
 const PIXELS_MAX = 50_000_000
 
-/** Refuses by what the file claims, before a decoder believes it. */
-export function checkSize({ width, height, pixels }: Picture): void {
+/** Checks the size in the header, before a decoder allocates memory for it. */
+export function checkSize({ width, height, pixels }: ParsedImage): void {
   if (width < 1 || height < 1) throw damaged()
   if (width > SIDE_MAX || height > SIDE_MAX || pixels > PIXELS_MAX) {
     throw new ApiError('image_invalid', {
@@ -34,7 +34,8 @@ export function checkSize({ width, height, pixels }: Picture): void {
 }
 
 /**
- * Chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions of objects.
+ * The limit of chunks, segments, blocks or boxes. Twenty megabytes of empty ones would be millions
+ * of objects.
  */
 export const PARTS_MAX = 50_000
 
@@ -44,8 +45,8 @@ export const damaged = (cause?: unknown) =>
     cause,
   })
 
-/** Reading past the end of a buffer throws a RangeError: the file ends too early. */
-export function reading<T>(read: () => T): T {
+/** Refuses a file that ends too early: reading past the end of a buffer throws a RangeError. */
+export function refuseTruncated<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -56,7 +57,7 @@ export function reading<T>(read: () => T): T {
 
 const ORIENTATION = 0x0112
 
-/** The orientation in a block of EXIF, or 1. Nothing else of it is looked at. */
+/** The orientation in a block of EXIF, or 1. Nothing else of the block is read. */
 export function readOrientation(tiff: Buffer): number {
   try {
     const little = tiff.toString('latin1', 0, 2) === 'II'
@@ -66,16 +67,16 @@ export function readOrientation(tiff: Buffer): number {
     for (let i = 0; i < entries; i++) {
       const at = start + 2 + 12 * i
       if (u16(at) !== ORIENTATION) continue
-      const turn = u16(at + 8)
-      return turn >= 1 && turn <= 8 ? turn : 1
+      const orientation = u16(at + 8)
+      return orientation >= 1 && orientation <= 8 ? orientation : 1
     }
     return 1
   } catch {
-    // A block that cannot be read says nothing; it is dropped in any case.
+    // A block that cannot be read has no orientation. It is removed in any case.
     return 1
   }
 }
 
-/** By its description, in either of the encodings profiles use. */
+/** Whether a profile is sRGB, by its description in either of the encodings that profiles use. */
 export const isSrgb = (profile: Buffer): boolean =>
   profile.includes('sRGB', 0, 'latin1') || profile.includes('\0s\0R\0G\0B', 0, 'latin1')

@@ -1,34 +1,31 @@
 import { DecodingMode, HtmlEntityDecoder } from 'entities/decode'
-import { buildTrie, step } from './trie.ts'
+import { buildTrie, step } from './word-trie.ts'
 
-/** The text a reader sees, and the way back to where it was written. */
-export interface View {
+/** The text that a reader sees, and where each part of it is in the source. */
+export interface VisibleText {
   text: string
-  /** What was done to the source, in turn. */
-  steps: Step[]
+  /** The rewrites of the source, in order. */
+  steps: Rewrite[]
 }
 
 /**
- * One text made from another, piece by piece: the piece that begins at `at[i]` was copied from
- * `from[i]` on, or, where `to[i]` is not -1, stands for all that is between the two.
+ * One rewrite of a text, piece by piece: the piece that begins at `at[i]` was copied from `from[i]`
+ * on, or, where `to[i]` is not -1, replaces the source between the two.
  */
-interface Step {
+interface Rewrite {
   at: number[]
   from: number[]
   to: number[]
 }
 
-/** Nested escapes are unfolded this often; what is escaped more often no browser shows. */
+/** Nested escapes are decoded this often. A browser shows no text that is escaped more often. */
 const ROUNDS = 3
 
-/**
- * Ends a sentence whatever stands on either side: attributes and comments follow the text behind
- * it.
- */
+/** Ends a sentence in any case. It separates the text from the attributes and comments after it. */
 const HARD_BREAK = '\u0000'
 
-/** Elements that begin a line of their own. Every other tag joins what it splits. */
-const BLOCKS = buildTrie(
+/** Elements that begin a new line. Any other tag is removed without a gap. */
+const BLOCK_ELEMENTS = buildTrie(
   `address article aside blockquote body br button caption dd details dialog div dl dt fieldset
    figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html iframe legend li main nav ol
    option p pre section select summary table tbody td textarea tfoot th thead title tr ul`
@@ -37,58 +34,62 @@ const BLOCKS = buildTrie(
   'written',
 )
 
-/** Takes away tags and comments, decodes entities and percent escapes. Linear in the input. */
-export function readMarkup(source: string): View {
-  let view: View = { text: source, steps: [] }
+/** Removes tags and comments, decodes entities and percent escapes. Linear in the input. */
+export function readVisibleText(source: string): VisibleText {
+  let visible: VisibleText = { text: source, steps: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    const before = view
-    if (view.text.includes('<') || view.text.includes('&')) view = unfold(view)
-    if (round === 0 && view.text.includes('%')) view = decodePercent(view)
-    if (view === before) break
+    const before = visible
+    if (visible.text.includes('<') || visible.text.includes('&')) visible = decodeMarkup(visible)
+    if (round === 0 && visible.text.includes('%')) visible = decodePercent(visible)
+    if (visible === before) break
   }
-  return view
+  return visible
 }
 
-/** Puts a new text together and keeps where each piece of it came from. */
+/** Builds a new text and records where each piece of it came from. */
 class Writer {
-  readonly #view: View
+  readonly #visible: VisibleText
   #text = ''
-  readonly #step: Step = { at: [], from: [], to: [] }
+  readonly #rewrite: Rewrite = { at: [], from: [], to: [] }
 
-  constructor(view: View) {
-    this.#view = view
+  constructor(visible: VisibleText) {
+    this.#visible = visible
   }
 
   copy(start: number, end: number) {
-    if (start < end) this.#add(this.#view.text.slice(start, end), start, -1)
+    if (start < end) this.#add(this.#visible.text.slice(start, end), start, -1)
   }
 
-  /** Writes what the source from `start` to `end` stands for. */
+  /** Writes the replacement of the source from `start` to `end`. */
   put(text: string, start: number, end: number) {
     this.#add(text, start, end)
   }
 
   #add(text: string, from: number, to: number) {
-    this.#step.at.push(this.#text.length)
-    this.#step.from.push(from)
-    this.#step.to.push(to)
+    this.#rewrite.at.push(this.#text.length)
+    this.#rewrite.from.push(from)
+    this.#rewrite.to.push(to)
     this.#text += text
   }
 
-  /** The new view, or the old one when it was copied as a whole. */
-  finish(): View {
-    const { text, steps } = this.#view
-    const isSame = this.#step.at.length === 1 && this.#text.length === text.length
-    if (isSame) return this.#view
-    return { text: this.#text, steps: [...steps, this.#step] }
+  /** The new text, or the old one if it was copied as a whole. */
+  finish(): VisibleText {
+    const { text, steps } = this.#visible
+    const isSame = this.#rewrite.at.length === 1 && this.#text.length === text.length
+    if (isSame) return this.#visible
+    return { text: this.#text, steps: [...steps, this.#rewrite] }
   }
 }
 
-/** Where the part of a view from `start` to `end` stands in the source. */
-export function locate(view: View, start: number, end: number): { start: number; end: number } {
+/** The position in the source of the visible text from `start` to `end`. */
+export function locateInSource(
+  visible: VisibleText,
+  start: number,
+  end: number,
+): { start: number; end: number } {
   let first = start
   let last = end
-  for (const step of view.steps.toReversed()) {
+  for (const step of visible.steps.toReversed()) {
     const piece = pieceOf(step, first)
     const from = step.from[piece] as number
     first = step.to[piece] === -1 ? from + first - (step.at[piece] as number) : from
@@ -100,8 +101,8 @@ export function locate(view: View, start: number, end: number): { start: number;
   return { start: first, end: last }
 }
 
-/** The piece that holds a place, by bisection. */
-function pieceOf({ at }: Step, place: number): number {
+/** The piece that contains a position, by bisection. */
+function pieceOf({ at }: Rewrite, place: number): number {
   let low = 0
   let high = at.length - 1
   while (low < high) {
@@ -112,13 +113,16 @@ function pieceOf({ at }: Step, place: number): number {
   return low
 }
 
-/** One round: tags out, entities in. What a tag holds is read too, behind the text. */
-function unfold(view: View): View {
-  const { text } = view
-  const writer = new Writer(view)
+/**
+ * One round: removes tags and decodes entities. The attributes and comments are appended to the
+ * text, so that they are scanned too.
+ */
+function decodeMarkup(visible: VisibleText): VisibleText {
+  const { text } = visible
+  const writer = new Writer(visible)
   const tagEnd = tagReader(text)
   const nextSign = signReader(text)
-  const asides: [start: number, end: number][] = []
+  const appended: [start: number, end: number][] = []
   let copied = 0
   for (let at = nextSign(0); at < text.length; ) {
     const isTag = text.charCodeAt(at) === 60
@@ -130,19 +134,19 @@ function unfold(view: View): View {
     writer.copy(copied, at)
     if (!isTag) writer.put(decodedText(), at, end)
     else if (isBlock(text, at)) writer.put('\n', at, end)
-    if (isTag && isTelling(text, at, end)) asides.push([at + 1, end])
+    if (isTag && mayContainWords(text, at, end)) appended.push([at + 1, end])
     copied = end
     at = nextSign(end)
   }
   writer.copy(copied, text.length)
-  for (const [start, end] of asides) {
+  for (const [start, end] of appended) {
     writer.put(HARD_BREAK, start, end)
     writer.copy(start, end)
   }
   return writer.finish()
 }
 
-/** Finds the next `<` or `&` from a place on, or the end; the places asked for must not fall. */
+/** Finds the next `<` or `&` from a position on, or the end. Positions must not decrease. */
 function signReader(text: string): (from: number) => number {
   const find = (sign: string, from: number) => {
     const at = text.indexOf(sign, from)
@@ -162,13 +166,13 @@ function signReader(text: string): (from: number) => number {
 const decoded: number[] = []
 const decoder = new HtmlEntityDecoder((code) => decoded.push(code))
 
-/** Hardly any entity stands for more than one code point. */
+/** Few entities decode to more than one code point. */
 const decodedText = () =>
   decoded.length === 1
     ? String.fromCodePoint(decoded[0] as number)
     : String.fromCodePoint(...decoded)
 
-/** Decodes the entity at `at`, and says how long it is; 0 when it is none. */
+/** Decodes the entity at `at` and answers its length; 0 if there is none. */
 function readEntity(text: string, at: number): number {
   const next = text.charCodeAt(at + 1) | 32
   if (next !== 35 && !(next >= 97 && next <= 122)) return 0
@@ -178,8 +182,8 @@ function readEntity(text: string, at: number): number {
   return used < 0 ? decoder.end() : used
 }
 
-/** An opening tag with attributes, or a comment: there may be words in it. */
-function isTelling(text: string, at: number, end: number): boolean {
+/** Whether a tag may contain words: an opening tag with attributes, or a comment. */
+function mayContainWords(text: string, at: number, end: number): boolean {
   if (text.charCodeAt(at + 1) === SLASH || end - at <= 6) return false
   for (let i = at; i < end; i += 1) {
     const unit = text.charCodeAt(i)
@@ -198,18 +202,18 @@ function isBlock(text: string, at: number): boolean {
   let node = 0
   for (let i = text.charCodeAt(at + 1) === SLASH ? at + 2 : at + 1; ; i += 1) {
     const unit = text.charCodeAt(i)
-    const small = unit >= 65 && unit <= 90 ? unit + 32 : unit
-    const isOfName = (small >= 97 && small <= 122) || (unit >= 48 && unit <= 57)
-    if (!isOfName) return (BLOCKS.word[node] as number) >= 0
-    node = step(BLOCKS, node, small)
+    const lower = unit >= 65 && unit <= 90 ? unit + 32 : unit
+    const isOfName = (lower >= 97 && lower <= 122) || (unit >= 48 && unit <= 57)
+    if (!isOfName) return (BLOCK_ELEMENTS.word[node] as number) >= 0
+    node = step(BLOCK_ELEMENTS, node, lower)
     if (node === 0) return false
   }
 }
 
 /**
- * Finds where the tag or comment that opens at a `<` ends, or 0 when it is a plain character. A
- * quote counts only where an attribute's value begins, as in a browser. Walks that came to nothing
- * are counted, so that no input makes the reader walk the same text again and again.
+ * Finds the end of the tag or comment that opens at a `<`, or 0 if the `<` is a plain character. A
+ * quote counts only where an attribute's value begins, as in a browser. Failed searches are counted
+ * and limited, so that no input makes the reader search the same text again and again.
  */
 function tagReader(text: string): (at: number) => number {
   let lastClose = -2
@@ -235,7 +239,7 @@ function tagReader(text: string): (at: number) => number {
   }
 }
 
-/** The end of a tag with regard to quoted values, or 0 when a quote or the tag stays open. */
+/** The end of a tag, past its quoted values; 0 if a quote or the tag stays open. */
 function walkTag(text: string, at: number): number {
   let afterEquals = false
   for (let i = at + 1; i < text.length; i += 1) {
@@ -250,9 +254,9 @@ function walkTag(text: string, at: number): number {
   return 0
 }
 
-function decodePercent(view: View): View {
-  const { text } = view
-  const writer = new Writer(view)
+function decodePercent(visible: VisibleText): VisibleText {
+  const { text } = visible
+  const writer = new Writer(visible)
   let copied = 0
   for (let at = text.indexOf('%'); at >= 0; ) {
     const lead = byteAt(text, at)
@@ -270,7 +274,10 @@ function decodePercent(view: View): View {
   return writer.finish()
 }
 
-/** The code point whose UTF-8 form is escaped from `at` on; a stray byte stands for itself. */
+/**
+ * Decodes the percent-escaped UTF-8 code point at `at`. A stray byte becomes the code point of its
+ * value.
+ */
 function readUtf8(text: string, at: number, lead: number): [code: number, bytes: number] {
   const bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
   let code = bytes === 1 ? lead : lead & (0xff >> (bytes + 1))

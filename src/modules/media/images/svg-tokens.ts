@@ -1,13 +1,11 @@
-import { damaged } from './picture.ts'
+import { damaged } from './parsed-image.ts'
 
 export type Token =
   | { kind: 'open'; name: string; attributes: ReadonlyMap<string, string> }
   | { kind: 'close'; name: string }
   | { kind: 'text'; text: string }
 
-/**
- * More than a drawing needs; what every shape costs a browser is multiplied by no more than this.
- */
+/** More than a drawing needs. It limits the work of a browser that shows the drawing. */
 const ELEMENTS_MAX = 10_000
 const DEPTH_MAX = 64
 
@@ -17,10 +15,10 @@ const CLOSE = new RegExp(`</(${NAME})\\s*>`, 'y')
 const ATTRIBUTE = new RegExp(`\\s+(${NAME})\\s*=\\s*(?:"([^"<]*)"|'([^'<]*)')`, 'y')
 const TAG_END = /\s*(\/?)>/y
 const TEXT = /[^<]+/y
-/** A document type without declarations of its own: those could define entities. */
+/** A document type without an internal subset, which could define entities. */
 const DOCTYPE = /<!DOCTYPE[^<>[\]]*>/iy
 
-/** What is read over: where it begins and where it ends. */
+/** The beginnings and ends of the parts that are skipped. */
 const SKIPPED = [
   ['<!--', '-->'],
   ['<?', '?>'],
@@ -28,11 +26,11 @@ const SKIPPED = [
 const CDATA = ['<![CDATA[', ']]>'] as const
 
 /**
- * Reads the part of XML that drawings are written in, strictly and in linear time. Every element
- * that is opened is closed; entities other than XML's own five are an error, so that none can be a
- * bomb.
+ * Reads the subset of XML that SVG needs, strictly and in linear time. Every element that is opened
+ * must be closed. Entities other than XML's own five are an error, so that none can expand without
+ * limit.
  */
-export function* readMarkup(text: string): Generator<Token> {
+export function* readSvgTokens(text: string): Generator<Token> {
   const open: string[] = []
   let elements = 0
   let at = 0
@@ -72,9 +70,9 @@ export function* readMarkup(text: string): Generator<Token> {
     if (open.length === 0 && elements === 0 && match(DOCTYPE) !== null) continue
     const found = match(TEXT)
     if (found !== null) {
-      const said = decode(found[0])
-      if (open.length === 0 && said.trim() !== '') throw damaged()
-      yield { kind: 'text', text: said }
+      const content = decode(found[0])
+      if (open.length === 0 && content.trim() !== '') throw damaged()
+      yield { kind: 'text', text: content }
       continue
     }
     const closed = match(CLOSE)?.[1]
@@ -118,7 +116,7 @@ function characterOf(name: string): string {
   return String.fromCodePoint(code)
 }
 
-/** Without the characters that XML knows no way to write. */
+/** Removes the characters that XML cannot contain. */
 const plain = (text: string) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones
   text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Surrogate}/gu, '')

@@ -1,5 +1,5 @@
-/** A tree of words over letters, figures and the star that stands for any one of them. */
-export interface Trie {
+/** A trie of words over letters, figures and the star that stands for any one of them. */
+export interface WordTrie {
   /** The symbol of each ASCII code. */
   symbols: Uint8Array
   /** The node after a symbol, at `node * SYMBOLS + symbol`; 0 when there is none. */
@@ -8,7 +8,7 @@ export interface Trie {
   word: Int16Array
 }
 
-/** One more than there are, for all that is in no word: nothing ever comes after it. */
+/** 26 letters, 10 figures, the star, and one symbol for all characters that are in no word. */
 const SYMBOLS = 38
 const IN_NO_WORD = 37
 
@@ -17,7 +17,7 @@ for (let letter = 0; letter < 26; letter += 1) WRITTEN[97 + letter] = letter
 for (let figure = 0; figure < 10; figure += 1) WRITTEN[48 + figure] = 26 + figure
 WRITTEN[42] = 36
 
-/** Signs that are read as letters. i and l are one letter here, or a 1 could not be both. */
+/** Characters that are read as letters. i and l are one letter here, since a 1 can be either. */
 const LEET = {
   i: 'l1|!',
   o: '0',
@@ -30,22 +30,25 @@ const LEET = {
   z: '2',
 }
 
-const LOOKED_AT = WRITTEN.slice()
+const LOOKALIKE = WRITTEN.slice()
 for (const [letter, signs] of Object.entries(LEET)) {
   for (const sign of signs) {
-    LOOKED_AT[sign.charCodeAt(0)] = WRITTEN[letter.charCodeAt(0)] as number
+    LOOKALIKE[sign.charCodeAt(0)] = WRITTEN[letter.charCodeAt(0)] as number
   }
 }
 
-/** How words are read: as they are written, or as they look. */
-const ALPHABETS = { written: WRITTEN, looks: LOOKED_AT } as const
+/** How characters are read: as they are written, or as the letters they look like. */
+const ALPHABETS = { written: WRITTEN, lookalike: LOOKALIKE } as const
 type Alphabet = keyof typeof ALPHABETS
 
-/** Puts words into a tree. Of two words that look alike the first is kept. */
-export function buildTrie(words: Iterable<[text: string, id: number]>, alphabet: Alphabet): Trie {
+/** Builds a trie. Of two words that look alike the first is kept. */
+export function buildTrie(
+  words: Iterable<[text: string, id: number]>,
+  alphabet: Alphabet,
+): WordTrie {
   const symbols = ALPHABETS[alphabet]
   const ends: number[] = [-1]
-  // Grown in place: a list for every node would leave fifty times as much behind.
+  // One growing array: a list per node would take fifty times the memory.
   let next = new Uint16Array(SYMBOLS)
   for (const [text, id] of words) {
     let node = 0
@@ -71,11 +74,11 @@ function doubled(rows: Uint16Array<ArrayBuffer>): Uint16Array<ArrayBuffer> {
 }
 
 /** The node after one more ASCII code, or 0. */
-export const step = ({ symbols, next }: Trie, node: number, unit: number): number =>
+export const step = ({ symbols, next }: WordTrie, node: number, unit: number): number =>
   next[node * SYMBOLS + (symbols[unit] as number)] as number
 
 /** The node after a part of a text, or 0 when no word begins so. */
-export function walk(trie: Trie, units: Uint8Array, start: number, end: number): number {
+export function walk(trie: WordTrie, units: Uint8Array, start: number, end: number): number {
   let node = 0
   for (let at = start; at < end; at += 1) {
     node = step(trie, node, units[at] as number)
@@ -84,6 +87,6 @@ export function walk(trie: Trie, units: Uint8Array, start: number, end: number):
   return node
 }
 
-/** The word that a part of a text is, or -1. */
-export const lookUp = (trie: Trie, units: Uint8Array, start: number, end: number): number =>
+/** The word that equals a part of a text, or -1. */
+export const lookUp = (trie: WordTrie, units: Uint8Array, start: number, end: number): number =>
   trie.word[walk(trie, units, start, end)] as number

@@ -1,6 +1,6 @@
 /**
- * The words the rules speak of, by class. Written as they fold: lower case, ASCII, no marks and no
- * apostrophes. A word may stand in several classes.
+ * The words of the rules, by class. They are written as they fold: lower case, ASCII, no marks and
+ * no apostrophes. A word may be in several classes.
  */
 export const WORDS = {
   /** Verbs that say a product acts on an illness. */
@@ -13,7 +13,7 @@ export const WORDS = {
   TREAT_NOUN: `treatment treatments cure cures remedy remedies therapy therapies relief healing
     reversal prevention medicine medication medications antidote behandlung heilung heilmittel
     linderung tratamiento remedio cura traitement remede soulagement`,
-  /** Verbs that say it of symptoms. */
+  /** Verbs that say a product acts on symptoms. */
   EASE: `relieve relieves relieving relieved alleviate alleviates alleviating alleviated ease eases
     easing eased soothe soothes soothing fight fights fighting fought beat beats beating combat
     combats combating eliminate eliminates eliminating eliminated banish banishes stop stops
@@ -44,7 +44,7 @@ export const WORDS = {
     enfermedad enfermedades artritis dolores ansiedad hipertension depresion
     maladie maladies arthrose douleurs diabete anxiete hypertension insomnie insomnio
     schlaflosigkeit entzundung entzundungen inflamacion colesterol migrane migranas grippe`,
-  /** Conditions that are also plain words: only a medical verb beside them makes a claim. */
+  /** Conditions that are also everyday words: only with a medical verb do they make a claim. */
   AILMENT: `pain pains painful ache aches backache headache headaches toothache depression stress
     fatigue burnout wound wounds scar scars bruise bruises burns injury injuries fracture fractures
     cramps cramp sprain sprains swelling fever cold colds virus viruses viral bacteria fungus
@@ -142,13 +142,13 @@ export const WORDS = {
   PROVEN: 'clinically scientifically medically',
   MIRACLE: 'miracle miracles miraculous',
 
-  /** What is sold for research, by which a store is known to need a notice. */
+  /** Goods sold for research. A document that names one needs a notice. */
   RESEARCH_GOODS: `peptide peptides bpc157 tb500 semaglutide tirzepatide retatrutide ipamorelin
     sermorelin tesamorelin cjc1295 melanotan selank semax epitalon sarm sarms ostarine rad140
     ligandrol mk677 cardarine lyophilized lyophilised nootropics`,
 } as const
 
-/** What words do to the clause they stand in. */
+/** The effect of words on their clause. */
 export const GRAMMAR = {
   /** Denies the clause that follows. */
   NOT: `not never cannot cant dont doesnt didnt isnt arent wasnt werent wont wouldnt shouldnt
@@ -165,10 +165,10 @@ export const GRAMMAR = {
     destinado on fur de substance substances medical`,
   /** Denies the next few words. */
   LACKING: 'without avoid avoids refrain ohne sin sans lacks',
-  /** Take a denial back when they follow it at once. */
+  /** Words that end a denial if they follow it directly. */
   TAKEN_BACK: `only just merely simply solely alone surprisingly doubt wonder matter longer more
     other better faster stronger need problem worries question exaggeration seulement solo nur`,
-  /** Turn a denied clause around: what never fails to cure, cures. */
+  /** Words that reverse a denial: "never fails to cure" is a claim. */
   TURNING: `fail fails failed failing hesitate forget doubt deny wait miss worry delay
     underestimate resist lie`,
   CONTRAST: `but however yet although though instead rather except because while whereas unless
@@ -178,7 +178,7 @@ export const GRAMMAR = {
   PRONOUN: 'it this these they we you i our its es este ce il elle',
   COPULA: 'is are be being was were remains ist sind esta est',
   FORBIDDEN: 'prohibited forbidden banned unlawful illegal disallowed verboten prohibido interdit',
-  /** Denied after what it is said of: "injection is not permitted". */
+  /** Denied, these deny the words before them: "injection is not permitted". */
   PERMITTED: `permitted allowed intended recommended advised authorised authorized condoned
     supported sold supplied provided offered given included erlaubt permitido autorise`,
   AUX: 'is are do does can may will should could would',
@@ -187,5 +187,5 @@ export const GRAMMAR = {
   WHY: 'why',
 } as const
 
-/** Words that act: after a comma one of these begins a clause of its own. */
+/** Classes of verbs. After a comma one of these verbs begins a new clause. */
 export const VERB_CLASSES = ['TREAT', 'EASE', 'INGEST', 'INJECT', 'APPLY', 'LOSE', 'BURN', 'BOOST']

@@ -1,11 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 
-/** Pictures for tests, made on the spot. */
+/** Images for tests, generated on demand. */
 
 type Format = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif'
 
-/** Two by two corners in four colours, so that one sees which way up it is. */
+/** Four corners in four colours, so that a test sees which side is up. */
 export async function corners(width = 64, height = 32): Promise<Buffer> {
   const raw = Buffer.alloc(width * height * 3)
   for (let y = 0; y < height; y++) {
@@ -19,13 +19,13 @@ export async function corners(width = 64, height = 32): Promise<Buffer> {
     .toBuffer()
 }
 
-/** A small picture that no other test has, when `shade` is another. */
+/** A small image of one colour; each `shade` gives other bytes. */
 export const plain = (format: Format, shade = 0, [width, height] = [40, 20]): Promise<Buffer> =>
   sharp({ create: { width, height, channels: 3, background: { r: shade, g: 99, b: 3 } } })
     .toFormat(format)
     .toBuffer()
 
-/** With a place, a camera and a way up, as a telephone writes it. */
+/** An image with place, camera and orientation, as a phone writes it. */
 export const photographed = async (format: Format, orientation = 1): Promise<Buffer> =>
   sharp(await corners())
     .withExif({
@@ -52,12 +52,12 @@ export function pngChunk(type: string, payload: Buffer): Buffer {
   return chunk
 }
 
-/** Puts chunks behind the header of a PNG. */
+/** Inserts chunks after the header of a PNG. */
 export const withChunks = (png: Buffer, ...chunks: Buffer[]): Buffer =>
   Buffer.concat([png.subarray(0, 33), ...chunks, png.subarray(33)])
 
-/** A PNG of a few bytes that claims any size. */
-export function claimingPng(width: number, height: number): Buffer {
+/** A PNG of a few bytes whose header states any size. */
+export function pngWithSize(width: number, height: number): Buffer {
   const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0])
   header.writeUInt32BE(width)
   header.writeUInt32BE(height, 4)

@@ -1,5 +1,6 @@
 /**
- * Words of the rules in another sense; in the notation of rules.ts. What they cover claims nothing.
+ * Phrases in which words of the rules have a harmless sense ("cured ham"), in the notation of
+ * rules.ts. The words they cover claim nothing.
  */
 export const NEUTRAL = `
     cured|cure|cures|curing|cured ~1 concrete|resin|epoxy|paint|meat|ham|bacon|sausage|salami|rubber|leather|tobacco|adhesive|coating|ink|fish|salmon|olives|cheese|glue|polish|time|oven|lamp|agent|hides|varnish

@@ -1,4 +1,4 @@
-/** No document that passed the parser is deeper or larger; a circle would never end. */
+/** No document that passed the parser is deeper or larger. The limits end a circular value. */
 const DEPTH_MAX = 1_000
 const NODES_MAX = 2_000_000
 

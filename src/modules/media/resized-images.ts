@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
+import type { Db, TenantDb } from '../../db/database.ts'
+import type { BlobStore } from '../../platform/blobs.ts'
+import type { WorkQueue } from '../../platform/work-queue.ts'
+import { resize } from './process-image.ts'
+import * as queries from './queries.ts'
+import type { AssetRow, ResizedImage } from './schema.ts'
+import { keyOf } from './service.ts'
+
+/**
+ * The available widths. They are few, so that no caller can cause endless work or fill the disk.
+ */
+export const WIDTHS = [160, 320, 480, 640, 960, 1_280, 1_920] as const
+
+/** Images that may wait to be resized. Beyond that a reader gets the original at once. */
+const WAITING_MAX = 32
+
+/**
+ * The extension of resized images. No asset has it, so that neither can delete the bytes of the
+ * other.
+ */
+const RESIZED_EXTENSION = 'form'
+
+export const resizedKeyOf = (tenant: string, { form_sha256 }: ResizedImage) =>
+  `${tenant}/${form_sha256}.${RESIZED_EXTENSION}`
+
+/** The next larger available width; null if that is not smaller than the original. */
+export function widthFor(requested: number, asset: AssetRow): number | null {
+  const width = WIDTHS.find((each) => each >= requested)
+  if (width === undefined || asset.content_type === 'image/svg+xml') return null
+  return asset.width === null || asset.width <= width ? null : width
+}
+
+/** Whether the original is used in place of the resized image, which would take no fewer bytes. */
+export const isOriginal = ({ form_sha256 }: ResizedImage, { sha256 }: AssetRow): boolean =>
+  form_sha256 === sha256
+
+export interface ResizerDeps {
+  blobs: BlobStore
+  imageQueue: WorkQueue
+}
+
+/** Resizes images. Each is resized once, however many callers ask for it at the same time. */
+export interface ImageResizer {
+  /** The resized image, created on first use. Null if too many others wait already. */
+  get(db: TenantDb, asset: AssetRow, width: number): Promise<ResizedImage | null>
+  /** Resizes even if it was done before: the bytes may be lost. */
+  create(db: TenantDb, asset: AssetRow, width: number): Promise<ResizedImage | null>
+}
+
+export function createImageResizer({ blobs, imageQueue }: ResizerDeps): ImageResizer {
+  const inProgress = new Map<string, Promise<ResizedImage>>()
+
+  async function create(db: TenantDb, asset: AssetRow, width: number) {
+    const name = `${db.tenant}/${asset.sha256}/${width}`
+    const running = inProgress.get(name)
+    if (running !== undefined) return running
+    if (imageQueue.waiting >= WAITING_MAX) return null
+    const work = imageQueue
+      .run(() => createResized(db, blobs, asset, width))
+      .finally(() => inProgress.delete(name))
+    inProgress.set(name, work)
+    return work
+  }
+
+  return {
+    create,
+    async get(db, asset, width) {
+      return (await queries.findResized(db, asset.sha256, width)) ?? create(db, asset, width)
+    },
+  }
+}
+
+async function createResized(db: Db, blobs: BlobStore, asset: AssetRow, width: number) {
+  const { content_type: contentType } = asset
+  if (contentType === 'image/svg+xml') throw new Error('a drawing has no smaller forms')
+  const original = await blobs.get(keyOf(db.tenant, asset))
+  if (original === null) throw new Error(`the bytes of asset ${asset.sha256} are missing`)
+  const bytes = await resize(await buffer(original.stream), contentType, width)
+  const resized = smallerOf(asset, bytes)
+  if (!isOriginal(resized, asset)) {
+    await blobs.put(resizedKeyOf(db.tenant, resized), bytes, { contentType })
+  }
+  await queries.saveResized(db, asset.sha256, width, resized)
+  return resized
+}
+
+/**
+ * The smaller of the original and the resized image. Any reader can ask for resized images, and
+ * they do not count against the store's limit. So none takes more bytes than its original:
+ * otherwise a few small images could fill the disk.
+ */
+function smallerOf(asset: AssetRow, bytes: Buffer): ResizedImage {
+  if (bytes.length >= asset.bytes) return { form_sha256: asset.sha256, bytes: asset.bytes }
+  return { form_sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+}
