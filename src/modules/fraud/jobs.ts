@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './queries.ts'
 
 /** At a time, so that neither a ban nor its hits are locked for long. */
@@ -10,5 +10,5 @@ export async function foldHits(database: Database, signal?: AbortSignal): Promis
   const stores = await queries.listHitTenants(database.global)
   const fold = async (tenant: string) =>
     (await queries.foldHits(database.tenant(tenant), HITS_MAX)).folded
-  return eachStore(stores, fold, { signal })
+  return forEachStore(stores, fold, { signal })
 }

@@ -25,7 +25,7 @@ export function velocityBuckets(tenant: string, facts: Facts): string[] {
   })
 }
 
-type Spender = Pick<Limits, 'spend'>
+type Spender = Pick<Limits, 'addHits'>
 
 /** Counts an attempt. The answer is the fullest bucket's share of the limit: above 1 is too many. */
 export async function measureVelocity(
@@ -34,7 +34,7 @@ export async function measureVelocity(
   facts: Facts,
   limit: number,
 ): Promise<number> {
-  return (await limits.spend(velocityBuckets(tenant, facts), 1)) / limit
+  return (await limits.addHits(velocityBuckets(tenant, facts), 1)) / limit
 }
 
 /** Counts an attempt, and answers whether it may go on. Throws `db_error` when nobody can say. */
@@ -47,5 +47,5 @@ export const passVelocity = async (
 
 /** Makes the attempt that was counted weigh as one that failed. */
 export async function noteFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
-  await limits.spend(velocityBuckets(tenant, facts), FAILURE_EXTRA)
+  await limits.addHits(velocityBuckets(tenant, facts), FAILURE_EXTRA)
 }

@@ -19,7 +19,7 @@ import * as gateway from './service.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 export interface InboundDeps extends gateway.GatewayDeps {
-  limits: Pick<Limits, 'gate' | 'failure'>
+  limits: Pick<Limits, 'checkFailures' | 'countFailure'>
   callerOf(ip: string): string
 }
 
@@ -46,8 +46,8 @@ async function countingRefusals<T>(
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) {
         turns.suspect(caller)
-        await limits.gate(caller)
-        await limits.failure(caller)
+        await limits.checkFailures(caller)
+        await limits.countFailure(caller)
       }
       throw error
     }

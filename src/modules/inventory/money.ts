@@ -1,4 +1,4 @@
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
@@ -58,7 +58,7 @@ export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStoc
 /** The same, and the world hears what has become low by it. */
 export async function sell(tx: Tx, order_id: string): Promise<void> {
   const { low } = await allocate(tx, order_id)
-  await allOf(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
+  await awaitAll(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
 }
 
 /** Gives back all that the order still holds, for good. */

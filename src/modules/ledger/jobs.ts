@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 
@@ -20,7 +20,7 @@ const LANES = 4
 export async function sealDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listTenantsToSeal(database.global, TENANTS_MAX)
   const seal = (tenant: string) => sealBatch(database.tenant(tenant))
-  return eachStore(stores, seal, { signal, lanes: LANES })
+  return forEachStore(stores, seal, { signal, concurrency: LANES })
 }
 
 const sealBatch = (db: TenantDb): Promise<number> =>

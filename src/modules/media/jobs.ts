@@ -19,7 +19,7 @@ export async function collectDue(
   signal?: AbortSignal,
 ): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await queries.leftovers.takeFair(database, { slots: SLOTS })
+  const due = await queries.leftovers.claimFairly(database, { slots: SLOTS })
   const done = await Promise.allSettled(due.map((each) => collect(database, blobs, each)))
   // What failed is due again when its lease ends; a fault that lasts shows in the log.
   for (const each of done) if (each.status === 'rejected') throw each.reason
@@ -29,7 +29,7 @@ export async function collectDue(
 /** The row goes last: a collector that dies on the way is followed by one that does the same again. */
 async function collect(database: Database, blobs: BlobStore, due: Leftover & Lease) {
   const db = database.tenant(due.tenant_ref)
-  if (!(await queries.beginCollecting(db, due))) return queries.leftovers.giveBack(db, due)
+  if (!(await queries.beginCollecting(db, due))) return queries.leftovers.release(db, due)
   const forms = await queries.listForms(db, due.sha256)
   const keys = [keyOf(db.tenant, due), ...forms.map((form) => formKey(db.tenant, form))]
   await Promise.all(keys.map((key) => blobs.delete(key)))

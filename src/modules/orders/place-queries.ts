@@ -50,7 +50,7 @@ const Taken = Type.Object({ last_number: Type.Integer() })
 
 /** Gives the store's next order number, in a commit of its own: nobody waits for an order's end. */
 export const takeNumber = (db: TenantDb) =>
-  db.lightly.one(
+  db.asyncCommit.one(
     Taken,
     sql`
     insert into order_counters as c (tenant_ref, last_number)

@@ -107,7 +107,7 @@ const isUnknown = sql`
 
 /** A day with differences is looked at again tomorrow, for a month. */
 export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
-  dayQueue.settle(
+  dayQueue.finish(
     db,
     lease,
     sql`compared_at = fd_now(),
@@ -117,7 +117,7 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
 
 /** The gateway could not be asked; one that never can be, its account being closed, is let be. */
 export const postponeDay = (db: Db, lease: Lease) =>
-  dayQueue.settle(
+  dayQueue.finish(
     db,
     lease,
     sql`due_at = case when ${isYoung} then fd_now() + interval '1 hour'

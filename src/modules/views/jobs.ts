@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { eachOf, eachStore } from '../../platform/each-store.ts'
+import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { freeKey } from '../../platform/idempotency.ts'
 import { listDueStores, takeDue } from '../../platform/idempotency-due.ts'
 import { type Lease, LeaseLostError } from '../../platform/leases.ts'
@@ -29,7 +29,7 @@ export async function exportDue(
   signal?: AbortSignal,
 ): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await queries.exportQueue.takeFair(database, { slots: SLOTS, perTenant: 1 })
+  const due = await queries.exportQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
   await Promise.all(due.map((each) => makeOne(database, keys, each)))
   return due.length
 }
@@ -42,7 +42,7 @@ interface DueExport extends Lease {
 async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): Promise<void> {
   const db = database.tenant(due.tenant_ref)
   try {
-    const sealed = await queries.exportQueue.hold(db, due, () => makeCopy(db, keys, due))
+    const sealed = await queries.exportQueue.runWithLease(db, due, () => makeCopy(db, keys, due))
     await queries.finishExport(db, due, sealed)
   } catch (error) {
     // Whoever took it over makes the copy; whoever erased the customer wanted none.
@@ -56,7 +56,7 @@ async function makeOne(database: Database, keys: PrivacyKeys, due: DueExport): P
 /** Deletes copies that nobody may read any more. Answers how many. */
 export async function forgetExports(database: Database): Promise<number> {
   const stores = await queries.listTenantsWithExpired(database.global)
-  return eachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
+  return forEachStore(stores, (tenant) => queries.deleteExpired(database.tenant(tenant)))
 }
 
 /** Finishes erasures that a process began and left, whatever becomes of one. Answers how many. */
@@ -69,12 +69,12 @@ export async function resumeErasures(
   const resumeSome = async (tenant: string) => {
     const db = database.tenant(tenant)
     const taken = await takeDue(db, { operations: [ERASE], limit: ERASURES_AT_ONCE })
-    return eachOf(taken, async (claim) => {
+    return forEachDue(taken, async (claim) => {
       // One that never began has done nothing, and is its caller's to repeat.
       if (!(await freeKey(db, claim))) await resume({ customersKey }, db, claim)
       return 1
     })
   }
   const stores = tenants.map((tenant_ref) => ({ tenant_ref }))
-  return eachStore(stores, resumeSome, { signal })
+  return forEachStore(stores, resumeSome, { signal })
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
@@ -88,7 +88,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function takeOver(signal: AbortSignal): Promise<void> {
     const lapsed = await queue.listLapsed(database.global)
     const putBack = (tenant: string) => queue.endLapsed(database.tenant(tenant))
-    await eachStore(lapsed, putBack, { signal }).catch((error: unknown) => {
+    await forEachStore(lapsed, putBack, { signal }).catch((error: unknown) => {
       // One store's trouble is no reason to send nothing of the others.
       logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
     })
@@ -107,7 +107,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** A lane, and then the endpoint's next ones, while it takes them and nobody else needs the slot. */
   async function sendAll(first: Lane): Promise<void> {
-    const line = await options.fetch.openLine()
+    const line = await options.fetch.openClient()
     const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
     const mayGoOn = () => !draining && underWay.size < slots
     const laneOptions = { ...options, line, keysOf, mayGoOn }
@@ -152,7 +152,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (free <= 0 || signal.aborted) return 0
       await takeOver(signal)
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
-      const taken = await queue.turns.takeFairBy(database, take, (db, limit) =>
+      const taken = await queue.turns.claimFairlyBy(database, take, (db, limit) =>
         claim(db, limit, signal),
       )
       return taken.length

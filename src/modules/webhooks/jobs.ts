@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import { lockContents } from './queries.ts'
 import * as queries from './seal-queries.ts'
@@ -27,7 +27,7 @@ export async function sealDue(
       onFault(fault, tenant)
       return 0
     })
-  return eachStore(stores, seal, { signal, lanes: STORES_AT_ONCE })
+  return forEachStore(stores, seal, { signal, concurrency: STORES_AT_ONCE })
 }
 
 function sealStore(db: TenantDb): Promise<number> {
@@ -60,5 +60,5 @@ export async function eraseDue(database: Database, signal?: AbortSignal): Promis
       await lockContents(tx)
       return queries.eraseRequested(tx)
     })
-  return eachStore(stores, erase, { signal })
+  return forEachStore(stores, erase, { signal })
 }

@@ -189,7 +189,7 @@ test('a lane that cannot begin costs the worker nothing, and is sent by the next
   await app.place('acme')
   const openLine = () => Promise.reject(new Error('no line today'))
   await app.dispatch({
-    fetch: { ...app.runtime.safeFetch, openLine },
+    fetch: { ...app.runtime.safeFetch, openClient: openLine },
     logger: pino({ enabled: false }),
   })
   assert.equal(app.receiver.received.length, 0)
