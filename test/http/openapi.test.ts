@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ApiDocument, findAnswer } from '../../src/http/api-document.ts'
+import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
 import { documentText, readDocument } from '../../src/http/openapi.ts'
 import { buildDescribedApp, serveDescribedApp } from '../harness/described-app.ts'
 import { listUndescribed } from '../harness/openapi.ts'
@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('says for each plane how to sign in, and which scope it takes', async () => {
+  test('names the credential of each plane, and the scope of each route', async () => {
     const document = await readyDocument()
     const owner = [{ ownerSession: [] }, { ownerCookie: [] }]
     const security = (method: string, path: string) => operation(document, method, path).security
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     const { responses } = operation(document, 'get', '/v1/gadgets/{id}')
     assert.deepEqual(Object.keys(responses), ['200', '401', '403', '404', '429', '503'])
     assert.ok(responses[503])
-    assert.deepEqual(findAnswer(document, responses[503]), {
+    assert.deepEqual(resolveResponse(document, responses[503]), {
       description: [
         '- `auth_unavailable`: The credential could not be checked. Try again in a moment.',
         '- `db_error`: rate limiter unavailable',
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('describes the query and the Idempotency-Key, which no schema of the route holds', async () => {
+  test('describes the query and the Idempotency-Key, which no schema of the route contains', async () => {
     const document = await readyDocument()
     assert.deepEqual(operation(document, 'get', '/v1/gadgets').parameters, [
       {
@@ -136,9 +136,12 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(Object.keys(document.components.schemas), ['Error', 'Gadget'])
     const made = operation(document, 'post', '/v1/gadgets').responses[201]
     assert.ok(made)
-    assert.deepEqual(findAnswer(document, made).content?.['application/json']?.schema.properties, {
-      gadget: { $ref: '#/components/schemas/Gadget' },
-    })
+    assert.deepEqual(
+      resolveResponse(document, made).content?.['application/json']?.schema.properties,
+      {
+        gadget: { $ref: '#/components/schemas/Gadget' },
+      },
+    )
   })
 
   test('does not change what a route accepts', async (t) => {
@@ -148,11 +151,11 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the check of a document', () => {
-  test('finds nothing to say about a good one', async () => {
+  test('accepts a valid document', async () => {
     assert.deepEqual(listUndescribed(await readyDocument()), [])
   })
 
-  test('names what is missing, doubled or leads nowhere', async () => {
+  test('names what is missing, duplicated or refers to nothing', async () => {
     const document = structuredClone(await readyDocument())
     const get = operation(document, 'get', '/v1/gadgets/{id}')
     delete get.summary

@@ -16,7 +16,7 @@ interface Row {
   done: boolean
 }
 
-/** What the queue should hold, and every lease it ever gave out. */
+/** The expected rows of the queue, and every lease it has granted. */
 interface Model {
   rows: Map<string, Row>
   leases: HeldChore[]
@@ -69,8 +69,8 @@ const take = (limit: number): Command => ({
 
 const finish = (pick: number) =>
   onLease('finish', pick, async (row, lease, held, db) => {
-    if (!held) return assert.rejects(queue.settle(db, lease, DONE), LeaseLostError)
-    await queue.settle(db, lease, DONE)
+    if (!held) return assert.rejects(queue.finish(db, lease, DONE), LeaseLostError)
+    await queue.finish(db, lease, DONE)
     Object.assign(row, { token: null, expired: false, done: true })
   })
 
@@ -82,7 +82,7 @@ const renew = (pick: number) =>
 
 const giveBack = (pick: number) =>
   onLease('giveBack', pick, async (row, lease, held, db) => {
-    await queue.giveBack(db, lease)
+    await queue.release(db, lease)
     if (held) Object.assign(row, { token: null, expired: false })
   })
 
@@ -93,7 +93,7 @@ const runOut = (pick: number) =>
     row.expired = true
   })
 
-test('any order of taking, finishing, renewing and expiring does each row once', async () => {
+test('any order of claiming, finishing, renewing and expiring finishes each row once', async () => {
   const pick = fc.nat(50)
   const commands = fc.commands<Model, TenantDb, false>(
     [

@@ -6,8 +6,8 @@ import type { LimitStore } from '../../src/platform/limits-store.ts'
 const perMinute = { my: 20, failed: 5 }
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
 
-describe('what a process remembers of callers', () => {
-  /** Counts in memory, and how often it was asked. */
+describe('the counts of callers that a process remembers', () => {
+  /** Counters in memory, and how often they were read. */
   function countingStore() {
     const hits = new Map<string, number>()
     const asked: string[] = []
@@ -30,66 +30,68 @@ describe('what a process remembers of callers', () => {
     return { store, asked, hits }
   }
 
-  test('refuses a flood from memory, and asks again a second later', async () => {
+  test('refuse a flood from memory, and are read again a second later', async () => {
     const { store, hits } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
-    for (let n = 0; n < 20; n++) await limits.attempt('a')
-    for (let n = 0; n < 500; n++) await assert.rejects(limits.attempt('a'), { status: 429 })
+    for (let n = 0; n < 20; n++) await limits.countAttempt('a')
+    for (let n = 0; n < 500; n++) await assert.rejects(limits.countAttempt('a'), { status: 429 })
     assert.equal(hits.get('my:a'), 21, 'the store heard of one too many, and of no more')
-    await limits.attempt('b')
+    await limits.countAttempt('b')
     hits.set('my:a', 0)
     time = 1_000
-    await limits.attempt('a')
+    await limits.countAttempt('a')
   })
 
-  test('a wager counts before it is tried, and is forgotten when it succeeds', async () => {
+  test('a failure counted ahead limits attempts at the same time, and is taken back on success', async () => {
     const { store, hits } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    const all = await Promise.allSettled(Array.from({ length: 50 }, () => limits.wager('a')))
+    const all = await Promise.allSettled(
+      Array.from({ length: 50 }, () => limits.countFailureAhead('a')),
+    )
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, perMinute.failed)
-    for (let n = 0; n < 50; n++) await limits.forgive('a')
+    for (let n = 0; n < 50; n++) await limits.uncountFailure('a')
     assert.equal(hits.get('failed:a'), 0)
-    await limits.wager('a')
+    await limits.countFailureAhead('a')
   })
 
-  test('a wager that succeeds keeps nobody out, also where it was the last there was', async () => {
+  test('a failure that is taken back blocks no caller, even if it was the last one allowed', async () => {
     const { store } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    for (let n = 1; n < perMinute.failed; n++) await limits.failure('a')
-    await limits.wager('a')
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
-    await limits.forgive('a')
-    await limits.gate('a')
-    await limits.failure('a')
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    for (let n = 1; n < perMinute.failed; n++) await limits.countFailure('a')
+    await limits.countFailureAhead('a')
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
+    await limits.uncountFailure('a')
+    await limits.checkFailures('a')
+    await limits.countFailure('a')
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
   })
 
-  test('spares the store: one question a second, also of many at a time', async () => {
+  test('are read once a second, also for many requests at the same time', async () => {
     const { store, asked } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
-    await Promise.all(Array.from({ length: 50 }, () => limits.gate('a')))
+    await Promise.all(Array.from({ length: 50 }, () => limits.checkFailures('a')))
     assert.deepEqual(asked, ['failed:a'])
     time = 1_000
-    await limits.gate('a')
+    await limits.checkFailures('a')
     assert.equal(asked.length, 2)
     time = 500
-    await limits.gate('a')
+    await limits.checkFailures('a')
     assert.equal(asked.length, 3, 'a clock set back does not lengthen the trust')
   })
 
-  test('is bounded: the oldest caller is asked for again', async () => {
+  test('are limited in number: the oldest caller is read again', async () => {
     const { store, asked } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    for (let n = 0; n <= 10_000; n++) await limits.gate(`caller ${n}`)
+    for (let n = 0; n <= 10_000; n++) await limits.checkFailures(`caller ${n}`)
     asked.length = 0
-    await limits.gate('caller 1')
-    await limits.gate('caller 0')
+    await limits.checkFailures('caller 1')
+    await limits.checkFailures('caller 0')
     assert.deepEqual(asked, ['failed:caller 0'])
   })
 
-  test('an overtaken answer does not hide a failure', async () => {
+  test('an older count that arrives late does not hide a failure', async () => {
     const { store } = countingStore()
     const late = Promise.withResolvers<number>()
     const limits = createLimits({
@@ -97,29 +99,29 @@ describe('what a process remembers of callers', () => {
       perMinute: { ...perMinute, failed: 1 },
       clock: { now: () => 0 },
     })
-    const waiting = limits.gate('a')
-    await limits.failure('a')
+    const waiting = limits.checkFailures('a')
+    await limits.countFailure('a')
     late.resolve(0)
     await assert.rejects(waiting, { code: 'rate_limited' })
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
   })
 
   for (const answer of [Number.NaN, -1, 0.5]) {
-    test(`refuses when the store answers ${answer}`, async () => {
+    test(`refuse all callers when the counter answers ${answer}`, async () => {
       const store = { ...countingStore().store, hit: async () => answer, peek: async () => answer }
       await refusesAll(createLimits({ store, perMinute }))
     })
   }
 
   async function refusesAll(limits: Limits) {
-    await assert.rejects(limits.attempt('a'), UNAVAILABLE)
-    await assert.rejects(limits.gate('a'), UNAVAILABLE)
-    await assert.rejects(limits.failure('a'), UNAVAILABLE)
+    await assert.rejects(limits.countAttempt('a'), UNAVAILABLE)
+    await assert.rejects(limits.checkFailures('a'), UNAVAILABLE)
+    await assert.rejects(limits.countFailure('a'), UNAVAILABLE)
     await assert.rejects(limits.velocity('a', 9), UNAVAILABLE)
   }
 })
 
-describe('who is counted together', () => {
+describe('callers that are counted together', () => {
   const callers = [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],

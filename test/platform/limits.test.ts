@@ -4,14 +4,14 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { ApiError } from '../../src/errors.ts'
 import { createLimits, type Limits, openLimitStore } from '../../src/platform/limits.ts'
-import { forgetOldCounters } from '../../src/platform/limits-postgres.ts'
+import { deleteOldCounters } from '../../src/platform/limits-postgres.ts'
 import type { LimitStore } from '../../src/platform/limits-store.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { eventually, until } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 
-/** Longer than the real ones: of a busy machine's time, and for what has to be missed. */
+/** Longer than the real ones, for a busy machine, and short enough for tests that wait for them. */
 const PATIENT_MS = 30_000
 const DEADLINE_MS = 1_500
 
@@ -20,12 +20,12 @@ interface Through {
   deadlineMs?: number
 }
 
-/** A place to count in, and what can happen to it. */
+/** Counters, and the failures that they can have. */
 interface Place {
-  /** Another process's store, unless through a port in between. */
+  /** The counters as another process opens them; with a port, through a proxy. */
   open(through: Through): Promise<LimitStore>
   port: number
-  /** Makes every window older, as time would. */
+  /** Makes every window older, as if time had passed. */
   age(seconds: number): Promise<void>
   faults: Record<string, () => Promise<() => Promise<unknown>>>
 }
@@ -110,7 +110,7 @@ const LIMITED = {
 }
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
 
-/** A process's limits over a store of its own, and a clock that only the test moves. */
+/** The limits of a process over counters of its own, and a clock that only the test moves. */
 async function openLimits(t: TestContext, place: Place, through: Through = {}) {
   const store = await place.open(through)
   t.after(() => store.close())
@@ -133,9 +133,9 @@ async function admitted(attempts: Promise<void>[]): Promise<number> {
 async function refusesEverybody(limits: Limits): Promise<void> {
   const started = performance.now()
   const calls = [
-    () => limits.attempt('a'),
-    () => limits.gate('a'),
-    () => limits.failure('a'),
+    () => limits.countAttempt('a'),
+    () => limits.checkFailures('a'),
+    () => limits.countFailure('a'),
     () => limits.velocity('a', 1_000),
     () => limits.ping(),
   ]
@@ -162,22 +162,22 @@ if (redisServer === null) {
 
 for (const [name, openPlace] of places) {
   describe(`limits in ${name}`, () => {
-    test('admit exactly the limit of one more at a time, over two processes', async (t) => {
+    test('admit exactly the limit when one more comes at the same time, over two processes', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
-        (i % 2 === 0 ? one : other).limits.attempt('192.0.2.1'),
+        (i % 2 === 0 ? one : other).limits.countAttempt('192.0.2.1'),
       )
       assert.equal(await admitted(attempts), perMinute.my)
-      await assert.rejects(other.limits.attempt('192.0.2.1'), LIMITED)
-      await other.limits.attempt('192.0.2.2')
+      await assert.rejects(other.limits.countAttempt('192.0.2.1'), LIMITED)
+      await other.limits.countAttempt('192.0.2.2')
     })
 
     test('admit again once the minute has passed, and no sooner', async (t) => {
       const place = await openPlace(t)
       const { limits, store } = await openLimits(t, place)
       const burst = (by: Limits) =>
-        admitted(Array.from({ length: perMinute.my + 1 }, () => by.attempt('a')))
+        admitted(Array.from({ length: perMinute.my + 1 }, () => by.countAttempt('a')))
       assert.equal(await burst(limits), perMinute.my)
       await place.age(50)
       assert.equal(await burst(limits), 0)
@@ -190,88 +190,88 @@ for (const [name, openPlace] of places) {
       assert.equal(await burst(next.limits), perMinute.my)
     })
 
-    test('refuse who has failed too often, and nobody else', async (t) => {
+    test('refuse a caller that has failed too often, and no other', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       for (let n = 0; n < perMinute.failed; n++) {
-        await limits.gate('a')
-        await limits.failure('a')
+        await limits.checkFailures('a')
+        await limits.countFailure('a')
       }
-      await assert.rejects(limits.gate('a'), {
+      await assert.rejects(limits.checkFailures('a'), {
         ...LIMITED,
         message: 'Too many attempts: at most 5 per minute. Try again later.',
       })
-      await limits.gate('b')
-      await limits.attempt('a')
+      await limits.checkFailures('b')
+      await limits.countAttempt('a')
     })
 
-    test('never count below nothing, whatever of an older minute is taken back', async (t) => {
+    test('never count below zero, even if a hit of an older minute is taken back', async (t) => {
       const { limits, store } = await openLimits(t, await openPlace(t))
-      await limits.wager('a')
-      for (let n = 0; n < 3; n++) await limits.forgive('a')
+      await limits.countFailureAhead('a')
+      for (let n = 0; n < 3; n++) await limits.uncountFailure('a')
       assert.equal(await store.peek('failed:a'), 0)
       assert.equal(await store.hit('failed:a'), 1)
     })
 
-    test('learn within a second what another process has seen', async (t) => {
+    test('use the count of another process within a second', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
-      await one.limits.gate('a')
-      for (let n = 0; n < perMinute.failed; n++) await other.limits.failure('a')
+      await one.limits.checkFailures('a')
+      for (let n = 0; n < perMinute.failed; n++) await other.limits.countFailure('a')
       one.pass(999)
-      await one.limits.gate('a')
+      await one.limits.checkFailures('a')
       one.pass(1)
-      await assert.rejects(one.limits.gate('a'), { code: 'rate_limited' })
+      await assert.rejects(one.limits.checkFailures('a'), { code: 'rate_limited' })
       await place.age(60)
       one.pass(1_000)
-      await one.limits.gate('a')
+      await one.limits.checkFailures('a')
     })
 
-    test('count several at once, in the bucket that velocity asks about', async (t) => {
+    test('count several hits at once, in the bucket that velocity reads', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
-      assert.equal(await limits.spend(['acme:ip'], 2), 2)
+      assert.equal(await limits.addHits(['acme:ip'], 2), 2)
       assert.equal(await limits.velocity('acme:ip', 3), true)
-      assert.equal(await limits.spend(['acme:ip'], 3), 6)
+      assert.equal(await limits.addHits(['acme:ip'], 3), 6)
       assert.equal(await limits.velocity('acme:ip', 6), false)
     })
 
-    test('count several buckets as one, so that of many at a time exactly the limit is admitted', async (t) => {
+    test('count several buckets as one, so that exactly the limit is admitted at the same time', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       const spent = await Promise.all(
         Array.from({ length: 30 }, (_, n) => {
           const buckets = ['acme:email', 'acme:card', 'acme:customer']
-          return limits.spend(n % 2 === 0 ? buckets : buckets.toReversed(), 1)
+          return limits.addHits(n % 2 === 0 ? buckets : buckets.toReversed(), 1)
         }),
       )
       assert.deepEqual(
         spent.toSorted((a, b) => a - b),
         Array.from({ length: 30 }, (_, n) => n + 1),
       )
-      assert.equal(await limits.spend(['acme:email', 'acme:other', 'acme:other'], 1), 31)
+      assert.equal(await limits.addHits(['acme:email', 'acme:other', 'acme:other'], 1), 31)
     })
 
-    test('say when a bucket has exceeded its velocity', async (t) => {
+    test('answer whether a bucket has exceeded its velocity', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       const answers = []
       for (let n = 0; n < 4; n++) answers.push(await limits.velocity('acme:card', 3))
       assert.deepEqual(answers, [true, true, true, false])
     })
 
-    test('refuse everybody while the store is silent, and recover by themselves', async (t) => {
+    test('refuse all callers while the counters are silent, and recover by themselves', async (t) => {
       const place = await openPlace(t)
       const proxy = await openProxy(t, place.port)
       const { limits } = await openLimits(t, place, {
         port: proxy.port,
         deadlineMs: DEADLINE_MS,
       })
-      await limits.attempt('a')
+      await limits.countAttempt('a')
       proxy.silence()
       await refusesEverybody(limits)
       proxy.speak()
-      await eventually(() => limits.attempt('a'))
+      await eventually(() => limits.countAttempt('a'))
       await limits.ping()
     })
 
-    test('open while the store is away, and recover by themselves', async (t) => {
+    test('open while the counters cannot be reached, and recover by themselves', async (t) => {
       const place = await openPlace(t)
       const proxy = await openProxy(t, place.port)
       proxy.silence()
@@ -281,27 +281,27 @@ for (const [name, openPlace] of places) {
       })
       await refusesEverybody(limits)
       proxy.speak()
-      await eventually(() => limits.attempt('a'))
+      await eventually(() => limits.countAttempt('a'))
     })
 
-    test('fail closed and recover by themselves, whatever happens to the store', async (t) => {
+    test('refuse and recover by themselves, whatever fails in the counters', async (t) => {
       const place = await openPlace(t)
       for (const [what, strike] of Object.entries(place.faults)) {
         await t.test(`when it ${what}`, async (t) => {
           const { limits, pass } = await openLimits(t, place, { deadlineMs: DEADLINE_MS })
-          await limits.gate('a')
+          await limits.checkFailures('a')
           const heal = await strike()
           try {
-            // What was heard before the fault is trusted for a second, and no longer.
-            await limits.gate('a')
+            // A count from before the failure is used for a second, and no longer.
+            await limits.checkFailures('a')
             pass(1_000)
             await refusesEverybody(limits)
           } finally {
             await heal()
           }
-          await eventually(() => limits.attempt('a'))
-          await limits.gate('a')
-          await limits.failure('a')
+          await eventually(() => limits.countAttempt('a'))
+          await limits.checkFailures('a')
+          await limits.countFailure('a')
         })
       }
     })
@@ -331,13 +331,13 @@ describe('counters in PostgreSQL', () => {
     }
     const { open } = await count()
     assert.ok(open <= 2, `${open} connections`)
-    // By themselves, while the table is locked still.
+    // By themselves, while the table is still locked.
     await until('their statements end', async () => (await count()).busy === 0)
     await admin.query('rollback')
     assert.equal(await store.hit('a'), 1)
   })
 
-  test('are forgotten by the worker an hour after their window, some at a time', async (t) => {
+  test('are deleted by the worker an hour after their window, some at a time', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await openAdmin(t, database.url)
     await admin.query(`
@@ -346,11 +346,11 @@ describe('counters in PostgreSQL', () => {
        union all
       select 'new', now() - interval '59 min', 1`)
     const worker = database.open('fd_worker').global
-    assert.equal(await forgetOldCounters(worker), 1_000)
-    assert.equal(await forgetOldCounters(worker), 500)
-    assert.equal(await forgetOldCounters(worker), 0)
+    assert.equal(await deleteOldCounters(worker), 1_000)
+    assert.equal(await deleteOldCounters(worker), 500)
+    assert.equal(await deleteOldCounters(worker), 0)
     const { rows } = await admin.query('select bucket from limit_counters')
     assert.deepEqual(rows, [{ bucket: 'new' }])
-    await assert.rejects(forgetOldCounters(database.open('fd_app').global), { code: '42501' })
+    await assert.rejects(deleteOldCounters(database.open('fd_app').global), { code: '42501' })
   })
 })

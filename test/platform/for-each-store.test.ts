@@ -1,32 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachStore } from '../../src/platform/each-store.ts'
+import { forEachStore } from '../../src/platform/for-each-store.ts'
 
 const STORES = ['acme', 'berlin', 'cairo'].map((tenant_ref) => ({ tenant_ref }))
 
-test('what was done for all stores is counted, however many had their turn at the same time', async () => {
+test('the work for all stores is summed up, however many stores run at the same time', async () => {
   for (const lanes of [1, 2, 3]) {
-    assert.equal(await eachStore(STORES, async () => 5, { lanes }), 15, `${lanes} lanes`)
+    assert.equal(
+      await forEachStore(STORES, async () => 5, { concurrency: lanes }),
+      15,
+      `${lanes} lanes`,
+    )
   }
 })
 
-test('every store has its turn, whatever fails at another, and the fault is told after them', async () => {
+test('every store has its turn when another fails, and the error is thrown after them', async () => {
   const served: string[] = []
   const work = async (tenant: string) => {
     if (tenant === 'acme') throw new Error('poisoned')
     return served.push(tenant)
   }
-  await assert.rejects(eachStore(STORES, work), /poisoned/)
+  await assert.rejects(forEachStore(STORES, work), /poisoned/)
   assert.deepEqual(served, ['berlin', 'cairo'])
 })
 
-test('nobody begins once it is to end', async () => {
+test('no store is started once the signal has fired', async () => {
   const ending = new AbortController()
   const served: string[] = []
   const work = async (tenant: string) => {
     ending.abort()
     return served.push(tenant)
   }
-  assert.equal(await eachStore(STORES, work, { signal: ending.signal }), 1)
+  assert.equal(await forEachStore(STORES, work, { signal: ending.signal }), 1)
   assert.deepEqual(served, ['acme'])
 })
