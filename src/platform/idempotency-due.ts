@@ -3,6 +3,7 @@ import type { Db, GlobalDb, TenantDb } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
 import { Id, Nullable, Timestamp } from '../kernel/schema.ts'
 import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
+import { StoreWithWork } from './store-lists.ts'
 
 /**
  * Keys whose operation is not finished and that no process works on: the process stopped, so that its
@@ -10,8 +11,6 @@ import { CLAIM_LEASE_SECONDS, newLease, type WonClaim } from './idempotency.ts'
  */
 
 const STORES_MAX = 1_000
-
-const TenantOnly = Type.Object({ tenant_ref: Type.String() })
 
 /**
  * Stores with due keys of these operations, the longest due first. Other operations are resumed only by
@@ -23,7 +22,7 @@ export async function listDueStores(
   limit = STORES_MAX,
 ): Promise<string[]> {
   const rows = await worker.many(
-    TenantOnly,
+    StoreWithWork,
     sql`
     select tenant_ref
       from idempotency_keys
