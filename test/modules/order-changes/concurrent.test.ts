@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { eraseOrders } from '../../../src/modules/orders/customer-service.ts'
+import { eraseOrders } from '../../../src/modules/orders/customer-data.ts'
 import { readCard } from '../../../src/modules/payments/card.ts'
 import { refused } from '../../../src/modules/payments/gateway.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'

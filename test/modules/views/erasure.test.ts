@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import * as orders from '../../../src/modules/orders/customer-service.ts'
+import * as orders from '../../../src/modules/orders/customer-data.ts'
 import { numberNewEvents } from '../../../src/modules/webhooks/jobs.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'

@@ -2,6 +2,8 @@ import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 import type { CustomerStats } from './customer-schema.ts'
 
+/** A customer's orders, for their profile, the privacy export and erasure. */
+
 /** How much of a customer's orders the profile shows. */
 const ORDERS_SHOWN = 10
 const ADDRESSES_SHOWN = 10

@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
+/** A customer's pricing groups, for their profile, the privacy export and erasure. */
+
 /** The pricing groups of each customer. A customer without a group has no entry. */
 export async function groupsOf(
   db: Db,

@@ -1,6 +1,8 @@
 import type { Db, Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
+/** A customer's coupon redemptions, for the privacy export and erasure. */
+
 /**
  * Replaces the customer of these orders in the redemptions by a pseudonym. The uses stay counted.
  */

@@ -1,6 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import * as queries from './customer-queries.ts'
 
+/** A customer's stored cards, for erasure. */
+
 /**
  * Erases the vault ids, by which the cards of these orders could be charged again. Refunds need only
  * the other facts of an attempt, which stay.
