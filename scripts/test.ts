@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findChromium } from '../test/harness/chromium.ts'
 import { startTestServer } from '../test/harness/database.ts'
-import { makePlace } from '../test/harness/run-folder.ts'
+import { makeRunFolder } from '../test/harness/run-folder.ts'
 import { runChecks } from './check.ts'
 import { GREP_SETTING } from './grep-reporter.ts'
 import { findAffected, listChanged, readFrom } from './test-changed.ts'
@@ -82,7 +82,7 @@ function runnerArgs(files: readonly string[], grep: string | null, dir: string):
 async function test(files: readonly string[], grep: string | null): Promise<boolean> {
   // Whole before anybody looks for it: it can be seen for some seconds before it can run.
   if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
-  const place = await makePlace(ROOT)
+  const place = await makeRunFolder(ROOT)
   const args = runnerArgs(files, grep, join(place, `groups-${process.pid}`))
   const server = await startTestServer(join(place, 'server'))
   const env = {

@@ -43,7 +43,7 @@ type Check = (page: Page) => Promise<void>
 const checkOf =
   (tab: Tab): Check =>
   async (page) => {
-    await tab.isOpenToAll()
+    await tab.checkAccessibility()
     const wide = Number(await page.evaluate('document.documentElement.scrollWidth'))
     assert.ok(wide <= (page.viewportSize()?.width ?? 0), `${page.url()} is ${wide} wide`)
   }
@@ -175,7 +175,7 @@ describe('a page', () => {
     await page.getByRole('button', { name: /^Enlarge: / }).click()
     const large = page.locator('dialog.zoom img')
     await large.waitFor()
-    await tab.isOpenToAll()
+    await tab.checkAccessibility()
     const before = (await large.boundingBox())?.width ?? 0
     await large.click()
     assert.ok(((await large.boundingBox())?.width ?? 0) > 2 * before)

@@ -132,7 +132,7 @@ async function shopFor(tab: Tab, options: Options) {
 describe('a shopper', () => {
   test('finds a product, is declined, buys, edits the order and cancels it', async (t) => {
     const tab = await openTab(t, browser, shop.at('demo'))
-    await shopFor(tab, { script: true, check: tab.isOpenToAll })
+    await shopFor(tab, { script: true, check: tab.checkAccessibility })
   })
 
   test('does all of that without the script', async (t) => {
@@ -174,7 +174,7 @@ describe('a shopper', () => {
   })
 
   test('sees at once what a gift card leaves to pay, and refunds a part of the order', async (t) => {
-    const { page, isOpenToAll } = await openTab(t, browser, shop.at('demo'))
+    const { page, checkAccessibility } = await openTab(t, browser, shop.at('demo'))
     const code = await giftCard(100_000)
     await page.goto('/products/house-coffee')
     await page.getByRole('button', { name: 'Add to cart' }).click()
@@ -195,7 +195,7 @@ describe('a shopper', () => {
     await page.locator('#tenders button').click()
     await page.getByText('There is nothing left to pay by card.').waitFor()
     await field(page, 'card_number').waitFor({ state: 'hidden' })
-    await isOpenToAll()
+    await checkAccessibility()
     await page.getByRole('button', { name: 'Place order' }).click()
     await heading(page, 'Thank you for your order!').waitFor()
     await page.getByText('Request a refund').click()
@@ -244,7 +244,7 @@ describe('a shopper whose payment is not confirmed', () => {
     await page.getByRole('button', { name: 'Add to cart' }).click()
     await page.getByRole('link', { name: 'View cart' }).click()
     await page.getByText('Please do not pay again').waitFor()
-    await tab.isOpenToAll()
+    await tab.checkAccessibility()
     assert.equal(await page.getByRole('button', { name: 'Check out' }).count(), 0)
     await page.getByRole('link', { name: 'View order' }).click()
     await page.waitForURL(`**${path}`)

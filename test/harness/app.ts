@@ -78,9 +78,13 @@ export interface TestAppOptions {
   logger?: Logger
   /** Keeps public answers in memory, as a process that serves does. */
   live?: boolean
-  /** Longer than in production, since the machine is busy. A test of the deadline sets the real one. */
+  /**
+   * Longer than in production, since the machine is busy. A test of the deadline sets the real one.
+   */
   limiterDeadlineMs?: number
-  /** Longer than in production: of many requests at once the last one waits long for a connection. */
+  /**
+   * Longer than in production: of many requests at once the last one waits long for a connection.
+   */
   poolWaitMs?: number
   scanner?: Scanner
   safeFetch?: SafeFetch

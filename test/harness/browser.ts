@@ -18,7 +18,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export interface Tab {
   page: Page
   /** Checks the accessibility of the page. */
-  isOpenToAll(): Promise<void>
+  checkAccessibility(): Promise<void>
   another(): Promise<Tab>
 }
 
@@ -28,7 +28,7 @@ export async function openTab(
   browser: Browser,
   origin: string,
   options: BrowserContextOptions = {},
-  /** Console messages that are allowed: those about pages that do not exist. */
+  /** Console errors that are allowed, such as those of pages that do not exist. */
   { expected = /^$/ }: { expected?: RegExp } = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ ...options, baseURL: origin })
@@ -48,7 +48,7 @@ export async function openTab(
     page.on('request', (request) => {
       if (new URL(request.url()).origin !== origin) faults.push(`asked for ${request.url()}`)
     })
-    return { page, another: open, isOpenToAll: () => checkAxe(page) }
+    return { page, another: open, checkAccessibility: () => checkAxe(page) }
   }
   return open()
 }

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** Listeners at addresses that no request of ours may reach. They count the connections they get. */
+/**
+ * Listeners at addresses that no request of ours may reach. They count the connections they get.
+ */
 export interface Canary {
   port: number
   /** The addresses it listens on. On a machine without IPv6 those are missing. */

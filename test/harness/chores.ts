@@ -2,7 +2,9 @@ import { type Static, Type } from 'typebox'
 import { sql } from '../../src/db/sql.ts'
 import { defineQueue, type Lease } from '../../src/platform/leases.ts'
 
-/** The smallest table that is a queue. Its due column has another name than those of the modules. */
+/**
+ * The smallest table that is a queue. Its due column has another name than those of the modules.
+ */
 export const CHORES_TABLE = `
   create table chores (
     tenant_ref  text        not null references stores,

@@ -31,8 +31,8 @@ const buildValidator = (...of: unknown[]): MakeValidator => {
 }
 
 /**
- * Compiled validators and serializers, shared by all apps of a test process. A process builds the same
- * app many times, and compiles each schema once. Not for an app with routes of a test's own.
+ * Compiled validators and serializers, shared by all apps of a test process. A process builds the
+ * same app many times, and compiles each schema once. Not for an app with routes of a test's own.
  */
 export const COMPILED_SCHEMAS: SchemaController = {
   compilersFactory: {

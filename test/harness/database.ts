@@ -31,7 +31,9 @@ const FAST = {
 export const startTestServer = (dataDir = DATA_DIR) =>
   startEmbedded({ dataDir, password: 'a password for tests only', settings: FAST })
 
-/** The server of the test run. A process outside of a run starts or joins one, and must leave it. */
+/**
+ * The server of the test run. A process outside of a run starts or joins one, and must leave it.
+ */
 async function joinTestServer(): Promise<Pick<Embedded, 'url' | 'stop'>> {
   const url = process.env.TEST_SERVER
   return url === undefined ? startTestServer() : { url, stop: async () => {} }
@@ -39,7 +41,7 @@ async function joinTestServer(): Promise<Pick<Embedded, 'url' | 'stop'>> {
 
 export interface TestDatabase {
   url: string
-  /** The URL of the superuser, for direct checks and for faults. */
+  /** A connection of the superuser, for direct checks and for faults. */
   openAdmin(): Promise<pg.Client>
   secretKey: string
   open(role: LoginRole, max?: number): Database

@@ -16,7 +16,10 @@ export interface Answer {
   silent?: boolean
 }
 
-/** Called for each question with the number of earlier ones, so that the answer can change (rebinding). */
+/**
+ * Called for each question with the number of earlier ones, so that the answer can change
+ * (rebinding).
+ */
 export type Zone = (type: RecordType, asked: number) => Answer
 
 /** An authoritative name server for tests, over UDP and TCP on one port of 127.0.0.1. */

@@ -1,6 +1,6 @@
 /**
- * Runs `work` a number of times, `parallel` at a time. More at a time than there are connections would
- * only wait for one, and on a busy machine for too long.
+ * Runs `work` a number of times, `parallel` at a time. More at a time than there are connections
+ * would only wait for one, and on a busy machine for too long.
  */
 export async function inParallel<T>(
   parallel: number,

@@ -56,8 +56,8 @@ export interface TestNmi {
 }
 
 /**
- * A server that speaks NMI's wire format, keeps its own record, and fails on command. Each key is an
- * account of its own, which knows nothing of the others.
+ * A server that speaks NMI's wire format, keeps its own record, and fails on command. Each key is
+ * an account of its own, which knows nothing of the others.
  */
 export async function startNmi(...securityKeys: string[]): Promise<TestNmi> {
   const calls: TestNmi['calls'] = []

@@ -4,8 +4,8 @@ import { assertOracles } from './oracles.ts'
 import { assertStockAddsUp } from './stock-oracles.ts'
 
 /**
- * States that must never occur once no operation is running. Each statement lists the violations in all
- * stores. The tables of the simulated gateway stand for the gateway's own record.
+ * States that must never occur once no operation is running. Each statement lists the violations in
+ * all stores. The tables of the simulated gateway stand for the gateway's own record.
  */
 export const ORDER_ORACLES: Readonly<Record<string, string>> = {
   'an order whose lines do not sum to its total': `

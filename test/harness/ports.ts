@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports that a system assigns by itself: otherwise another process could get the port of a
- * test that closes it for a moment.
+ * Below the ports that a system assigns by itself: otherwise another process could get the port of
+ * a test that closes it for a moment.
  */
 const FIRST = 20_000
 const COUNT = 12_000

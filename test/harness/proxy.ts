@@ -7,7 +7,10 @@ export interface TestProxy {
   port: number
   /** From now on nothing passes in either direction, without an error. */
   silence(): void
-  /** New connections work again. Those made meanwhile stay dead, as behind a firewall that dropped them. */
+  /**
+   * New connections work again. Those made meanwhile stay dead, as behind a firewall that dropped
+   * them.
+   */
   speak(): void
   /** Ends every connection and accepts no new one, like a server that is down. */
   cut(): Promise<void>

@@ -47,7 +47,10 @@ interface RawAnswer {
   text: string
 }
 
-/** Fails unless the body is the contract's error body, without the caller's input or internal errors. */
+/**
+ * Fails unless the body is the contract's error body, without the caller's input or internal
+ * errors.
+ */
 export function isRefusal(
   answer: RawAnswer | undefined,
   code: ErrorCode,

@@ -9,21 +9,21 @@ const ROOM_BYTES = 2 * 1_024 ** 3
 const SPARE_BYTES = 4 * 1_024 ** 3
 
 /**
- * The folder of a whole run of the tests in `root`. In memory where there is room: each test database
- * has 750 files, and ext4 examines every file that was deleted in the last minutes before it creates a
- * new one, which takes ten times as long as the copying.
+ * The folder of a whole run of the tests in `root`. In memory where there is room: each test
+ * database has 750 files, and ext4 examines every file that was deleted in the last minutes before
+ * it creates a new one, which takes ten times as long as the copying.
  */
-export async function makePlace(root: string): Promise<string> {
-  const mark = createHash('sha256').update(root).digest('hex').slice(0, 12)
-  const place = join((await hasRoom()) ? MEMORY : tmpdir(), `fairdock-test-${mark}`)
+export async function makeRunFolder(root: string): Promise<string> {
+  const digest = createHash('sha256').update(root).digest('hex').slice(0, 12)
+  const folder = join((await hasRoom()) ? MEMORY : tmpdir(), `fairdock-test-${digest}`)
   // Root starts servers as another user, who must be able to enter the folder.
-  await mkdir(place, { mode: 0o711 }).catch(() => {})
-  const found = await lstat(place)
+  await mkdir(folder, { mode: 0o711 }).catch(() => {})
+  const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    throw new Error(`${place} belongs to somebody else: remove it.`)
+    throw new Error(`${folder} belongs to somebody else: remove it.`)
   }
-  await chmod(place, 0o711)
-  return place
+  await chmod(folder, 0o711)
+  return folder
 }
 
 async function hasRoom(): Promise<boolean> {

@@ -154,7 +154,9 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Checks AWS Signature Version 4, by its documentation. Returns the hash that the body must have. */
+/**
+ * Checks AWS Signature Version 4, by its documentation. Returns the hash that the body must have.
+ */
 function checkSignature(request: IncomingMessage): string {
   const { headers } = request
   const [, date = '', signedList = '', signature] =

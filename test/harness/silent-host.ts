@@ -11,7 +11,9 @@ const LISTENER = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   })`
 
-/** More connections than the kernel queues for a backlog of one. Further ones are dropped silently. */
+/**
+ * More connections than the kernel queues for a backlog of one. Further ones are dropped silently.
+ */
 const CONNECTIONS = 4
 
 /** A loopback address on which a connection is neither accepted nor refused. */

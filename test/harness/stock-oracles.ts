@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type pg from 'pg'
 
-/** Rules that hold for every store's stock at any moment. Each statement lists the violating rows. */
+/**
+ * Rules that hold for every store's stock at any moment. Each statement lists the violating rows.
+ */
 const COUNTED: Readonly<Record<string, string>> = {
   "reserved and allocated are the sums of the orders' reservations": `
     select l.tenant_ref, l.variant_id, l.location_id, l.reserved, l.allocated,

@@ -24,8 +24,8 @@ export interface JobDeps extends CheckoutDeps {
 }
 
 /**
- * The reconciler: resumes operations whose process stopped or whose outcome was unknown, as the same key
- * would. Counts them.
+ * The reconciler: resumes operations whose process stopped or whose outcome was unknown, as the
+ * same key would. Counts them.
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   const tenants = await listDueStores(deps.database.global, OPERATION_NAMES)
@@ -47,7 +47,8 @@ async function resumeOne(deps: JobDeps, db: TenantDb, claim: idempotency.WonClai
     if (claim.recoveryPoint === idempotency.STARTED) await idempotency.freeKey(db, claim)
     else await resumeOperation(deps, db, claim)
   } catch (error) {
-    // Another process has it, or the outcome is still unknown and the key waits for its next attempt.
+    // Another process has it, or the outcome is still unknown and the key waits for its next
+    // attempt.
     if (error instanceof LeaseLostError || isInProgress(error)) return
     const lost = await idempotency.postpone(db, claim, FAULT_SECONDS).catch((failure) => failure)
     if (lost instanceof LeaseLostError) return
@@ -72,7 +73,10 @@ export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): P
   return due.length
 }
 
-/** A fault of our own postpones the lookup like a gateway that does not answer. It alerts once a day. */
+/**
+ * A fault of our own postpones the lookup like a gateway that does not answer. It alerts once a
+ * day.
+ */
 async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
   try {
     await watchLate(deps, deps.database, late)
@@ -89,8 +93,8 @@ async function watchOne(deps: JobDeps, late: LateAttempt): Promise<void> {
 const EXPIRED_AT_ONCE = 10
 
 /**
- * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets others
- * go first, so that a gateway that does not answer holds up no other store.
+ * Cancels held orders whose authorisation has lapsed. An order that cannot be cancelled now lets
+ * others go first, so that a gateway that does not answer holds up no other store.
  */
 export async function expireAuthorizations(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0

@@ -53,7 +53,9 @@ export async function watchLate(
   deps.onAlert(about, 'the late approval of a failed order was reversed')
 }
 
-/** Looks up a refund that was given up. A late refund cannot be undone: it counts, and is an alert. */
+/**
+ * Looks up a refund that was given up. A late refund cannot be undone: it counts, and is an alert.
+ */
 async function watchRefund(
   deps: CheckoutDeps,
   db: TenantDb,

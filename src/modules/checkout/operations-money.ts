@@ -43,8 +43,9 @@ const NOT_ENDED: readonly ErrorCode[] = [
 ]
 
 /**
- * Cancels a held order whose authorisation has lapsed. The cancellation has a key of its own, which no
- * caller can send because of its spaces: so it runs once, and the reconciler resumes it. False: not now.
+ * Cancels a held order whose authorisation has lapsed. The cancellation has a key of its own, which
+ * no caller can send because of its spaces: so it runs once, and the reconciler resumes it. False:
+ * not now.
  */
 export async function expireHold(
   deps: OrderChangeDeps,

@@ -78,7 +78,9 @@ export async function payByCard(
   return capture(deps, db, gateway, { attempt_id, amount_cents, currency, risk, result })
 }
 
-/** An order that store credit and gift cards pay for goes through the fraud check like any other. */
+/**
+ * An order that store credit and gift cards pay for goes through the fraud check like any other.
+ */
 export function payByTenders(risk: Risk): Outcome {
   const verdict = scoreRisk(risk)
   if (verdict.decision === 'accepted') return { kind: 'covered', verdict }
@@ -105,7 +107,8 @@ async function capture(
   if (txn_id === null) return { kind: 'unknown', attempt_id }
   if (verdict.decision === 'review') return { kind: 'review', attempt_id, result, verdict }
   const isVoided = async (reason: Reason): Promise<boolean> => {
-    // Checked first: the reason written by an overtaken process would reverse what another captured.
+    // Checked first: the reason written by an overtaken process would reverse what another
+    // captured.
     await deps.assertClaimHeld()
     await attempts.markReversing(db, attempt_id, reason)
     const { outcome } = await gateway.void({ txn_id })
@@ -131,7 +134,10 @@ async function capture(
   return { kind: 'declined', attempt_id, result: captured }
 }
 
-/** Finds out how an attempt ended, by our own row or by the gateway's record, and continues from there. */
+/**
+ * Finds out how an attempt ended, by our own row or by the gateway's record, and continues from
+ * there.
+ */
 export async function recallPayment(
   deps: Deps,
   db: TenantDb,
@@ -166,7 +172,9 @@ export async function recallPayment(
   return { kind: 'declined', attempt_id, result }
 }
 
-/** The outcome that an operator decided, where the gateway never answered. Approved means captured. */
+/**
+ * The outcome that an operator decided, where the gateway never answered. Approved means captured.
+ */
 function decidedByOperator(attempt: Attempt, risk: Risk): Outcome | null {
   const { id: attempt_id, state } = attempt
   if (state === 'not_found') return { kind: 'not_found', attempt_id }
@@ -183,9 +191,9 @@ const isCaptured = ({ state }: Lookup): boolean => state === 'captured' || state
 const LAPSES_MS = 7 * 86_400_000
 
 /**
- * Continues a void that an earlier process began. That void may still be on its way, and would undo a
- * capture: the order would be placed and unpaid. An authorisation that the gateway refuses to void
- * lapses by itself.
+ * Continues a void that an earlier process began. That void may still be on its way, and would undo
+ * a capture: the order would be placed and unpaid. An authorisation that the gateway refuses to
+ * void lapses by itself.
  */
 async function continueVoid(
   { clock }: TenantDb,

@@ -13,7 +13,9 @@ import type { Risk } from './schema.ts'
 import type { CheckoutDeps } from './service.ts'
 import { failOrder, holdForReview, settleOrder } from './settle-money.ts'
 
-/** Places an order: `begin` reserves it, `ask` charges the card, `end` places, holds or fails it. */
+/**
+ * Places an order: `begin` reserves it, `ask` charges the card, `end` places, holds or fails it.
+ */
 
 interface Work {
   order: OrderRow
@@ -37,8 +39,9 @@ const withUnknown = (outcome: Outcome): CheckoutOutcome => ({
 })
 
 /**
- * Half of the lease. No other process takes the claim over in that time, so that a checkout spends no
- * statement on asking. What a machine sends whose own clock stood still is found as a late reply.
+ * Half of the lease. No other process takes the claim over in that time, so that a checkout spends
+ * no statement on asking. What a machine sends whose own clock stood still is found as a late
+ * reply.
  */
 const TRUST_CLAIM_MS = (idempotency.CLAIM_LEASE_SECONDS * 1_000) / 2
 

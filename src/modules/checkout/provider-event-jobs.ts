@@ -12,9 +12,9 @@ import type { CheckoutDeps } from './service.ts'
 export type ProviderEventDeps = Pick<CheckoutDeps, 'payments' | 'onAlert'>
 
 /**
- * Acts on a provider's event. An event is only a reason to look the payment up: events come twice, late
- * and in any order, while a lookup is true now. Waiting lookups become due at once; a dispute is recorded
- * once the gateway's own record shows it.
+ * Acts on a provider's event. An event is only a reason to look the payment up: events come twice,
+ * late and in any order, while a lookup is true now. Waiting lookups become due at once; a dispute
+ * is recorded once the gateway's own record shows it.
  */
 export async function onProviderEvent(
   deps: ProviderEventDeps,
@@ -39,7 +39,9 @@ async function act(deps: ProviderEventDeps, db: TenantDb, subject: EventSubject)
   return { status: 'ignored', reason: 'nothing_waiting' }
 }
 
-/** Records the disputes of an event. It is unhandled unless every one of them is shown and recorded. */
+/**
+ * Records the disputes of an event. It is unhandled unless every one of them is shown and recorded.
+ */
 async function checkDisputes(
   deps: ProviderEventDeps,
   db: TenantDb,
@@ -94,8 +96,8 @@ async function isDisputed(
 }
 
 /**
- * A dispute that could not be recorded: the event names no transaction, the record shows none, or the
- * dispute is over here. An operator has to look.
+ * A dispute that could not be recorded: the event names no transaction, the record shows none, or
+ * the dispute is over here. An operator has to look.
  */
 function alert({ onAlert }: ProviderEventDeps, db: TenantDb, event: WebhookReceived): void {
   const { provider, account_ref, provider_event_id } = event

@@ -5,7 +5,9 @@ import { sign, verify } from '../../kernel/tokens.ts'
 const PREFIX = 'fdqt_'
 const QUOTE_MS = 10 * 60_000
 
-/** The total that a preview showed. A checkout compares with it, and never takes its price from it. */
+/**
+ * The total that a preview showed. A checkout compares with it, and never takes its price from it.
+ */
 export interface Quote {
   tenant: string
   total_cents: number

@@ -20,8 +20,9 @@ import type { CheckoutDeps } from './service.ts'
 import { declineOf, settleOrder } from './settle-money.ts'
 
 /**
- * Releases a held order. An order that was paid before returns to its status. An order whose payment is
- * only authorised is captured, and placed as by its checkout; if the gateway refuses, it stays held.
+ * Releases a held order. An order that was paid before returns to its status. An order whose
+ * payment is only authorised is captured, and placed as by its checkout; if the gateway refuses, it
+ * stays held.
  */
 
 interface ReleasePlan extends Plan {
@@ -132,7 +133,9 @@ async function record(
   return answer
 }
 
-/** Captures. A refused capture may have been made a moment ago, or by a release that was given up. */
+/**
+ * Captures. A refused capture may have been made a moment ago, or by a release that was given up.
+ */
 async function capture(deps: CheckoutDeps, db: Db, { plan, charge }: Work): Promise<GatewayReply> {
   const gateway = await deps.payments.forStore(db, gatewayOf(charge))
   const { amount_cents, currency } = charge
@@ -156,8 +159,8 @@ async function recallCapture(deps: CheckoutDeps, db: Db, work: Work): Promise<Ga
 }
 
 /**
- * A refunded capture is not captured; nor is a partial one, made in the gateway's own back office; nor a
- * transaction that the gateway does not know: the store has another account by now.
+ * A refunded capture is not captured; nor is a partial one, made in the gateway's own back office;
+ * nor a transaction that the gateway does not know: the store has another account by now.
  */
 const isNotCaptured = (found: Lookup, { amount_cents }: ChargeRow) =>
   found.found === 'no' ||

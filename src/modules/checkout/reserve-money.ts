@@ -31,7 +31,10 @@ import {
   type Taxed,
 } from './service.ts'
 
-/** Reserves an order: prices it, takes stock, coupon and balances, and writes it as `pending_payment`. */
+/**
+ * Reserves an order: prices it, takes stock, coupon and balances, and writes it as
+ * `pending_payment`.
+ */
 
 /** A checkout's request with what the route has read from it. */
 export interface PlaceRequest {
@@ -63,8 +66,8 @@ interface Reserving extends PlaceRequest {
 }
 
 /**
- * Reserves the order. A tax provider is asked before the transaction, about what the transaction will
- * most likely find, and again when it finds something else.
+ * Reserves the order. A tax provider is asked before the transaction, about what the transaction
+ * will most likely find, and again when it finds something else.
  */
 export async function reserveOrder(
   deps: CheckoutDeps,

@@ -16,9 +16,9 @@ import type { Resolution, Resolved } from './resolve-schema.ts'
 import type { CheckoutDeps } from './service.ts'
 
 /**
- * Ends an operation whose gateway never answers, as an operator says. The operation is resumed first, so
- * that the gateway is asked once more. Only if it is still silent, the operator's decision is written
- * down as the outcome of the attempt, and the operation is resumed by it.
+ * Ends an operation whose gateway never answers, as an operator says. The operation is resumed
+ * first, so that the gateway is asked once more. Only if it is still silent, the operator's
+ * decision is written down as the outcome of the attempt, and the operation is resumed by it.
  */
 export async function resolvePayment(
   deps: CheckoutDeps,

@@ -59,7 +59,10 @@ export const merchantRoutes =
     )
   }
 
-/** One operation on two routes: for the scope that manages orders, and for the one that reviews fraud. */
+/**
+ * One operation on two routes: for the scope that manages orders, and for the one that reviews
+ * fraud.
+ */
 function releaseRoutes(app: App, deps: CheckoutRouteDeps): void {
   const { idempotencyKey: secret } = deps
   app.post(

@@ -118,7 +118,9 @@ export const Risk = Type.Object({
 })
 export type Risk = Static<typeof Risk>
 
-/** The terms that an order was priced by, stored with it for edits and for the steps after payment. */
+/**
+ * The terms that an order was priced by, stored with it for edits and for the steps after payment.
+ */
 export interface PricedBy {
   shipping: ShippingPolicy | null
   tax: TaxPolicy | null

@@ -69,9 +69,9 @@ export interface Taxed {
 export class StaleTaxError extends Error {}
 
 /**
- * Reads everything that a price depends on, in statements that are sent together, and prices the cart.
- * Refuses a cart that cannot be sold. Also runs in the transaction that reserves the order, so that the
- * price is that of the rows it reserves.
+ * Reads everything that a price depends on, in statements that are sent together, and prices the
+ * cart. Refuses a cart that cannot be sold. Also runs in the transaction that reserves the order,
+ * so that the price is that of the rows it reserves.
  */
 export async function readSale(
   db: Db,
@@ -129,7 +129,9 @@ const attestationOf = ({ statement_version, accepted_at }: Attestation) => {
   return { statement_version, accepted_at }
 }
 
-/** A text that is no id is not repeated in the refusal: it may be anything, such as a card number. */
+/**
+ * A text that is no id is not repeated in the refusal: it may be anything, such as a card number.
+ */
 const noVariant = (variant_id: string) =>
   new ApiError('variant_not_found', { body: isUuid(variant_id) ? { variant_id } : {} })
 

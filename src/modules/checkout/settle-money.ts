@@ -42,8 +42,8 @@ interface Settling {
 }
 
 /**
- * Places a paid order: sells its stock, captures the holds, posts the ledger and emits the event. `answer`
- * stores the caller's answer in the same transaction.
+ * Places a paid order: sells its stock, captures the holds, posts the ledger and emits the event.
+ * `answer` stores the caller's answer in the same transaction.
  */
 export async function settleOrder<T>(
   tx: Tx,
@@ -107,7 +107,10 @@ async function captureHolds(tx: Tx, order_id: string, charges: readonly ChargeRo
   return { credits, cards }
 }
 
-/** The journal of a sale: tenders in, sales and tax out. The ledger refuses entries that do not sum to zero. */
+/**
+ * The journal of a sale: tenders in, sales and tax out. The ledger refuses entries that do not sum
+ * to zero.
+ */
 function saleJournal(
   order: OrderRow,
   holds: Awaited<ReturnType<typeof captureHolds>>,

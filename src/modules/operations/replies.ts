@@ -28,7 +28,7 @@ export function closedReply(attempt: Attempt): GatewayReply | null {
 export const unknownOf = (replies: Iterable<GatewayReply>): string[] =>
   [...replies].filter(({ kind }) => kind === 'unknown').map(({ attempt_id }) => attempt_id)
 
-/** A request may still be on its way to the gateway for so long. Before that, no record proves nothing. */
+/** How long a request may be in transit to the gateway. Until then a missing record proves nothing. */
 const IN_TRANSIT_MS = 10_000
 
 /** Whether a gateway that has no record of the attempt can no longer receive it. */
@@ -83,7 +83,9 @@ export const recallCharge = (
     },
   })
 
-/** Recalls a void. It has no reference of its own: it shows in the record of the charge it voided. */
+/**
+ * Recalls a void. It has no reference of its own: it shows in the record of the charge it voided.
+ */
 export async function recallVoid(
   gateway: Gateway,
   { id: attempt_id, parent_txn_id }: Attempt,

@@ -17,8 +17,8 @@ import { OPERATIONS, type OperationName } from './table.ts'
  *   end     (transaction)   writes the outcome and stores the answer of the key
  *
  * No transaction is open during a network call. A process that stops leaves the operation at its
- * recovery point. The same key or the reconciler resumes it: `recall` in place of `ask`, then `end`.
- * An outcome that is still unknown postpones the key, and the next attempt recalls again.
+ * recovery point. The same key or the reconciler resumes it: `recall` in place of `ask`, then
+ * `end`. An outcome that is still unknown postpones the key, and the next attempt recalls again.
  */
 
 /** What every operation needs. */
@@ -154,9 +154,9 @@ const load = <Deps extends OperationDeps, Work, R extends Replies>(
 ): Promise<Work> => spec.load(db, resourceId ?? '')
 
 /**
- * Wraps the gateways so that every call that moves money first checks that we still hold the claim. A
- * process that was paused for longer than its lease has lost it: another process may have ended the
- * operation, and the same attempt may have been asked for anew.
+ * Wraps the gateways so that every call that moves money first checks that we still hold the claim.
+ * A process that was paused for longer than its lease has lost it: another process may have ended
+ * the operation, and the same attempt may have been asked for anew.
  */
 function fence<Deps extends OperationDeps>(
   deps: Deps,
@@ -188,7 +188,9 @@ async function finish<Deps extends OperationDeps, Work, R extends Replies>(
   return answer
 }
 
-/** Writes down which attempts are unknown, and leaves the key for the reconciler or the same caller. */
+/**
+ * Writes down which attempts are unknown, and leaves the key for the reconciler or the same caller.
+ */
 async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>(
   spec: AnySpec<Deps, Work, R>,
   db: TenantDb,
@@ -208,8 +210,8 @@ async function leaveUnknown<Deps extends OperationDeps, Work, R extends Replies>
 }
 
 /**
- * How long to wait before attempts of this age are looked up again: often at first, since most outcomes
- * are known within a minute, and patiently while a gateway is unreachable.
+ * How long to wait before attempts of this age are looked up again: often at first, since most
+ * outcomes are known within a minute, and patiently while a gateway is unreachable.
  */
 function nextAttemptSeconds(ageMs: number): number {
   if (ageMs < 60_000) return 10

@@ -34,8 +34,9 @@ import {
 } from './settle-refund-money.ts'
 
 /**
- * Cancels an order in one operation: voids authorised charges, refunds captured ones over every tender,
- * releases stock, holds and coupon. If a gateway refuses the refund, the order stays as it was.
+ * Cancels an order in one operation: voids authorised charges, refunds captured ones over every
+ * tender, releases stock, holds and coupon. If a gateway refuses the refund, the order stays as it
+ * was.
  */
 
 interface Terms {
@@ -69,7 +70,9 @@ interface Work {
   refund: RefundRow | null
 }
 
-/** The reply to a void, and what a gateway keeps of a payment that it would neither void nor refund. */
+/**
+ * The reply to a void, and what a gateway keeps of a payment that it would neither void nor refund.
+ */
 type VoidReply = GatewayReply & { kept_cents?: number }
 
 interface CancelOutcome extends Replies {
@@ -169,7 +172,9 @@ const beginVoid = (
     parent_txn_id: charge.txn_id,
   })
 
-/** A void can be sent again without harm, so that only the refund differs between ask and recall. */
+/**
+ * A void can be sent again without harm, so that only the refund differs between ask and recall.
+ */
 async function askGateways(
   deps: OrderChangeDeps,
   db: Db,
@@ -185,7 +190,10 @@ async function askGateways(
   return { refunds, voids, unknown: unknownOf([...refunds.values(), ...voids]) }
 }
 
-/** Refusals that pass by themselves: a fault at the gateway, or a capture that it has not settled yet. */
+/**
+ * Refusals that pass by themselves: a fault at the gateway, or a capture that it has not settled
+ * yet.
+ */
 const PASSING: readonly (Reason | null)[] = ['processing_error', 'not_settled']
 
 /** How long to wait for a passing refusal to pass. After that it counts as a refusal. */
@@ -195,8 +203,8 @@ const PASSING_MS = 3_600_000
  * Voids an authorised charge. A charge that turns out to be captured and settled, by an abandoned
  * release or in the gateway's own back office, is refunded. A gateway that refuses to void holds
  * nothing any more, or its authorisation lapses within days: the order is cancelled all the same. A
- * gateway that refuses the refund as well keeps money of a cancelled order: that is an alert. A gateway
- * that was not reached, or has a passing fault, has not answered.
+ * gateway that refuses the refund as well keeps money of a cancelled order: that is an alert. A
+ * gateway that was not reached, or has a passing fault, has not answered.
  */
 async function voidCharge(
   deps: OrderChangeDeps,

@@ -62,8 +62,8 @@ const invalidTransition = (order: OrderRow) =>
   })
 
 /**
- * Opens a dispute: the order shows it, and is held where units are still to be shipped. No money moves:
- * the bank decides later who keeps it.
+ * Opens a dispute: the order shows it, and is held where units are still to be shipped. No money
+ * moves: the bank decides later who keeps it.
  */
 async function openDispute(
   tx: Tx,
@@ -115,7 +115,10 @@ async function emitReleased(tx: Tx, before: OrderRow, after: OrderRow): Promise<
   await emitOrderEvent(tx, 'commerce.order.released.v1', after)
 }
 
-/** The dispute is lost: the bank has taken the money. That is a refund without a request to a gateway. */
+/**
+ * The dispute is lost: the bank has taken the money. That is a refund without a request to a
+ * gateway.
+ */
 async function lose(tx: Tx, order: OrderRow, by: string, wanted?: number): Promise<OrderRow> {
   const [charges, reserved] = await Promise.all([
     orders.listCharges(tx, order.id),
@@ -155,8 +158,8 @@ async function bookLoss(
 }
 
 /**
- * Records a dispute that the gateway's record of an attempt shows. False: the order cannot show it, since
- * nothing was captured, or this dispute is over and its event came late.
+ * Records a dispute that the gateway's record of an attempt shows. False: the order cannot show it,
+ * since nothing was captured, or this dispute is over and its event came late.
  */
 export function recordDispute(db: TenantDb, { id, order_id, txn_id }: Attempt): Promise<boolean> {
   return db.transaction('dispute: record', async (tx) => {

@@ -39,9 +39,9 @@ import {
 } from './settle-refund-money.ts'
 
 /**
- * Edits an order in one operation: prices the new quantities, charges or refunds the difference and moves
- * stock. Missing stock is reserved first. The order changes only once the money has moved; if it has
- * not, everything is as before.
+ * Edits an order in one operation: prices the new quantities, charges or refunds the difference and
+ * moves stock. Missing stock is reserved first. The order changes only once the money has moved; if
+ * it has not, everything is as before.
  */
 
 /** What pays if the order becomes more expensive: a card that was sent, or the stored one. */
@@ -124,7 +124,9 @@ export const editOperation = defineOperation<OrderChangeDeps, EditRequest, Work,
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** Edits an order, or resumes the edit. An edit that leaves no units is resumed as a cancellation. */
+/**
+ * Edits an order, or resumes the edit. An edit that leaves no units is resumed as a cancellation.
+ */
 export function editOrder(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -138,7 +140,10 @@ export function editOrder(
     : editOperation.run(deps, db, caller, request)
 }
 
-/** Prices the edit outside of a transaction, since a tax provider may be asked, and then reserves it. */
+/**
+ * Prices the edit outside of a transaction, since a tax provider may be asked, and then reserves
+ * it.
+ */
 async function begin(
   deps: OrderChangeDeps,
   db: TenantDb,
@@ -186,7 +191,10 @@ interface EditToReserve {
   ban_ids: string[]
 }
 
-/** Gives the order to this edit, reserves its stock, and reserves the refund or writes the charge down. */
+/**
+ * Gives the order to this edit, reserves its stock, and reserves the refund or writes the charge
+ * down.
+ */
 async function reserve(
   tx: Tx,
   deps: OrderChangeDeps,
@@ -229,7 +237,9 @@ async function reserve(
 
 interface CardToCharge {
   source: Source
-  /** The gateway that stores the card: no other knows it. A new card goes to the store's gateway. */
+  /**
+   * The gateway that stores the card: no other knows it. A new card goes to the store's gateway.
+   */
   gateway?: GatewayName
 }
 

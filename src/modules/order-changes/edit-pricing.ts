@@ -60,8 +60,8 @@ const twice = () => invalid('must name each line only once')
 const invalid = (message: string) => invalidBody('edits', message)
 
 /**
- * Prices an edit. Unit prices stay; the coupon applies to the lines that are left. A tax provider is
- * asked over the network, so no transaction may be open here.
+ * Prices an edit. Unit prices stay; the coupon applies to the lines that are left. A tax provider
+ * is asked over the network, so no transaction may be open here.
  */
 export async function priceEdit(
   db: Db,
@@ -102,8 +102,8 @@ export async function priceEdit(
 }
 
 /**
- * The collections of the lines, for orders that did not store the terms of their coupon. Variants that
- * are no longer for sale have none, so that a coupon for a collection does not apply to them.
+ * The collections of the lines, for orders that did not store the terms of their coupon. Variants
+ * that are no longer for sale have none, so that a coupon for a collection does not apply to them.
  */
 async function collectionsOf(db: Db, items: readonly OrderItem[]) {
   const found = await catalog.variantsForSale(

@@ -8,8 +8,8 @@ import { addToTimeline } from '../orders/service.ts'
 import { isHeldByDispute } from './dispute-hold.ts'
 
 /**
- * A ban with the decision `review` holds an edited order, too: the charge is kept, and the order must not
- * ship until a person releases it or cancels it.
+ * A ban with the decision `review` holds an edited order, too: the charge is kept, and the order
+ * must not ship until a person releases it or cancels it.
  */
 
 interface Reviewed {

@@ -8,8 +8,8 @@ import type { Source } from '../payments/gateway.ts'
 import type { OrderChangeDeps } from './deps.ts'
 
 /**
- * Checks the charge of an edit like a checkout, so that a ban or a velocity limit cannot be avoided by
- * editing an order. Returns the bans with the decision `review`.
+ * Checks the charge of an edit like a checkout, so that a ban or a velocity limit cannot be avoided
+ * by editing an order. Returns the bans with the decision `review`.
  */
 export async function requireAdmitted(
   { limits, velocityLimit, keys }: OrderChangeDeps,

@@ -11,8 +11,8 @@ import * as queries from './refund-queries.ts'
 import { chargeOf, settleRefund } from './settle-refund-money.ts'
 
 /**
- * Late refunds: a gateway carried out a refund after we had given it up as `not_found`. The shopper has
- * the money, so it counts as a refund of its own. The failed refund stays on record as failed.
+ * Late refunds: a gateway carried out a refund after we had given it up as `not_found`. The shopper
+ * has the money, so it counts as a refund of its own. The failed refund stays on record as failed.
  */
 
 interface LateReply {
@@ -36,10 +36,10 @@ export async function recallLateRefund(gateway: Gateway, attempt: Attempt): Prom
 }
 
 /**
- * Counts a late refund, in a transaction of its own. `counted`: it is a refund now. `twice`: the charge
- * was refunded in another way as well, so the shopper was paid twice. `nothing`: the gateway has not
- * refunded it, or another operation voided the charge and has counted that. `busy`: an operation or a
- * refund of the order is in progress and must end first.
+ * Counts a late refund, in a transaction of its own. `counted`: it is a refund now. `twice`: the
+ * charge was refunded in another way as well, so the shopper was paid twice. `nothing`: the gateway
+ * has not refunded it, or another operation voided the charge and has counted that. `busy`: an
+ * operation or a refund of the order is in progress and must end first.
  */
 export async function countLateRefund(
   tx: Tx,

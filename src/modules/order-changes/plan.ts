@@ -5,8 +5,8 @@ import { busy } from '../orders/service.ts'
 import * as queries from './queries.ts'
 
 /**
- * What a running operation is going to do, stored with its order until it ends. An order has one plan at
- * a time, so that edits, cancellations and releases exclude each other.
+ * What a running operation is going to do, stored with its order until it ends. An order has one
+ * plan at a time, so that edits, cancellations and releases exclude each other.
  */
 export interface Plan {
   id: string

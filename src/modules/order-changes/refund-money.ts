@@ -97,7 +97,10 @@ export const refundOperation = defineOperation<
   orderOf: ({ order }) => briefOf(order),
 })
 
-/** Writes a refund to the audit log, also the part of a failed cancellation or edit that was refunded. */
+/**
+ * Writes a refund to the audit log, also the part of a failed cancellation or edit that was
+ * refunded.
+ */
 export async function auditRefund(
   tx: Tx,
   acting: Acting,
@@ -177,7 +180,9 @@ async function planRefund(
   return { charges, plan: { ...rest, method, parts, items, tenders } }
 }
 
-/** Refuses a refund before anything was captured or with nothing left, and names what is possible. */
+/**
+ * Refuses a refund before anything was captured or with nothing left, and names what is possible.
+ */
 function requireRefundable(order: OrderRow, charges: readonly ChargeRow[], left: Left): void {
   const { allowed } = allowedActions(orders.factsOf(order))
   if (allowed.includes('refund') && orders.refundableOf(charges) > 0) return
@@ -206,7 +211,10 @@ function planOfCharge(
   return { parts: splitAmount(amount, left), tenders: [share] }
 }
 
-/** The parts of an amount, of units at the price paid for them, or of shipping; else of all that is left. */
+/**
+ * The parts of an amount, of units at the price paid for them, or of shipping; else of all that is
+ * left.
+ */
 async function wantedParts(
   db: Db,
   order: OrderRow,
@@ -240,7 +248,9 @@ async function wantedParts(
 
 const ambiguous = () => invalidBody('amount_cents', 'must be sent without items and shipping_cents')
 
-/** Units with the amounts that were stored with their line. Shipping is refunded apart from them. */
+/**
+ * Units with the amounts that were stored with their line. Shipping is refunded apart from them.
+ */
 async function unitsOf(
   db: Db,
   order: OrderRow,
@@ -271,8 +281,9 @@ async function unitsOf(
 }
 
 /**
- * The amount of some units of a line. The last units get what is left of the line: their stored share
- * differs where later units were refunded while a refund of earlier units was pending and then failed.
+ * The amount of some units of a line. The last units get what is left of the line: their stored
+ * share differs where later units were refunded while a refund of earlier units was pending and
+ * then failed.
  */
 function shareOf(line: OrderItem, quantity: number, before: queries.RefundedUnits | undefined) {
   const share = lineShare(line, line.refunded_quantity, quantity)

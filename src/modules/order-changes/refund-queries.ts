@@ -91,7 +91,10 @@ export const releaseToCharge = (tx: Tx, chargeId: string, cents: number) =>
        set refunded_cents = refunded_cents - ${cents}
      where tenant_ref = ${tx.tenant} and charge_id = ${chargeId} and refunded_cents >= ${cents}`)
 
-/** Counts units as refunded, or no longer with -1. Fewer rows than items: a line has not so many left. */
+/**
+ * Counts units as refunded, or no longer with -1. Fewer rows than items: a line has not so many
+ * left.
+ */
 export const countRefundedUnits = (
   tx: Tx,
   items: readonly Pick<NewRefundItem, 'order_item_id' | 'quantity'>[],

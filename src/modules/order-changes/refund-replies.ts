@@ -10,7 +10,9 @@ export type RefundReplies = ReadonlyMap<string, GatewayReply>
 
 export const NO_REPLIES: RefundReplies = new Map()
 
-/** Asks each card's gateway to refund its share. A share of the whole charge is voided if possible. */
+/**
+ * Asks each card's gateway to refund its share. A share of the whole charge is voided if possible.
+ */
 export async function askRefund(
   deps: OperationDeps,
   db: Db,

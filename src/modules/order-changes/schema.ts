@@ -21,7 +21,9 @@ const SomeId = Type.String({ maxLength: 200 })
 /** The most lines an order can have. */
 const LINES_MAX = 500
 
-/** A refund without an amount refunds everything, so a misspelt member must be refused, not ignored. */
+/**
+ * A refund without an amount refunds everything, so a misspelt member must be refused, not ignored.
+ */
 const STRICT = { additionalProperties: false }
 
 export const ShopperRefund = Type.Object(

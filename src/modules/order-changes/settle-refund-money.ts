@@ -19,8 +19,9 @@ import type { RefundReplies } from './refund-replies.ts'
 import type { Parts } from './schema.ts'
 
 /**
- * Both ends of a refund, for refunds, cancellations, edits and disputes alike: `reserveRefund` reserves
- * the money on the charges before a gateway is asked, `settleRefund` writes what the gateways replied.
+ * Both ends of a refund, for refunds, cancellations, edits and disputes alike: `reserveRefund`
+ * reserves the money on the charges before a gateway is asked, `settleRefund` writes what the
+ * gateways replied.
  */
 
 export interface RefundPlan {
@@ -35,7 +36,10 @@ export interface RefundPlan {
   isTaken?: boolean
 }
 
-/** Under the order's lock. However many refunds begin at once, no charge refunds more than it captured. */
+/**
+ * Under the order's lock. However many refunds begin at once, no charge refunds more than it
+ * captured.
+ */
 export async function reserveRefund(
   tx: Tx,
   order: OrderRow,
@@ -120,9 +124,9 @@ interface Settling {
 }
 
 /**
- * Writes what the gateways replied, under the order's lock. A refund that succeeds gets its journal, its
- * event and its entry in the timeline; the journal of an adjustment is that of its edit. `also` are facts
- * of the order that hold once it succeeds, so that its event shows them.
+ * Writes what the gateways replied, under the order's lock. A refund that succeeds gets its
+ * journal, its event and its entry in the timeline; the journal of an adjustment is that of its
+ * edit. `also` are facts of the order that hold once it succeeds, so that its event shows them.
  */
 export async function settleRefund(
   tx: Tx,
@@ -187,7 +191,10 @@ async function creditTenders(
 
 const RANK = { store_credit: 0, gift_card: 1, card: 2 } as const
 
-/** Credits a gift card's share, and returns its tender: store credit where the card is no longer usable. */
+/**
+ * Credits a gift card's share, and returns its tender: store credit where the card is no longer
+ * usable.
+ */
 async function creditGiftCard(
   tx: Tx,
   { id: order_id }: OrderRow,
@@ -248,8 +255,8 @@ const emitRefunded = (tx: Tx, order: OrderRow, { reason: _, ...refund }: OrderRe
   emitOrderEvent(tx, 'commerce.order.refunded.v1', order, { refund })
 
 /**
- * Settles a refund that a gateway refused. The part that another gateway has refunded already cannot be
- * undone and counts as a refund. The rest is released, and can be refunded again.
+ * Settles a refund that a gateway refused. The part that another gateway has refunded already
+ * cannot be undone and counts as a refund. The rest is released, and can be refunded again.
  */
 async function settleRefused(
   tx: Tx,

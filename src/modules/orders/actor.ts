@@ -17,8 +17,8 @@ export interface Acting {
 }
 
 /**
- * Writes to the audit log what merchants and operators did to an order, as ids, codes and amounts. Acts
- * of shoppers and of the system are in the order's timeline only.
+ * Writes to the audit log what merchants and operators did to an order, as ids, codes and amounts.
+ * Acts of shoppers and of the system are in the order's timeline only.
  */
 export async function auditOrder(
   tx: Tx,

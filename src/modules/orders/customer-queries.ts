@@ -86,7 +86,9 @@ export const listEmails = (db: Db, customer_ref: string, limit: number) =>
      limit ${limit}`,
   )
 
-/** The customers who ordered under these addresses, without those whose orders name another person. */
+/**
+ * The customers who ordered under these addresses, without those whose orders name another person.
+ */
 export const listRefsByEmail = (
   db: Db,
   emails: readonly string[],
@@ -110,15 +112,24 @@ export const listRefsByEmail = (
      limit ${limit}`,
   )
 
-/** An order whose payment is open. A hold before the capture counts, too: a release would capture it. */
+/**
+ * An order whose payment is open. A hold before the capture counts, too: a release would capture
+ * it.
+ */
 const beingPaid = sql`(status = 'pending_payment' or (status = 'on_hold' and placed_at is null))`
 
-/** An order with units to ship. A partial refund hides that in the status, so fulfilment decides there. */
+/**
+ * An order with units to ship. A partial refund hides that in the status, so fulfilment decides
+ * there.
+ */
 const toBeSent = sql`(status in ('placed', 'processing', 'on_hold', 'partially_shipped')
   or (status = 'partially_refunded'
       and fulfillment_status in ('unfulfilled', 'processing', 'partially_shipped')))`
 
-/** Counts orders. `open`: units are still to be shipped. `busy`: being paid or changed at this moment. */
+/**
+ * Counts orders. `open`: units are still to be shipped. `busy`: being paid or changed at this
+ * moment.
+ */
 export const countOrders = (db: Db, customer_refs: readonly string[]) =>
   db.one(
     Type.Object({ orders: Type.Integer(), open: Type.Integer(), busy: Type.Integer() }),
@@ -145,9 +156,9 @@ const erasedPlan = sql`
             '{charge,card_fingerprint}', 'null', false)`
 
 /**
- * Erases the person from some orders and returns their ids; none when there are no more. An order that
- * is being paid was committed after the erasure began, since an erasure does not begin beside one: it
- * is new, and stays.
+ * Erases the person from some orders and returns their ids; none when there are no more. An order
+ * that is being paid was committed after the erasure began, since an erasure does not begin beside
+ * one: it is new, and stays.
  */
 export const eraseOrders = (tx: Tx, { customer_refs, pseudonyms, before, limit }: Erasure) =>
   tx.many(
@@ -194,8 +205,8 @@ export const listRefundIds = (db: Db, order_ids: readonly string[]) =>
   )
 
 /**
- * Erases the facts by which a card could be recognised or charged again. The facts that a refund needs
- * stay.
+ * Erases the facts by which a card could be recognised or charged again. The facts that a refund
+ * needs stay.
  */
 export const eraseCards = (tx: Tx, order_ids: readonly string[]) =>
   tx.run(sql`
@@ -209,7 +220,10 @@ const rowsOf = (table: Sql) => sql`
      from ${table} as r
     where r.tenant_ref = o.tenant_ref and r.order_id = o.id)`
 
-/** Whole orders for the customer to read, in pages by id. Columns of our own bookkeeping are left out. */
+/**
+ * Whole orders for the customer to read, in pages by id. Columns of our own bookkeeping are left
+ * out.
+ */
 export const listWhole = (db: Db, customer_ref: string, after: string, limit: number) =>
   db.many(
     Type.Object({ id: Id, data: OpenObject }),

@@ -34,12 +34,14 @@ const ADDRESS = ['label', 'line1', 'line2', 'city', 'state', 'postal_code', 'cou
 /** A page is a few hundred kilobytes, however many orders there are. */
 const PAGE_ROWS = 500
 
-/** The first characters of a formula. The last four are what an East Asian keyboard types for them. */
+/**
+ * The first characters of a formula. The last four are what an East Asian keyboard types for them.
+ */
 const FORMULA = /^[=+\-@\t\r\n|%＝＋－＠]/
 
 /**
- * A cell of the table. Text that a spreadsheet would run as a formula is marked as text, and every cell
- * is quoted, so that opening the file runs nothing that a shopper has typed.
+ * A cell of the table. Text that a spreadsheet would run as a formula is marked as text, and every
+ * cell is quoted, so that opening the file runs nothing that a shopper has typed.
  */
 export function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
@@ -57,9 +59,9 @@ const rowOf = (order: MerchantOrder): string =>
     .join(',')
 
 /**
- * The whole table, the newest number first, in pages: no transaction is open between two pages, and no
- * more than one is in memory. An order that is placed meanwhile is left out. An error on the way is
- * thrown, so that an incomplete file is never taken for a whole one.
+ * The whole table, the newest number first, in pages: no transaction is open between two pages, and
+ * no more than one is in memory. An order that is placed meanwhile is left out. An error on the way
+ * is thrown, so that an incomplete file is never taken for a whole one.
  */
 export async function* exportCsv(db: Db, filters: OrderFilters): AsyncGenerator<string> {
   yield `${header}\r\n`

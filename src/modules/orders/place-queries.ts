@@ -49,7 +49,9 @@ export interface NewItem {
 
 const Counter = Type.Object({ last_number: Type.Integer() })
 
-/** Takes the store's next order number, in a commit of its own, so that no order waits for another. */
+/**
+ * Takes the store's next order number, in a commit of its own, so that no order waits for another.
+ */
 export const takeNumber = (db: TenantDb) =>
   db.asyncCommit.one(
     Counter,
@@ -63,7 +65,9 @@ export const takeNumber = (db: TenantDb) =>
 /** The version of a row: every change of the row gives it another. */
 const Written = Type.Object({ created_at: Timestamp, version: Type.String() })
 
-/** Writes a new order that waits for its payment, with its lines, charges and first timeline entry. */
+/**
+ * Writes a new order that waits for its payment, with its lines, charges and first timeline entry.
+ */
 export const insertOrder = (
   tx: Tx,
   order: NewOrder,
@@ -123,15 +127,17 @@ export interface CardOutcome {
 export interface Settlement extends WrittenFacts {
   card: CardOutcome
   entry: NewEntry
-  /** The version that the facts were derived from; null where it was read under the order's lock. */
+  /**
+   * The version that the facts were derived from; null where it was read under the order's lock.
+   */
   version: string | null
 }
 
 /**
- * Writes the outcome of the payment of a waiting order: its facts, its charges and a timeline entry. No
- * row: the order has another version by now, and nothing was written. A bank honours an authorisation
- * for seven days from the authorisation on, so that the time counts from the creation of the order,
- * however late the reply comes.
+ * Writes the outcome of the payment of a waiting order: its facts, its charges and a timeline
+ * entry. No row: the order has another version by now, and nothing was written. A bank honours an
+ * authorisation for seven days from the authorisation on, so that the time counts from the creation
+ * of the order, however late the reply comes.
  */
 export const settleOrder = (tx: Tx, id: string, { card, entry, version, ...facts }: Settlement) =>
   tx.run(sql`

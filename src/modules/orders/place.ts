@@ -151,6 +151,8 @@ export async function writeSettled(
   if ((await queries.settleOrder(tx, order.id, written)) === 0) throw new StaleWorkError()
 }
 
-/** Takes the store's next order number, in a commit of its own, so that no order waits for another. */
+/**
+ * Takes the store's next order number, in a commit of its own, so that no order waits for another.
+ */
 export const takeOrderNumber = async (db: TenantDb): Promise<number> =>
   (await queries.takeNumber(db)).last_number

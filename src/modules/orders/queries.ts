@@ -159,7 +159,10 @@ export const insertTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
     values (${tx.tenant}, ${orderId}, ${entry.type}, ${entry.actor},
             ${JSON.stringify(entry.data ?? {})})`)
 
-/** The entry of an earlier dispute of this payment, or of one that an operator recorded for the order. */
+/**
+ * The entry of an earlier dispute of this payment, or of one that an operator recorded for the
+ * order.
+ */
 export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
   tx.maybe(
     Type.Object({ at: Timestamp }),

@@ -31,9 +31,9 @@ const startsWith = (column: Sql, prefix: string) =>
   sql`${column} ~>=~ ${prefix} and ${column} ~<~ ${prefix + LAST}`
 
 /**
- * Orders that match a search text: their number, or the beginning of the customer's reference, of the
- * e-mail address, of a product's name or of a SKU. Each arm of the union uses an index of its own, and
- * none returns more than a thousand rows.
+ * Orders that match a search text: their number, or the beginning of the customer's reference, of
+ * the e-mail address, of a product's name or of a SKU. Each arm of the union uses an index of its
+ * own, and none returns more than a thousand rows.
  */
 function matchingSearch(db: Db, q: string): Sql {
   const folded = q.toLowerCase()

@@ -22,7 +22,9 @@ export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
   return { orders: found, total, ...page }
 }
 
-/** Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it. */
+/**
+ * Orders store the coupon code as the merchant wrote it; a filter may spell it as shoppers type it.
+ */
 export async function withCode(db: Db, filters: reads.OrderFilters): Promise<reads.OrderFilters> {
   const { coupon_code } = filters
   if (coupon_code === undefined) return filters
@@ -60,7 +62,9 @@ export async function read(db: Db, id: string) {
   }
 }
 
-/** A shopper's own order. The order of another customer is not found, like that of another store. */
+/**
+ * A shopper's own order. The order of another customer is not found, like that of another store.
+ */
 export async function readForShopper(db: Db, id: string, customer_ref: string | undefined) {
   const order = isUuid(id) ? await findOrder(db, id) : null
   if (order === null || order.customer_ref !== customer_ref) throw new ApiError('order_not_found')

@@ -103,7 +103,8 @@ const listRoutes: Routes = async (app) => {
         response: { 200: Csv },
       },
     },
-    // A failure on the way ends the connection, so that half a table is never taken for a whole one.
+    // A failure on the way ends the connection, so that half a table is never taken for a whole
+    // one.
     async ({ db, query }, reply) =>
       reply
         .header('content-type', 'text/csv; charset=utf-8')

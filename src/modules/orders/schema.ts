@@ -42,7 +42,10 @@ export const Attestation = Type.Object({
 })
 export type Attestation = Static<typeof Attestation>
 
-/** The reason of a hold for which the merchant gave none. Shoppers see it for any hold by a merchant. */
+/**
+ * The reason of a hold for which the merchant gave none. Shoppers see it for any hold by a
+ * merchant.
+ */
 export const MERCHANT_HOLD = 'merchant'
 
 export const Hold = Type.Object({
@@ -184,8 +187,8 @@ export interface WholeOrder {
 }
 
 /**
- * An order as its checkout wrote it, with the version of its row. While the row has this version, it
- * need not be read again.
+ * An order as its checkout wrote it, with the version of its row. While the row has this version,
+ * it need not be read again.
  */
 export interface WaitingOrder extends WholeOrder {
   version: string

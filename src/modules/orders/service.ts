@@ -55,8 +55,8 @@ export const countPlaced = async (db: Db, customerRef: string): Promise<number> 
   (await queries.countPlaced(db, customerRef)).total
 
 /**
- * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for the
- * lock would show the lines as they were before the wait.
+ * Locks the order until the transaction ends, and reads it. Two statements: one that has waited for
+ * the lock would show the lines as they were before the wait.
  */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
   const [, order] = await awaitAll([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
@@ -85,7 +85,10 @@ export const leftOn = ({ captured_cents, refunded_cents }: ChargeRow): number =>
 
 export const refundableOf = (charges: readonly ChargeRow[]): number => sum(charges.map(leftOn))
 
-/** Adds an entry to what happened to an order. It cannot be erased: no words of a person belong here. */
+/**
+ * Adds an entry to what happened to an order. It cannot be erased: no words of a person belong
+ * here.
+ */
 export const addToTimeline = (tx: Tx, orderId: string, entry: NewEntry) =>
   queries.insertTimeline(tx, orderId, entry)
 
@@ -136,7 +139,10 @@ export function requireFree(order: OrderRow, action: Action, pendingRefunds = 0)
 export const allowedOf = (order: OrderRow, pendingRefunds = 0): Allowed =>
   allowedActions(factsOf(order), underWayOf(order, pendingRefunds))
 
-/** Refuses an action that has to wait or that the order's facts do not allow, and names what they do. */
+/**
+ * Refuses an action that has to wait or that the order's facts do not allow, and names what they
+ * do.
+ */
 export function requireAllowed(order: OrderRow, action: Action, pendingRefunds = 0): void {
   requireFree(order, action, pendingRefunds)
   const { allowed, refused } = allowedOf(order, pendingRefunds)
@@ -175,8 +181,8 @@ export const writtenFacts = (after: OrderRow, facts: FactChange) => ({
 })
 
 /**
- * Writes changed facts and the status that follows from them. Called under the order's lock, with the
- * order as it was read there; returns the order as it is now.
+ * Writes changed facts and the status that follows from them. Called under the order's lock, with
+ * the order as it was read there; returns the order as it is now.
  */
 export async function change(
   tx: Tx,

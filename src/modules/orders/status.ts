@@ -9,8 +9,8 @@ import {
 } from './status-schema.ts'
 
 /**
- * The status of an order. It is derived from the facts about its money, its units and its holds, and
- * never set directly. Pure functions: the caller reads the facts under the order's lock.
+ * The status of an order. It is derived from the facts about its money, its units and its holds,
+ * and never set directly. Pure functions: the caller reads the facts under the order's lock.
  */
 
 /** No action and no event leads out of these. A refunded order can still be cancelled. */
@@ -102,8 +102,8 @@ function fulfillmentStatus(facts: OrderFacts): FulfillmentStatus {
 }
 
 /**
- * Actions that have a route: those of the operations, and two that move no money. The others wait for
- * fulfilment and returns; no answer offers them until then.
+ * Actions that have a route: those of the operations, and two that move no money. The others wait
+ * for fulfilment and returns; no answer offers them until then.
  */
 export const OFFERED: readonly Action[] = ACTIONS.filter(
   (action) =>

@@ -35,7 +35,9 @@ const HELD_FROM: readonly OrderStatus[] = [
 const CAPTURED: readonly OrderStatus[] = [...HELD_FROM, 'on_hold', 'shipped', 'delivered']
 const REFUNDS: readonly OrderStatus[] = ['partially_refunded', 'refunded']
 
-/** Every change of status that is allowed. The status is derived; tests compare it with this table. */
+/**
+ * Every change of status that is allowed. The status is derived; tests compare it with this table.
+ */
 export const TRANSITIONS: readonly Transition[] = [
   { row: 1, from: [], trigger: 'checkout', to: ['pending_payment'] },
   { row: 2, from: ['pending_payment'], trigger: 'approve', to: ['placed'] },
@@ -91,8 +93,8 @@ export const TRANSITIONS: readonly Transition[] = [
   { row: 24, from: ['shipped', 'delivered'], trigger: 'dispute', to: 'same' },
   { row: 25, from: ['on_hold'], trigger: 'win_dispute', to: HELD_FROM },
   { row: 25, from: CAPTURED, trigger: 'lose_dispute', to: REFUNDS },
-  // Beyond the 25: a parcel that was lost or recalled is unshipped again, and a hold that came after
-  // shipping takes effect again.
+  // Beyond the 25: a parcel that was lost or recalled is unshipped again, and a hold that came
+  // after shipping takes effect again.
   {
     row: 26,
     from: ['shipped', 'partially_shipped'],

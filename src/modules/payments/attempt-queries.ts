@@ -51,7 +51,10 @@ const updateAttempt = (db: Db, id: string, from: Sql, assignments: Sql) =>
 
 const open = sql`'begun', 'unknown'`
 
-/** The facts of a gateway's result. A refund stores no card: it may end after its customer was erased. */
+/**
+ * The facts of a gateway's result. A refund stores no card: it may end after its customer was
+ * erased.
+ */
 const facts = (r: GatewayResult) => sql`
   txn_id = coalesce(${r.txn_id}, txn_id), auth_code = ${r.auth_code}, avs = ${r.avs},
   cvv = ${r.cvv}, code = ${r.code}, reason = ${r.reason}, fraud_signal = ${r.fraud_signal},
@@ -102,7 +105,10 @@ export const lateQueue = defineQueue({
 export const endLookup = (db: Db, lease: Lease) =>
   attemptQueue.finish(db, lease, sql`checks = checks + 1`)
 
-/** Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt began, then every half hour. */
+/**
+ * Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt
+ * began, then every half hour.
+ */
 export const postponeLookup = (db: Db, lease: Lease) =>
   attemptQueue.finish(
     db,
@@ -116,7 +122,10 @@ export const postponeLookup = (db: Db, lease: Lease) =>
                       else fd_now() + interval '30 minutes' end)`,
   )
 
-/** Postpones the lookup of an attempt that still has no record: to five minutes after it was closed, then never. */
+/**
+ * Postpones the lookup of an attempt that still has no record: to five minutes after it was closed,
+ * then never.
+ */
 export const postponeLateLookup = (db: Db, lease: Lease) =>
   attemptQueue.finish(
     db,
@@ -147,8 +156,8 @@ export const endLateLookups = (db: Db, lease: Lease) =>
   attemptQueue.finish(db, lease, sql`checks = checks + 1, next_check_at = null`)
 
 /**
- * Marks an attempt as unknown. The next lookup comes ten seconds later, when a request that is still on
- * its way has arrived. An attempt that was unknown before has been looked up once more.
+ * Marks an attempt as unknown. The next lookup comes ten seconds later, when a request that is
+ * still on its way has arrived. An attempt that was unknown before has been looked up once more.
  */
 export const markUnknown = (db: Db, id: string) =>
   updateAttempt(
@@ -164,9 +173,9 @@ export const markReversing = (db: Db, id: string, reason: string) =>
   updateAttempt(db, id, open, sql`reason = ${reason}`)
 
 /**
- * Makes the lookups of an order's attempts due now. The first ten seconds of an attempt stay: until then
- * a gateway without a record proves nothing. A `not_found` attempt that is no longer watched is looked
- * up again, since a provider that reports on it has a record of it.
+ * Makes the lookups of an order's attempts due now. The first ten seconds of an attempt stay: until
+ * then a gateway without a record proves nothing. A `not_found` attempt that is no longer watched
+ * is looked up again, since a provider that reports on it has a record of it.
  */
 export const makeLookupsDue = (db: Db, order_id: string) =>
   db.run(sql`

@@ -26,9 +26,9 @@ export const listAttempts = (db: Db, orderId: string): Promise<Attempt[]> =>
   queries.listAttempts(db, orderId)
 
 /**
- * Closes an attempt with the gateway's result. False: it was closed already, by the reconciler or by
- * the call itself; an approval must then be reversed unless the attempt was closed as approved. An unknown
- * result leaves it open.
+ * Closes an attempt with the gateway's result. False: it was closed already, by the reconciler or
+ * by the call itself; an approval must then be reversed unless the attempt was closed as approved.
+ * An unknown result leaves it open.
  */
 export async function closeAttempt(tx: Tx, id: string, result: GatewayResult): Promise<boolean> {
   if (result.outcome === 'unknown') return (await queries.markUnknown(tx, id)) === 1
@@ -40,13 +40,17 @@ export const markUnknown = async (db: Db, id: string): Promise<boolean> =>
   (await queries.markUnknown(db, id)) === 1
 
 /**
- * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From then on
- * the void may be on its way, whatever happens to this process: a resume continues with the void.
+ * Writes down that an attempt is about to be voided and why, before the gateway is asked to. From
+ * then on the void may be on its way, whatever happens to this process: a resume continues with the
+ * void.
  */
 export const markReversing = async (db: Db, id: string, reason: Reason): Promise<boolean> =>
   (await queries.markReversing(db, id, reason)) === 1
 
-/** Closes an attempt that the gateway has no record of. It is watched for five minutes for a late reply. */
+/**
+ * Closes an attempt that the gateway has no record of. It is watched for five minutes for a late
+ * reply.
+ */
 export const markNotFound = async (tx: Tx, id: string): Promise<boolean> =>
   (await queries.markNotFound(tx, id)) === 1
 

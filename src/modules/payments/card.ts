@@ -6,8 +6,8 @@ import type { CardInput, TypedCard } from './card-schema.ts'
 import type { CardFacts } from './schema.ts'
 
 /**
- * A card that a shopper sent. It has no enumerable members, so that code which prints, copies or stores
- * objects finds nothing in it. Only `reveal` returns the number, for the gateways' adapters.
+ * A card that a shopper sent. It has no enumerable members, so that code which prints, copies or
+ * stores objects finds nothing in it. Only `reveal` returns the number, for the gateways' adapters.
  */
 export interface Card extends Readonly<CardFacts> {
   /** The first digits, by which the issuer is known. */
@@ -39,7 +39,10 @@ const BIN_LENGTH = 8
 /** Longer text is no card number, however it is grouped, and is not examined. */
 const TEXT_MAX = 2 * DIGITS_MAX
 
-/** A card expires when its month has ended everywhere: the last time zone is twelve hours behind UTC. */
+/**
+ * A card expires when its month has ended everywhere: the last time zone is twelve hours behind
+ * UTC.
+ */
 const LAST_ZONE_MS = 12 * 3_600_000
 
 interface Issue {
@@ -47,7 +50,9 @@ interface Issue {
   message: string
 }
 
-/** Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it. */
+/**
+ * Reads a card, or throws 400 `invalid_body` that names what is wrong and repeats nothing of it.
+ */
 export function readCard(input: TypedCard, clock: Clock = systemClock): Card {
   const issues: Issue[] = []
   const refuse = (member: string, message: string) => {

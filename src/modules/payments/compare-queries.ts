@@ -46,8 +46,9 @@ export const listOpenAttempts = (db: Db, of: { gateway: GatewayName } & Range) =
   )
 
 /**
- * Attempts by id, or begun in a range. `is_reversed`: a later attempt voided or refunded all of it, so
- * that the gateway need not show it as active. A charge that was refunded in part is still active there.
+ * Attempts by id, or begun in a range. `is_reversed`: a later attempt voided or refunded all of it,
+ * so that the gateway need not show it as active. A charge that was refunded in part is still
+ * active there.
  */
 export const listOurRecords = (
   db: Db,

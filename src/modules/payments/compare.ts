@@ -13,7 +13,9 @@ import type { Payments } from './service.ts'
 
 const DAY_MS = 86_400_000
 
-/** The gateway's clock differs from ours: a payment at midnight may be on either day of its record. */
+/**
+ * The gateway's clock differs from ours: a payment at midnight may be on either day of its record.
+ */
 const SLACK_MS = 3_600_000
 
 interface Range {
@@ -22,9 +24,9 @@ interface Range {
 }
 
 /**
- * Compares a day (UTC) of the gateways' records with ours and writes down the differences. A repeated
- * comparison finds the same rows, and resolves differences that are gone. Returns how many are open, or
- * null when a gateway gave no answer.
+ * Compares a day (UTC) of the gateways' records with ours and writes down the differences. A
+ * repeated comparison finds the same rows, and resolves differences that are gone. Returns how many
+ * are open, or null when a gateway gave no answer.
  */
 export async function compareDay(
   payments: Payments,
@@ -82,9 +84,9 @@ const activeRefs = (theirs: DayRecord[]) =>
   new Set(theirs.filter((each) => each.is_active).map((each) => each.ref))
 
 /**
- * Finds charges that failed here, are active in the gateway's record of the day, and were refunded: a
- * charge that had settled when it was reversed was refunded under its own reference, perhaps on another
- * day. Null: the gateway gave no answer.
+ * Finds charges that failed here, are active in the gateway's record of the day, and were refunded:
+ * a charge that had settled when it was reversed was refunded under its own reference, perhaps on
+ * another day. Null: the gateway gave no answer.
  */
 async function findRefunded(gateway: Gateway, theirs: DayRecord[], ours: OurRecord[]) {
   const active = activeRefs(theirs)
@@ -109,7 +111,8 @@ function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
     const our = known.get(record.ref)
     const { ref, txn_id, amount_cents: gateway_cents } = record
     const facts = { ref, txn_id, order_id: our?.order_id ?? null, gateway_cents }
-    // An open attempt is still looked up. After hours it is a problem of its own: `outcome_unknown`.
+    // An open attempt is still looked up. After hours it is a problem of its own:
+    // `outcome_unknown`.
     if (our?.state === 'begun' || our?.state === 'unknown') return []
     if (our?.state !== 'approved') return [{ problem: 'missing_here', our_cents: null, ...facts }]
     const our_cents = our.released_cents ?? our.amount_cents
@@ -117,7 +120,9 @@ function missingHere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   })
 }
 
-/** Problems of our approved attempts: not active at the gateway, although we did not reverse them. */
+/**
+ * Problems of our approved attempts: not active at the gateway, although we did not reverse them.
+ */
 function missingThere(theirs: DayRecord[], ours: OurRecord[], range: Range) {
   const active = activeRefs(theirs)
   return ours
@@ -133,7 +138,9 @@ interface Found {
   day: string
   gateway: GatewayName
   problems: NewDiscrepancy[]
-  /** Whether problems of the day that are not among these are gone. Only a whole comparison knows. */
+  /**
+   * Whether problems of the day that are not among these are gone. Only a whole comparison knows.
+   */
   resolveOthers: boolean
 }
 

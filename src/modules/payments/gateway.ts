@@ -2,13 +2,18 @@ import type { Card } from './card.ts'
 import { meaningOf } from './response-codes.ts'
 import type { Attempt, GatewayName, GatewayResult, Lookup, Outcome, Reason } from './schema.ts'
 
-/** What is charged: a card, a token that the gateway gave the shopper's browser, or a stored card. */
+/**
+ * What is charged: a card, a token that the gateway gave the shopper's browser, or a stored card.
+ */
 export type Source =
   | { card: Card }
   | { payment_token: string }
   | {
       vault_id: string
-      /** The first transaction, made by the shopper. With it the merchant charges without the shopper. */
+      /**
+       * The first transaction, made by the shopper. With it the merchant charges without the
+       * shopper.
+       */
       initial_txn_id?: string | null
     }
 
@@ -61,9 +66,10 @@ export interface DayRecord {
 export type LookupTarget = { ref: string } | { txn_id: string }
 
 /**
- * A payment gateway. Every call resolves within its deadline, and none rejects: a call without a usable
- * answer is `unknown` (a lookup: `unreachable`), and only a lookup can tell how it ended. A gateway never
- * repeats a call by itself. Only a fenced gateway rejects, and then it has sent nothing.
+ * A payment gateway. Every call resolves within its deadline, and none rejects: a call without a
+ * usable answer is `unknown` (a lookup: `unreachable`), and only a lookup can tell how it ended. A
+ * gateway never repeats a call by itself. Only a fenced gateway rejects, and then it has sent
+ * nothing.
  */
 export interface Gateway {
   readonly name: GatewayName
@@ -72,7 +78,9 @@ export interface Gateway {
   capture(amount: TransactionAmount): Promise<GatewayResult>
   /** Authorises and captures in one call. */
   sale(charge: Charge): Promise<GatewayResult>
-  /** Voids an authorisation, or a capture that has not settled; a settled one is `already_settled`. */
+  /**
+   * Voids an authorisation, or a capture that has not settled; a settled one is `already_settled`.
+   */
   void(transaction: { txn_id: string }): Promise<GatewayResult>
   refund(amount: TransactionAmount): Promise<GatewayResult>
   lookup(target: LookupTarget): Promise<Lookup>
@@ -209,15 +217,17 @@ const activeCents = ({ state, amount_cents, captured_cents }: Lookup): number =>
   return state === 'captured' || state === 'settled' ? captured_cents : 0
 }
 
-/** Whether a charge has authorised or captured only a part of the amount, which pays for no order. */
+/**
+ * Whether a charge has authorised or captured only a part of the amount, which pays for no order.
+ */
 export function isPartialPayment(lookup: Lookup, amount_cents: number): boolean {
   const cents = activeCents(lookup)
   return cents > 0 && cents < amount_cents
 }
 
 /**
- * Reverses a partial payment. Once reversed, it counts as declined for lack of funds; otherwise it is
- * unknown.
+ * Reverses a partial payment. Once reversed, it counts as declined for lack of funds; otherwise it
+ * is unknown.
  */
 export async function reversePartialPayment(
   gateway: Gateway,

@@ -11,10 +11,14 @@ const DAY_MS = 24 * HOUR_MS
 /** By then the gateways have recorded the whole day, and the machine has little other work. */
 const DUE_AFTER_MS = 2 * HOUR_MS
 
-/** How many days a worker that was down catches up with. A day with differences is compared as long. */
+/**
+ * How many days a worker that was down catches up with. A day with differences is compared as long.
+ */
 const DAYS_BACK = 30
 
-/** How many of them are compared although we have no payment: the gateway may have one that we lack. */
+/**
+ * How many of them are compared although we have no payment: the gateway may have one that we lack.
+ */
 const DAYS_BACK_UNPAID = 7
 
 /** Stores compared at the same time. */

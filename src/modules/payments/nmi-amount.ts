@@ -1,6 +1,9 @@
 import { coinDigits } from '../../kernel/money.ts'
 
-/** NMI writes amounts as decimals. We count in the smallest coin of a currency; JPY has only one coin. */
+/**
+ * NMI writes amounts as decimals. We count in the smallest coin of a currency; JPY has only one
+ * coin.
+ */
 
 /** NMI wants at least two decimals in every currency: `1500.00` in JPY, too. */
 const DIGITS_MIN = 2
@@ -16,9 +19,9 @@ export function toDecimal(cents: number, currency: string): string {
 const AMOUNT = /^-?(\d{1,13})(?:\.(\d{1,3}))?$/
 
 /**
- * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text that
- * is no amount, and for fractions of a coin. Without a currency two decimals are assumed, or as many as
- * the text has.
+ * `12.34` as 1234. NMI may write a refund as a negative amount: the sign is ignored. Null for text
+ * that is no amount, and for fractions of a coin. Without a currency two decimals are assumed, or
+ * as many as the text has.
  */
 export function toCents(amount: string, currency: string | null): number | null {
   const [, whole, fraction = ''] = AMOUNT.exec(amount) ?? []

@@ -1,10 +1,10 @@
 import { Agent, request } from 'undici'
 
 /**
- * How a call ended. `answer`: a complete 200. `not_sent`: there was no connection, so that NMI has not
- * got it. `lost`: anything else; NMI may or may not have acted on it. `isOutage`: other calls will fail,
- * too. A 4xx is no outage: otherwise one shopper's unusual address would close the gateway to all.
- * `why` is a word for the log, with nothing of the request.
+ * How a call ended. `answer`: a complete 200. `not_sent`: there was no connection, so that NMI has
+ * not got it. `lost`: anything else; NMI may or may not have acted on it. `isOutage`: other calls
+ * will fail, too. A 4xx is no outage: otherwise one shopper's unusual address would close the
+ * gateway to all. `why` is a word for the log, with nothing of the request.
  */
 export type Exchange =
   | { kind: 'answer'; body: string }
@@ -32,8 +32,8 @@ const BODY_BYTES = 1_024 * 1_024
 const CONNECTIONS = 100
 
 /**
- * The HTTP client for NMI. It trusts its address, which the operator configures, and must not be used
- * with an address that a store chose.
+ * The HTTP client for NMI. It trusts its address, which the operator configures, and must not be
+ * used with an address that a store chose.
  */
 export function openNmiHttp(baseUrl: string, options: NmiHttpOptions = {}): NmiHttp {
   const { connectMs = 1_000, totalMs = 8_000 } = options

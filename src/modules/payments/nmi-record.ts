@@ -39,7 +39,9 @@ export interface NmiTransaction {
   card: CardFacts | null
 }
 
-/** Reads a record. Null: it is no record, or incomplete. An empty list: NMI has no such transaction. */
+/**
+ * Reads a record. Null: it is no record, or incomplete. An empty list: NMI has no such transaction.
+ */
 export function readTransactions(xml: string): NmiTransaction[] | null {
   // NMI never sends a document type, and its entities are a known way to attack an XML parser.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml) || XMLValidator.validate(xml) !== true) return null
@@ -128,8 +130,9 @@ const sum = (actions: Action[], ...types: string[]) =>
     .reduce((cents, each) => cents + each.amount_cents, 0)
 
 /**
- * Several transactions have one reference when the first failed, or was refunded under it. The lookup
- * shows the most significant one: active before voided before failed, a charge before its refund.
+ * Several transactions have one reference when the first failed, or was refunded under it. The
+ * lookup shows the most significant one: active before voided before failed, a charge before its
+ * refund.
  */
 const INACTIVE: readonly (LookupState | undefined)[] = ['failed', 'voided']
 const significance = (each: NmiTransaction) => {

@@ -3,7 +3,9 @@ import { toCents } from './nmi-amount.ts'
 import { meaningOf } from './response-codes.ts'
 import type { GatewayResult } from './schema.ts'
 
-/** Facts of a request to NMI that its response repeats. A response with other values is not ours. */
+/**
+ * Facts of a request to NMI that its response repeats. A response with other values is not ours.
+ */
 export interface RequestFacts {
   ref?: string
   txn_id?: string
@@ -12,9 +14,13 @@ export interface RequestFacts {
 
 export interface NmiResponse {
   result: GatewayResult
-  /** Less than the requested amount where the issuer approved a part. Null: the response has none. */
+  /**
+   * Less than the requested amount where the issuer approved a part. Null: the response has none.
+   */
   authorised_cents: number | null
-  /** A word for the log where neither shopper nor card is at fault. It has nothing of NMI's text. */
+  /**
+   * A word for the log where neither shopper nor card is at fault. It has nothing of NMI's text.
+   */
   accountProblem: string | null
 }
 
@@ -23,8 +29,8 @@ const TOKEN = /^[\x21-\x7e]{1,100}$/
 const SHORT = /^[\x20-\x7e]{1,20}$/
 
 /**
- * Reads a response of the form `a=b&c=d`. A response that is incomplete, has a field twice or belongs to
- * another request proves nothing: its result is unknown.
+ * Reads a response of the form `a=b&c=d`. A response that is incomplete, has a field twice or
+ * belongs to another request proves nothing: its result is unknown.
  */
 export function readResponse(body: string, sent: RequestFacts): NmiResponse {
   const fields = new URLSearchParams(body.trim())
@@ -42,7 +48,10 @@ function accountProblemOf({ outcome, reason, code }: GatewayResult, text: string
   return /authentication failed/i.test(text) ? 'authentication_failed' : `code_${code}`
 }
 
-/** The account accepts no cards of that brand, or no payments in that currency. NMI does not say which. */
+/**
+ * The account accepts no cards of that brand, or no payments in that currency. NMI does not say
+ * which.
+ */
 const NOT_TAKEN = /payment type .* is not accepted/i
 
 function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult {
@@ -72,7 +81,9 @@ function readResult(fields: URLSearchParams, sent: RequestFacts): GatewayResult 
   return resultOfCode(isApproval ? fallback(response) : code, facts)
 }
 
-/** NMI leaves out fields that it was not sent, so that only a different value shows another request. */
+/**
+ * NMI leaves out fields that it was not sent, so that only a different value shows another request.
+ */
 const isSame = (received: string | null, sent: string | undefined) =>
   received === null || sent === undefined || received === sent
 

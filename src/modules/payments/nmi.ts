@@ -40,7 +40,9 @@ const TRANSACT = '/api/transact.php'
 const QUERY = '/api/query.php'
 const CALLS: Readonly<Record<string, string>> = { [TRANSACT]: 'transaction', [QUERY]: 'lookup' }
 
-/** Transactions in a page of the record, and pages read at most: more than a store has in a month. */
+/**
+ * Transactions in a page of the record, and pages read at most: more than a store has in a month.
+ */
 const PAGE_ROWS = 100
 const PAGES_MAX = 5_000
 
@@ -278,10 +280,10 @@ async function query(send: Send, fields: Fields): Promise<NmiTransaction[] | nul
 }
 
 /**
- * Lists the store's transactions of a range. The account may serve other stores and other programs, so
- * that only transactions with this store's field count. NMI selects by the time of the last change: a
- * transaction that was settled or refunded later is not found by its own day. So everything that changed
- * since the start is read, and selected here.
+ * Lists the store's transactions of a range. The account may serve other stores and other programs,
+ * so that only transactions with this store's field count. NMI selects by the time of the last
+ * change: a transaction that was settled or refunded later is not found by its own day. So
+ * everything that changed since the start is read, and selected here.
  */
 async function listRecords(begin: () => Send, tenant: string, from: Date, to: Date) {
   const since = { start_date: stamp(from), result_limit: String(PAGE_ROWS) }

@@ -27,9 +27,9 @@ export const retireAccounts = (tx: Tx) =>
      where tenant_ref = ${tx.tenant} and in_use`)
 
 /**
- * An open attempt, by its reference or by the transaction that it acts on, that may have been sent with
- * other credentials than the store has now. A process that had read the old credentials when they were
- * changed has sent its request within ten seconds.
+ * An open attempt, by its reference or by the transaction that it acts on, that may have been sent
+ * with other credentials than the store has now. A process that had read the old credentials when
+ * they were changed has sent its request within ten seconds.
  */
 export const findAttemptBeforeCredentials = (
   db: Db,
@@ -69,8 +69,8 @@ export const useAccount = (
   )
 
 /**
- * Stores that moved money on a day (UTC), without those whose day is planned already. With `isUnpaidToo`
- * also every store with an account at a gateway. Reads over all stores, as fd_worker.
+ * Stores that moved money on a day (UTC), without those whose day is planned already. With
+ * `isUnpaidToo` also every store with an account at a gateway. Reads over all stores, as fd_worker.
  */
 export const listUnplanned = (worker: GlobalDb, day: string, isUnpaidToo: boolean) =>
   worker.many(
@@ -119,8 +119,8 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
   )
 
 /**
- * Postpones a day whose gateway gave no answer. A gateway that never answers, because the account was
- * closed, is not asked for ever.
+ * Postpones a day whose gateway gave no answer. A gateway that never answers, because the account
+ * was closed, is not asked for ever.
  */
 export const postponeDay = (db: Db, lease: Lease) =>
   dayQueue.finish(

@@ -15,9 +15,9 @@ export const CardFacts = Type.Object({
 export type CardFacts = Static<typeof CardFacts>
 
 /**
- * The outcome of a request to a gateway. `approved` and `declined`: the gateway's own decision. `error`:
- * no money moved, and the card is not at fault. `unknown`: the gateway may or may not have carried it
- * out, and only a lookup can tell.
+ * The outcome of a request to a gateway. `approved` and `declined`: the gateway's own decision.
+ * `error`: no money moved, and the card is not at fault. `unknown`: the gateway may or may not have
+ * carried it out, and only a lookup can tell.
  */
 export const OUTCOMES = ['approved', 'declined', 'error', 'unknown'] as const
 export type Outcome = (typeof OUTCOMES)[number]
@@ -66,7 +66,9 @@ export interface GatewayResult {
 
 export type LookupState = 'authorized' | 'captured' | 'settled' | 'voided' | 'failed' | 'refunded'
 
-/** A gateway's own record of a transaction. Unless `found` is `yes`, the other members are empty. */
+/**
+ * A gateway's own record of a transaction. Unless `found` is `yes`, the other members are empty.
+ */
 export interface Lookup {
   found: 'yes' | 'no' | 'unreachable'
   state: LookupState | null
@@ -125,7 +127,9 @@ export const Attempt = Type.Object({
 })
 export type Attempt = Static<typeof Attempt>
 
-/** How long a gateway has to answer for a payment. After that an operator may decide how it ended. */
+/**
+ * How long a gateway has to answer for a payment. After that an operator may decide how it ended.
+ */
 export const ANSWER_WAIT_HOURS = 2
 
 /** How a payment ended, as an operator read it in the gateway's back office. */

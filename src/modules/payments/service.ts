@@ -25,11 +25,15 @@ export interface PaymentDeps {
   nmi: { url: string; securityKey: string | null }
   /** How long a time-out of the simulated gateway takes; for tests. */
   timeoutMs?: number
-  /** Reports an unexpected error of ours in a gateway's adapter. It has no card and no credential. */
+  /**
+   * Reports an unexpected error of ours in a gateway's adapter. It has no card and no credential.
+   */
   onFault: (error: unknown) => void
   /** Reports a call without a usable answer. It has nothing of the request. */
   onNoAnswer: (call: FailedCall) => void
-  /** Reports a refusal that an operator must mend the account for. It has nothing of the request. */
+  /**
+   * Reports a refusal that an operator must mend the account for. It has nothing of the request.
+   */
   onAccountProblem: (call: FailedCall) => void
 }
 
@@ -76,9 +80,9 @@ export function openPayments(deps: PaymentDeps): Payments {
 }
 
 /**
- * The same gateway, whose lookups answer `unreachable` instead of `no` for an attempt that is older than
- * the store's credentials. The attempt may have gone to the account before, so that a missing record in
- * this account proves nothing. The attempt stays unknown until an operator decides.
+ * The same gateway, whose lookups answer `unreachable` instead of `no` for an attempt that is older
+ * than the store's credentials. The attempt may have gone to the account before, so that a missing
+ * record in this account proves nothing. The attempt stays unknown until an operator decides.
  */
 const distrustNewAccount = (gateway: Gateway, deps: PaymentDeps, tenant: string): Gateway => ({
   ...gateway,
@@ -115,7 +119,9 @@ const settingsOf = (account: AccountRow | null, deps: PaymentDeps): PaymentSetti
   updated_at: account?.updated_at ?? null,
 })
 
-/** The last four characters distinguish long credentials. Of a short one they would reveal too much. */
+/**
+ * The last four characters distinguish long credentials. Of a short one they would reveal too much.
+ */
 const HINT_LENGTH_MIN = 16
 
 export function setGateway(

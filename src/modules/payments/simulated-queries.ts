@@ -5,7 +5,9 @@ import type { Page } from '../../kernel/page.ts'
 import { Id, Timestamp } from '../../kernel/schema.ts'
 import { CardFacts, SimCharge } from './schema.ts'
 
-/** The statements of the simulated gateway, which uses its own tables and none of the platform's. */
+/**
+ * The statements of the simulated gateway, which uses its own tables and none of the platform's.
+ */
 
 export type EntryKind = SimCharge['journal'][number]['kind']
 

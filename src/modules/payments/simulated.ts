@@ -32,7 +32,10 @@ const TRIGGERS: Readonly<Record<string, string>> = {
 }
 const APPROVES = '100'
 
-/** How long a time-out takes: long enough to be noticed in a drill, and within the promised two seconds. */
+/**
+ * How long a time-out takes: long enough to be noticed in a drill, and within the promised two
+ * seconds.
+ */
 const TIMEOUT_MS = 1_500
 
 export interface SimulatedOptions {
@@ -54,8 +57,8 @@ interface PresentedCard {
 }
 
 /**
- * The simulated gateway: it lives in our database and behaves like a real one. It has its own tables,
- * commits on its own, and always answers the same card in the same way.
+ * The simulated gateway: it lives in our database and behaves like a real one. It has its own
+ * tables, commits on its own, and always answers the same card in the same way.
  */
 export function openSimulated(options: SimulatedOptions): Gateway {
   const { db, key, timeoutMs = TIMEOUT_MS, onFault } = options

@@ -18,12 +18,15 @@ export async function listUnsettled(db: Db, page: Page) {
 export const isTxnTaken = async (db: Db, { id, gateway }: Attempt, txn_id: string) =>
   (await queries.findOfTxn(db, { id, gateway, txn_id })) !== null
 
-/** Attempts that a gateway may still carry out under our reference, although it has no record of them yet. */
+/**
+ * Attempts that a gateway may still carry out under our reference, although it has no record of
+ * them yet.
+ */
 const WATCHED: readonly AttemptKind[] = ['checkout', 'edit', 'refund', 'renewal']
 
 /**
- * Closes an attempt with the outcome that an operator decided. False: it was closed already. An attempt
- * that was not found is watched like any other, so that a late approval is reversed.
+ * Closes an attempt with the outcome that an operator decided. False: it was closed already. An
+ * attempt that was not found is watched like any other, so that a late approval is reversed.
  */
 export async function closeByOperator(
   tx: Tx,

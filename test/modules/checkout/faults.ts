@@ -16,8 +16,8 @@ import { cancel, edit, refund } from '../../harness/operations.ts'
 import { APPROVED, type CheckoutApp, cart, type GatewayOverride, type Shop } from './setup.ts'
 
 /**
- * Orders at a gateway with random faults: requests never arrive, arrive without an answer, or arrive so
- * late that we have given them up. Once the gateway works again, all money must add up.
+ * Orders at a gateway with random faults: requests never arrive, arrive without an answer, or
+ * arrive so late that we have given them up. Once the gateway works again, all money must add up.
  */
 
 const ACTOR = { name: 'merchant_key:test', correlationId: null }
@@ -72,7 +72,9 @@ async function deliverLate(scenario: Scenario, percent: number): Promise<void> {
   }
 }
 
-/** The worker resumes open operations: a few times while the gateway is faulty, then once it works. */
+/**
+ * The worker resumes open operations: a few times while the gateway is faulty, then once it works.
+ */
 async function resumeAll(scenario: Scenario): Promise<void> {
   const { app } = scenario
   for (let turn = 0; turn < 3; turn++) {

@@ -76,7 +76,9 @@ test('an overtaken process', async (t) => {
     return rows[0].net
   }
 
-  /** A gateway that does not recognise our references: a request that it gets twice is done twice. */
+  /**
+   * A gateway that does not recognise our references: a request that it gets twice is done twice.
+   */
   const withoutDeduplication = (real: Gateway): Gateway => {
     const fresh = async <W extends { ref: string }>(what: W): Promise<W> => {
       const { found } = await real.lookup({ ref: what.ref })

@@ -168,7 +168,8 @@ test('an interrupted checkout', async (t) => {
   for (const point of ['claimed', 'priced']) {
     await t.test(`makes one order, even if the database lost its key when ${point}`, async () => {
       const key = randomUUID()
-      // The commit of a key does not wait for the disk: a crashed server may have lost the last ones.
+      // The commit of a key does not wait for the disk: a crashed server may have lost the last
+      // ones.
       let crashes = 1
       const at = async (reached: string) => {
         if (reached !== point || crashes-- !== 1) return

@@ -7,8 +7,8 @@ import { type CheckoutApp, type GatewayOverride, openCheckoutApp } from './setup
 type Verb = 'authorize' | 'capture' | 'sale' | 'void' | 'refund'
 
 /**
- * A gateway that answers neither these calls nor lookups. `done`: it carries the calls out. `lost`: it
- * never gets them.
+ * A gateway that answers neither these calls nor lookups. `done`: it carries the calls out. `lost`:
+ * it never gets them.
  */
 export const unanswered =
   (done: 'done' | 'lost', ...verbs: Verb[]): GatewayOverride =>
@@ -31,7 +31,9 @@ export const unanswered =
   }
 
 export interface ResolveApp extends CheckoutApp {
-  /** Overrides every gateway of the app, for its routes and its worker; null: the real one again. */
+  /**
+   * Overrides every gateway of the app, for its routes and its worker; null: the real one again.
+   */
   useGateway(override: GatewayOverride | null): void
   /** Makes the open attempt of an order three hours old, ends all leases, and returns its id. */
   agedAttempt(orderId: string, kind?: string): Promise<string>

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { addVariant, cart, checkout, openCheckoutApp, openShop, preview, stock } from './setup.ts'
 
 /**
- * Statements that are not counted: the limiter has its own connections, the simulated gateway stands for
- * an external service, and no request trips for the loops to wake.
+ * Statements that are not counted: the limiter has its own connections, the simulated gateway
+ * stands for an external service, and no request trips for the loops to wake.
  */
 const NOT_OURS = /limit_counters|\bsim_|pg_notify/
 
@@ -17,8 +17,8 @@ interface Sent {
 }
 
 /**
- * Counts the round trips to the database. A statement that is sent while another of the same connection
- * is in flight travels with it, and both are one round trip.
+ * Counts the round trips to the database. A statement that is sent while another of the same
+ * connection is in flight travels with it, and both are one round trip.
  */
 function countRoundTrips(t: TestContext) {
   const trips: string[] = []

@@ -30,7 +30,9 @@ test('of two changes of one order at once, the one that read the order too early
       )
       return rows.length === count
     })
-  /** Locks the order. Requests wait until `unlock`, and then run in the order in which they came. */
+  /**
+   * Locks the order. Requests wait until `unlock`, and then run in the order in which they came.
+   */
   const lockOrder = async (id: string) => {
     await other.query('begin')
     await other.query('select from orders where id = $1 for update', [id])

@@ -124,7 +124,9 @@ const REFUSALS = [
 /** The stock of the one variant that is tracked: not enough for every edit. */
 const ON_HAND = 3
 
-/** Runs a sequence of steps on a new order, and compares the order with its facts after every step. */
+/**
+ * Runs a sequence of steps on a new order, and compares the order with its facts after every step.
+ */
 export async function runSequence(
   store: OrderStore,
   { steps, credit, gift, coupon, held, isShipped }: Sequence,
@@ -248,7 +250,9 @@ function assertAsExplained(explained: Answer['body'], step: Step, { status, text
   assert.ok(isAllowed !== isRefused || isRepeated || isOfOne, `${JSON.stringify(step)}: ${text}`)
 }
 
-/** Fails unless the stored status follows from the facts, and the gateway has the same net amount. */
+/**
+ * Fails unless the stored status follows from the facts, and the gateway has the same net amount.
+ */
 async function assertConsistent(store: OrderStore, id: string): Promise<void> {
   const { order, charges, refunds } = await store.read(id)
   const { body } = await store.shop.merchant.get(`/v1/merchant/orders/${id}/explain`)

@@ -62,7 +62,10 @@ describe('an unknown outcome', () => {
   const db = () => store.app.runtime.database.tenant('acme')
   const alerts: Record<string, unknown>[] = []
 
-  /** The app's deps, whose gateway loses its answers to refunds and voids: after or before it made them. */
+  /**
+   * The app's deps, whose gateway loses its answers to refunds and voids: after or before it made
+   * them.
+   */
   const depsOf = (lost?: LostAnswer, laterMs = 0): OrderChangeDeps => {
     clock.reset()
     clock.advance(laterMs)
