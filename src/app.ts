@@ -12,7 +12,7 @@ import * as collectionRoutes from './modules/catalog/collection-routes.ts'
 import * as imageRoutes from './modules/catalog/image-routes.ts'
 import * as catalogPublicRoutes from './modules/catalog/public-routes.ts'
 import * as catalogRoutes from './modules/catalog/routes.ts'
-import { openSearches } from './modules/catalog/search.ts'
+import { createSearchQueue } from './modules/catalog/search.ts'
 import * as searchRoutes from './modules/catalog/search-routes.ts'
 import * as keyRoutes from './modules/checkout/lookup-routes.ts'
 import { PlacedEvent } from './modules/checkout/placed-schema.ts'
@@ -135,7 +135,7 @@ export async function buildApp(
       catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
       searchRoutes.publicRoutes({
         database,
-        searches: openSearches(config.DATABASE_POOL_MAX),
+        searchQueue: createSearchQueue(config.DATABASE_POOL_MAX),
         ...catalogDeps,
       }),
       mediaRoutes.publicRoutes(database, mediaDeps),

@@ -1,8 +1,8 @@
 import { openMedia } from './app.ts'
 import { emberSite, harbourSite, objectsSite } from './demo-site.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
-import { drawScene } from './modules/catalog/demo-pictures.ts'
-import { stock } from './modules/catalog/demo-seed.ts'
+import { drawScene } from './modules/catalog/demo-images.ts'
+import { addSamples } from './modules/catalog/demo-seed.ts'
 import { EMBER_AND_RYE, HOME, OBJECTS, type SampleSet } from './modules/catalog/demo-sets.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as entitlements from './modules/entitlements/service.ts'
@@ -42,7 +42,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
         dark: '#2f6671',
         accent: '#f0d9a8',
       },
-      things: [
+      objects: [
         ['vase', 420, 1.15],
         ['teapot', 850, 0.95],
         ['mug', 1_220, 0.72],
@@ -64,7 +64,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
         dark: '#d1281d',
         accent: '#111111',
       },
-      things: [
+      objects: [
         ['lamp', 260, 0.85],
         ['mug', 600, 0.68],
         ['bowl', 950, 0.66],
@@ -88,7 +88,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
         accent: '#f5cf86',
         lamp: '#ff9a5c',
       },
-      things: [
+      objects: [
         ['candle', 880, 0.85],
         ['jar', 1_150, 0.62],
         ['bag', 1_410, 0.8],
@@ -131,7 +131,7 @@ async function openStore(
   if ((await stores.find(db)) === null) {
     await stores.create(database, SYSTEM, { tenant_ref, display_name, currency, language })
   }
-  await stock(db, media, { actor: SYSTEM, set })
+  await addSamples(db, media, { actor: SYSTEM, set })
   const coupon = { code: 'WELCOME10', type: 'percent' as const, percent_bps: 1_000 }
   await ignoreExisting('code_exists', marketing.create(db, SYSTEM, coupon))
   // The demo sells coffee by subscription, which needs this add-on.

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { refreshAll } from './modules/catalog/search.ts'
+import { refreshSearchIndex } from './modules/catalog/search.ts'
 import * as checkout from './modules/checkout/jobs.ts'
 import { onProviderEvent, type ProviderEventDeps } from './modules/checkout/provider-event-jobs.ts'
 import * as domains from './modules/domains/jobs.ts'
@@ -40,7 +40,7 @@ export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'log
     onAlert: (alert, message) => logger.error(alert, message),
   }
   return {
-    'store.language_changed.v1': (_event, db, signal) => refreshAll(db, signal),
+    'store.language_changed.v1': (_event, db, signal) => refreshSearchIndex(db, signal),
     [WEBHOOK_RECEIVED]: ({ payload }, db) => onProviderEvent(deps, db, payload as WebhookReceived),
   } satisfies Record<string, Handler>
 }

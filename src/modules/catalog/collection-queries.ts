@@ -11,7 +11,7 @@ const columns = sql`
   created_at, updated_at`
 
 export type CollectionFields = Pick<Collection, 'slug' | 'title' | 'description'> & {
-  /** Null: behind the others. */
+  /** Null: after the others. */
   position: number | null
 }
 
@@ -33,7 +33,7 @@ export const findCollection = (db: Db, id: string) =>
     sql`select ${columns} from collections where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Keeps other writers of the collection out. */
+/** Locks a collection against other changes. */
 export const lockCollection = (tx: Tx, id: string) =>
   tx.run(sql`
     select from collections where tenant_ref = ${tx.tenant} and id = ${id} for no key update`)
@@ -63,14 +63,14 @@ export const updateCollection = (tx: Tx, id: string, row: CollectionFields) =>
     returning ${columns}`,
   )
 
-/** Its products stay; only their being in it ends. */
+/** Deletes a collection and its memberships. The products stay. */
 export const deleteCollection = (tx: Tx, id: string) =>
   tx.run(sql`delete from collections where tenant_ref = ${tx.tenant} and id = ${id}`)
 
 /**
- * Keeps others off what search holds of the products that are in the collection or come to be.
- * Taking some out and putting others in writes to these rows in two goes: with nothing locked
- * before, two collections that exchange products would wait for each other in a circle.
+ * Locks the search rows of all products that are in the collection or will be. Removing some
+ * members and adding others writes to these rows in two statements: without the lock, two
+ * collections that exchange products would deadlock.
  */
 export const lockMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`
@@ -87,7 +87,7 @@ export const deleteMembers = (tx: Tx, id: string) =>
   tx.run(sql`
     delete from collection_products where tenant_ref = ${tx.tenant} and collection_id = ${id}`)
 
-/** In the order given. Answers how many of the products there are. */
+/** Inserts the members in this order. Answers how many of the products exist. */
 export const insertMembers = (tx: Tx, id: string, productIds: readonly string[]) =>
   tx.run(sql`
     insert into collection_products (tenant_ref, collection_id, product_id, position)

@@ -4,36 +4,36 @@ import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import type { Actor } from '../../platform/audit.ts'
-import { announce } from './announce.ts'
 import * as queries from './collection-queries.ts'
-import { checkSlug } from './input.ts'
+import { recordChange } from './record-change.ts'
 import type { Collection, CollectionPatch, NewCollection } from './schema.ts'
+import { validateSlug } from './validate.ts'
 
-const SLUG_TAKEN = { collections_slug: 'slug_exists' } as const
+const SLUG_EXISTS = { collections_slug: 'slug_exists' } as const
 
-export function create(db: TenantDb, actor: Actor, given: NewCollection): Promise<Collection> {
-  const { title, description = null, position = null } = given
-  const fields = { slug: checkSlug(given.slug), title, description, position }
+export function create(db: TenantDb, actor: Actor, request: NewCollection): Promise<Collection> {
+  const { title, description = null, position = null } = request
+  const fields = { slug: validateSlug(request.slug), title, description, position }
   return db.transaction('catalog: create collection', async (tx) => {
-    const after = await mapViolations(queries.insertCollection(tx, fields), SLUG_TAKEN)
-    await announce(tx, actor, { action: 'collection.created', entity: nameOf(after), after })
+    const after = await mapViolations(queries.insertCollection(tx, fields), SLUG_EXISTS)
+    await recordChange(tx, actor, { action: 'collection.created', entity: entityOf(after), after })
     return after
   })
 }
 
-/** Changes only what is sent. */
+/** Changes only the members that are sent. */
 export function update(db: TenantDb, actor: Actor, id: string, patch: CollectionPatch) {
   return change(db, 'catalog: update collection', id, async (tx, before) => {
     const fields = {
-      slug: patch.slug === undefined ? before.slug : checkSlug(patch.slug),
+      slug: patch.slug === undefined ? before.slug : validateSlug(patch.slug),
       title: patch.title ?? before.title,
       description: patch.description === undefined ? before.description : patch.description,
       position: patch.position ?? null,
     }
-    const after = await mapViolations(queries.updateCollection(tx, id, fields), SLUG_TAKEN)
-    await announce(tx, actor, {
+    const after = await mapViolations(queries.updateCollection(tx, id, fields), SLUG_EXISTS)
+    await recordChange(tx, actor, {
       action: 'collection.updated',
-      entity: nameOf(after),
+      entity: entityOf(after),
       before,
       after,
     })
@@ -41,29 +41,35 @@ export function update(db: TenantDb, actor: Actor, id: string, patch: Collection
   })
 }
 
-/** Ends a collection. Its products stay. */
+/** Deletes a collection. Its products stay. */
 export function remove(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: remove collection', id, async (tx, before) => {
     await queries.deleteCollection(tx, id)
-    await announce(tx, actor, { action: 'collection.removed', entity: nameOf(before), before })
+    await recordChange(tx, actor, {
+      action: 'collection.removed',
+      entity: entityOf(before),
+      before,
+    })
     return before
   })
 }
 
-/** Says which products the collection holds, in this order. All of them, or none is changed. */
+/**
+ * Sets the products of a collection, in this order. One unknown product refuses the whole change.
+ */
 export function setMembers(db: TenantDb, actor: Actor, id: string, given: readonly string[]) {
   const ids = given.map((each) => each.toLowerCase())
   return change(db, 'catalog: set members', id, async (tx, before) => {
     if (!ids.every(isUuid)) throw new ApiError('product_not_found')
-    const wanted = [...new Set(ids)]
-    await queries.lockMembers(tx, id, wanted)
+    const productIds = [...new Set(ids)]
+    await queries.lockMembers(tx, id, productIds)
     await queries.deleteMembers(tx, id)
-    const found = await queries.insertMembers(tx, id, wanted)
-    if (found !== wanted.length) throw new ApiError('product_not_found')
+    const found = await queries.insertMembers(tx, id, productIds)
+    if (found !== productIds.length) throw new ApiError('product_not_found')
     const after = await get(tx, id)
-    await announce(tx, actor, {
+    await recordChange(tx, actor, {
       action: 'collection.members_set',
-      entity: nameOf(after),
+      entity: entityOf(after),
       before: { product_ids: before.product_ids },
       after: { product_ids: after.product_ids },
     })
@@ -77,7 +83,7 @@ export async function get(db: Db, id: string): Promise<Collection> {
   return collection
 }
 
-/** In the store's own order. */
+/** Lists the collections in the store's own order. */
 export async function list(db: Db, page: Page) {
   const [collections, { total }] = await Promise.all([
     queries.listCollections(db, page),
@@ -86,9 +92,9 @@ export async function list(db: Db, page: Page) {
   return { collections, total, ...page }
 }
 
-const nameOf = ({ id }: Pick<Collection, 'id'>) => `collection:${id}`
+const entityOf = ({ id }: Pick<Collection, 'id'>) => `collection:${id}`
 
-/** The changes of one collection follow one another. */
+/** Changes a collection under its lock, so that changes run one after the other. */
 function change(
   db: TenantDb,
   name: string,

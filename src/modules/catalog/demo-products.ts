@@ -1,7 +1,7 @@
-import type { Motif, Palette } from './demo-pictures.ts'
+import type { Motif, Palette } from './demo-images.ts'
 import type { NewProduct, NewVariant } from './schema.ts'
 
-/** A small shop for the home: what a draft store is stocked with on request. */
+/** Goods for the home: the sample products that a draft store gets on request. */
 
 export interface Sample {
   product: NewProduct

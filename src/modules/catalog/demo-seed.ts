@@ -4,32 +4,36 @@ import { ApiError } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
 import { type MediaDeps, setAssetUses, storeAsset } from '../media/service.ts'
 import * as stores from '../stores/service.ts'
-import { announce } from './announce.ts'
 import * as collections from './collection-queries.ts'
-import { drawPicture } from './demo-pictures.ts'
+import { drawImage } from './demo-images.ts'
 import type { Sample } from './demo-products.ts'
 import { HOME, type SampleSet } from './demo-sets.ts'
-import { newProduct, newVariant } from './input.ts'
 import * as queries from './queries.ts'
+import { recordChange } from './record-change.ts'
+import { validateNewProduct, validateNewVariant } from './validate.ts'
 
-/** Stocks a draft store with samples. */
+/** Adds the sample products and collections to a draft store. */
 export async function seedDemo(db: TenantDb, media: MediaDeps, actor: Actor) {
   await requireDraft(db)
-  return stock(db, media, { actor, set: HOME, check: requireDraft })
+  return addSamples(db, media, { actor, set: HOME, check: requireDraft })
 }
 
-interface Stocking {
+interface SampleRequest {
   actor: Actor
   set: SampleSet
-  /** Looked at once more in the transaction that writes. */
+  /** Runs once more in the transaction that writes. */
   check?: (tx: Tx) => Promise<unknown>
 }
 
 /**
- * Those samples that a store lacks, all of them or none. What a merchant has made of a sample, also
- * in the archive, is left alone.
+ * Adds the samples that a store lacks, all of them or none. A sample that the merchant has changed
+ * or archived stays as it is.
  */
-export async function stock(db: TenantDb, media: MediaDeps, { actor, set, check }: Stocking) {
+export async function addSamples(
+  db: TenantDb,
+  media: MediaDeps,
+  { actor, set, check }: SampleRequest,
+) {
   const { currency } = await stores.get(db)
   const missing = await listMissing(db, set)
   const refs = new Map<string, string>()
@@ -44,33 +48,33 @@ export async function stock(db: TenantDb, media: MediaDeps, { actor, set, check 
   return db.transaction('catalog: demo seed', async (tx) => {
     await queries.lockSeed(tx)
     await check?.(tx)
-    let made = 0
-    // The list is newest first, so the last of the samples is made first.
+    let products_created = 0
+    // Lists show the newest product first, so the last of the samples is inserted first.
     for (const sample of (await listMissing(tx, set)).toReversed()) {
       const ref = refs.get(sample.product.slug)
       if (ref === undefined) continue
       await insertSample(tx, sample, { ref, currency })
-      made += 1
+      products_created += 1
     }
     const collections_created = await insertCollections(tx, set)
-    const created = { products_created: made, collections_created }
-    if (made + collections_created > 0) {
+    const created = { products_created, collections_created }
+    if (products_created + collections_created > 0) {
       const entity = `catalog:${tx.tenant}`
-      await announce(tx, actor, { action: 'catalog.demo_seeded', entity, after: created })
+      await recordChange(tx, actor, { action: 'catalog.demo_seeded', entity, after: created })
     }
     return created
   })
 }
 
-const drawn = new Map<Sample, Promise<Buffer>>()
+const drawnImages = new Map<Sample, Promise<Buffer>>()
 
-/** Each sample is drawn once, for all stores: a set takes a quarter of a megabyte. */
+/** Draws each sample once, for all stores: a set takes a quarter of a megabyte. */
 function draw(sample: Sample): Promise<Buffer> {
-  const known = drawn.get(sample)
+  const known = drawnImages.get(sample)
   if (known !== undefined) return known
-  const drawing = drawPicture(sample.motif, sample.palette)
-  drawn.set(sample, drawing)
-  drawing.catch(() => drawn.delete(sample))
+  const drawing = drawImage(sample.motif, sample.palette)
+  drawnImages.set(sample, drawing)
+  drawing.catch(() => drawnImages.delete(sample))
   return drawing
 }
 
@@ -93,18 +97,18 @@ async function insertSample(
   { ref, currency }: { ref: string; currency: string },
 ) {
   const codes = { products_slug: 'slug_exists', variants_sku: 'sku_exists' } as const
-  const { id } = await mapViolations(queries.insertProduct(tx, newProduct(product)), codes)
+  const { id } = await mapViolations(queries.insertProduct(tx, validateNewProduct(product)), codes)
   for (const variant of variants) {
-    await mapViolations(queries.insertVariant(tx, id, newVariant(variant, currency)), codes)
+    await mapViolations(queries.insertVariant(tx, id, validateNewVariant(variant, currency)), codes)
   }
   await setAssetUses(tx, { kind: 'product', id }, [ref])
   await queries.insertImages(tx, id, [{ asset_ref: ref, alt }])
 }
 
-/** Those whose slug nobody has. Answers how many. */
+/** Inserts the collections whose slug is free. Answers how many. */
 async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
   const ids = new Map((await queries.listSlugs(tx, slugsOf(set))).map(({ id, slug }) => [slug, id]))
-  let made = 0
+  let inserted = 0
   for (const { products, ...fields } of set.collections) {
     if (await collections.isSlugTaken(tx, fields.slug)) continue
     const { id } = await mapViolations(
@@ -115,7 +119,7 @@ async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
     )
     const members = products.flatMap((slug) => ids.get(slug) ?? [])
     await collections.insertMembers(tx, id, members)
-    made += 1
+    inserted += 1
   }
-  return made
+  return inserted
 }

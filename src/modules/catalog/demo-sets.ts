@@ -1,7 +1,7 @@
-import type { Motif, Palette } from './demo-pictures.ts'
+import type { Motif, Palette } from './demo-images.ts'
 import { SAMPLE_COLLECTIONS, SAMPLES, type Sample } from './demo-products.ts'
 
-/** What a sample store is stocked with. */
+/** The products and collections of a sample store. */
 export interface SampleSet {
   samples: readonly Sample[]
   collections: readonly {
@@ -12,7 +12,7 @@ export interface SampleSet {
   }[]
 }
 
-/** The shop for the home: what a merchant's draft store gets on request. */
+/** Goods for the home: the samples that a merchant's draft store gets on request. */
 export const HOME: SampleSet = { samples: SAMPLES, collections: SAMPLE_COLLECTIONS }
 
 const palette = (wall: string, table: string, light: string, dark: string, accent: string) => ({
@@ -56,7 +56,7 @@ const sample = ([slug, name, description, variants, motif, colours, alt]: Row): 
   alt,
 })
 
-/** A studio that makes few things and says little about them. */
+/** A design studio with few products and short texts. */
 export const OBJECTS: SampleSet = {
   samples: (
     [
@@ -168,7 +168,7 @@ export const OBJECTS: SampleSet = {
   ],
 }
 
-/** A small house of dark and sweet things. */
+/** A store with a dark theme that sells sweets and drinks. */
 export const EMBER_AND_RYE: SampleSet = {
   samples: (
     [

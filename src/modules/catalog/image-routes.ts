@@ -2,18 +2,20 @@ import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import * as images from './images.ts'
+import { toMerchantProduct, toProductImages } from './product-json.ts'
 import type { CatalogDeps } from './routes.ts'
 import { type FullProduct, ImageList, MerchantProduct, NewImage, ProductImage } from './schema.ts'
 import * as catalog from './service.ts'
-import { showImages, showProduct } from './show.ts'
 
 const AllImages = Type.Object({ images: Type.Array(ref(ProductImage)) })
 
-/** The pictures of a product, in order. The first is its main one. */
+/** The routes of a product's images. The first image is the main one. */
 export const merchantRoutes =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>): Routes =>
   async (app) => {
-    const shown = (product: FullProduct) => ({ images: showImages(assetBase(), product.images) })
+    const toAnswer = (product: FullProduct) => ({
+      images: toProductImages(assetBase(), product.images),
+    })
 
     app.put(
       '/v1/merchant/catalog/products/:id/image',
@@ -34,7 +36,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, params, body }) => {
         const product = await images.setMain(db, actor, params.id, body)
-        return { product: showProduct(assetBase(), product) }
+        return { product: toMerchantProduct(assetBase(), product) }
       },
     )
 
@@ -50,7 +52,7 @@ export const merchantRoutes =
           response: { 200: AllImages },
         },
       },
-      async ({ db, params }) => shown(await catalog.get(db, params.id)),
+      async ({ db, params }) => toAnswer(await catalog.get(db, params.id)),
     )
 
     app.post(
@@ -71,7 +73,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, params, body }, reply) => {
         const product = await images.add(db, actor, params.id, body)
-        return reply.code(201).send(shown(product))
+        return reply.code(201).send(toAnswer(product))
       },
     )
 
@@ -92,7 +94,7 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, params, body }) =>
-        shown(await images.setAll(db, actor, params.id, body.images)),
+        toAnswer(await images.setAll(db, actor, params.id, body.images)),
     )
 
     app.delete(
@@ -111,6 +113,6 @@ export const merchantRoutes =
         },
       },
       async ({ db, actor, params }) =>
-        shown(await images.remove(db, actor, params.id, params.sha256)),
+        toAnswer(await images.remove(db, actor, params.id, params.sha256)),
     )
   }

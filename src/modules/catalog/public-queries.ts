@@ -5,7 +5,7 @@ import { Nullable } from '../../kernel/schema.ts'
 import * as stores from '../stores/service.ts'
 import { PublicProduct, SaleVariant, StorefrontCollection } from './schema.ts'
 
-/** What the public sees of the product `p`, as one JSON value. */
+/** The public members of the product `p`, as one JSON value. */
 export const publicProduct: Sql = sql`
   json_build_object(
     'id', p.id, 'tenant_ref', p.tenant_ref, 'slug', p.slug, 'name', p.name,
@@ -42,7 +42,7 @@ export const listPublicProducts = (db: Db) =>
       from ${stores.liveStore(db)}`,
   )
 
-/** Null unless the store is live. In the order of the ids; what is not active is left out. */
+/** Null unless the store is live. In the order of the ids, without products that are not active. */
 export const listPublicProductsById = (db: Db, ids: readonly string[]) =>
   db.maybe(
     FoundProducts,
@@ -101,7 +101,7 @@ export const findPublicCollection = (db: Db, slug: string) =>
       from ${stores.liveStore(db)}`,
   )
 
-/** Those of the variants that can be bought, with what a price depends on. */
+/** Those of the variants that can be bought, with the members that a price depends on. */
 export const listSaleVariants = (db: Db, ids: readonly string[]) =>
   db.many(
     SaleVariant,

@@ -4,10 +4,10 @@ import { type LiveRead, plainJsonResponse, refusalResponse, sendCached } from '.
 import type { Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
-import * as live from './live.ts'
+import * as live from './live-reads.ts'
 import { StorefrontCollection, StorefrontProduct } from './schema.ts'
 
-const WORDING: live.Wording = {
+const ANSWERS: live.PublicAnswers = {
   found: plainJsonResponse,
   unknownTenant: refusalResponse(new ApiError('unknown_tenant')),
   noProduct: refusalResponse(new ApiError('product_not_found')),
@@ -19,7 +19,7 @@ const PRODUCT_URL = `${PRODUCTS_URL}/:slug`
 const COLLECTIONS_URL = '/v1/tenants/:tenant/catalog/collections'
 const COLLECTION_URL = `${COLLECTIONS_URL}/:slug`
 
-/** The spellings of an address that are answered from memory. Any other goes to its route. */
+/** The URLs that are answered from memory. Any other spelling goes to its route. */
 const PATH =
   /^\/v1\/tenants\/([a-z0-9-]{3,63})\/catalog\/(products|collections)(?:\/([a-z0-9_-]{1,200}))?$/
 
@@ -30,8 +30,8 @@ export const liveReads = (cache: LiveCache): LiveRead[] => {
     route,
     isAddressKey: true,
     find: (url) => {
-      const [, tenant, named, slug] = PATH.exec(url) ?? []
-      if (tenant === undefined || named !== kind || (slug !== undefined) !== isOne) return null
+      const [, tenant, listed, slug] = PATH.exec(url) ?? []
+      if (tenant === undefined || listed !== kind || (slug !== undefined) !== isOne) return null
       return find(cache, tenant, slug ?? '')
     },
   })
@@ -44,10 +44,10 @@ export const liveReads = (cache: LiveCache): LiveRead[] => {
 }
 
 export const publicRoutes =
-  (deps: Omit<live.LiveDeps, 'wording'>): Routes =>
+  (deps: Omit<live.LiveDeps, 'answers'>): Routes =>
   async (app) => {
     const { cache } = deps
-    const reads = { ...deps, wording: WORDING }
+    const reads = { ...deps, answers: ANSWERS }
 
     app.get(
       PRODUCTS_URL,

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../db/database.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
-import { FullProduct, type KeptImage, ProductRow, type ProductStatus, Variant } from './schema.ts'
+import { FullProduct, ProductRow, type ProductStatus, type StoredImage, Variant } from './schema.ts'
 
 const columns = sql`id, tenant_ref, slug, name, description, status, is_subscription,
                     subscription_interval, subscription_interval_count, subscription_price_cents,
@@ -12,7 +12,7 @@ const columns = sql`id, tenant_ref, slug, name, description, status, is_subscrip
 const variantColumns = sql`id, tenant_ref, product_id, sku, label, price_cents, currency, position,
                            metadata, archived_at, created_at, updated_at`
 
-/** A timestamp inside JSON, written as the driver writes those outside. */
+/** A timestamp inside JSON, in the format in which the driver writes timestamps. */
 const iso = (at: Sql) => sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const images = sql`
@@ -33,7 +33,7 @@ const variants = sql`
      from variants v
     where v.tenant_ref = products.tenant_ref and v.product_id = products.id) as variants`
 
-/** What a product is made of, checked and complete. */
+/** The validated members of a product. */
 export type ProductFields = Omit<ProductRow, 'id' | 'tenant_ref' | 'created_at' | 'updated_at'>
 
 export const insertProduct = (db: Db, row: ProductFields) =>
@@ -74,13 +74,13 @@ export const updateStatus = (tx: Tx, id: string, status: ProductStatus) =>
     returning ${columns}`,
   )
 
-/** Whatever belongs to the product was changed. */
+/** Records that a variant or an image of the product changed. */
 export const touchProduct = (tx: Tx, id: string) =>
   tx.run(sql`
     update products set updated_at = fd_clock()
      where tenant_ref = ${tx.tenant} and id = ${id}`)
 
-/** Keeps other writers of the product out, and nobody who only refers to it. */
+/** Locks a product against other changes, but not against rows that refer to it. */
 export const lockProduct = (tx: Tx, id: string) =>
   tx.maybe(
     ProductRow,
@@ -102,17 +102,17 @@ export const findProduct = (db: Db, id: string) =>
 
 export interface ProductFilters {
   status?: ProductStatus | undefined
-  /** Part of the name, the slug or a SKU, in form C. */
+  /** Part of the name, the slug or a SKU, in Unicode form C. */
   q?: string | undefined
 }
 
-/** Without a limit all of them. */
-export interface Window {
+/** A page of a list, or all rows where the limit is null. */
+export interface PageOrAll {
   limit: number | null
   offset: number
 }
 
-const matching = (db: Db, { status, q }: ProductFilters) => {
+const productsWhere = (db: Db, { status, q }: ProductFilters) => {
   const where = [sql`tenant_ref = ${db.tenant}`]
   if (status !== undefined) where.push(sql`status = ${status}`)
   if (q !== undefined) {
@@ -126,27 +126,27 @@ const matching = (db: Db, { status, q }: ProductFilters) => {
 }
 
 /** Newest first. */
-export const listProducts = (db: Db, filters: ProductFilters, { limit, offset }: Window) =>
+export const listProducts = (db: Db, filters: ProductFilters, { limit, offset }: PageOrAll) =>
   db.many(
     FullProduct,
     sql`
-    select ${columns}, ${images}, ${variants} ${matching(db, filters)}
+    select ${columns}, ${images}, ${variants} ${productsWhere(db, filters)}
      order by created_at desc, id desc
      limit ${limit} offset ${offset}`,
   )
 
 export const countProducts = (db: Db, filters: ProductFilters) =>
-  db.one(Total, sql`select count(*) as total ${matching(db, filters)}`)
+  db.one(Total, sql`select count(*) as total ${productsWhere(db, filters)}`)
 
 export type VariantFields = Pick<
   Variant,
   'sku' | 'label' | 'price_cents' | 'currency' | 'metadata'
 > & {
-  /** Null: behind the others. */
+  /** Null: after the others. */
   position: number | null
 }
 
-/** Only under the product's lock, since its place depends on the others. */
+/** Call it under the product's lock, since the position depends on the other variants. */
 export const insertVariant = (tx: Tx, productId: string, row: VariantFields) =>
   tx.one(
     Variant,
@@ -167,15 +167,15 @@ export const findVariant = (db: Db, id: string) =>
     sql`select ${variantColumns} from variants where tenant_ref = ${db.tenant} and id = ${id}`,
   )
 
-/** Neither it nor its product is in the archive. */
-export const hasLivingVariant = (db: Db, id: string) =>
+/** Whether neither the variant nor its product is archived. */
+export const hasUnarchivedVariant = (db: Db, id: string) =>
   db.one(
-    Type.Object({ living: Type.Boolean() }),
+    Type.Object({ is_unarchived: Type.Boolean() }),
     sql`
     select exists (select from variants v
                      join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
                     where v.tenant_ref = ${db.tenant} and v.id = ${id}
-                      and v.archived_at is null and p.status <> 'archived') as living`,
+                      and v.archived_at is null and p.status <> 'archived') as is_unarchived`,
   )
 
 export const updateVariant = (tx: Tx, id: string, row: VariantFields) =>
@@ -204,19 +204,19 @@ export const deleteImages = (tx: Tx, productId: string) =>
   tx.run(sql`
     delete from product_images where tenant_ref = ${tx.tenant} and product_id = ${productId}`)
 
-/** In the order given. */
-export const insertImages = (tx: Tx, productId: string, list: readonly KeptImage[]) =>
+/** Inserts the images in the order of the list. */
+export const insertImages = (tx: Tx, productId: string, list: readonly StoredImage[]) =>
   tx.run(sql`
     insert into product_images (tenant_ref, product_id, asset_ref, alt, position)
     select ${tx.tenant}, ${productId}, given.asset_ref, given.alt, given.place
       from unnest(${list.map(({ asset_ref }) => asset_ref)}::text[],
                   ${list.map(({ alt }) => alt)}::text[]) with ordinality given (asset_ref, alt, place)`)
 
-/** One sample seed of a store at a time. */
+/** Allows one demo seed of a store at a time. */
 export const lockSeed = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${tx.tenant}/demo seed`}, 0))`)
 
-/** Which of the slugs are taken. */
+/** The products that have one of the slugs. */
 export const listSlugs = (db: Db, slugs: readonly string[]) =>
   db.many(
     Type.Object({ id: Id, slug: Type.String() }),

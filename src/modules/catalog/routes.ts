@@ -5,6 +5,7 @@ import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
+import { type AssetBase, toMerchantProduct } from './product-json.ts'
 import {
   type FullProduct,
   MerchantProduct,
@@ -18,11 +19,10 @@ import {
   Warnings,
 } from './schema.ts'
 import * as catalog from './service.ts'
-import { type AssetBase, showProduct } from './show.ts'
 
 export interface CatalogDeps {
   assetBase(): AssetBase
-  /** What keeping the samples' pictures needs. */
+  /** Stores the images of the samples. */
   media: MediaDeps
 }
 
@@ -40,14 +40,14 @@ const Seeded = Type.Object({
 
 const ALL_BY_DEFAULT = 'Without `limit` and `offset` the answer has all of them.'
 
-const show =
+const answerProduct =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>) =>
-  (product: FullProduct) => ({ product: showProduct(assetBase(), product) })
+  (product: FullProduct) => ({ product: toMerchantProduct(assetBase(), product) })
 
 export const merchantRoutes =
   (deps: CatalogDeps): Routes =>
   async (app) => {
-    const shown = show(deps)
+    const toAnswer = answerProduct(deps)
 
     app.post(
       '/v1/merchant/catalog/products',
@@ -64,7 +64,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, body }, reply) => {
         const { product, warnings } = await catalog.create(db, actor, body)
-        return reply.code(201).send({ ...shown(product), warnings })
+        return reply.code(201).send({ ...toAnswer(product), warnings })
       },
     )
 
@@ -94,7 +94,7 @@ export const merchantRoutes =
         }
         const page = await catalog.list(db, filters, isPaged ? readPage(query) : null)
         const base = deps.assetBase()
-        return { ...page, products: page.products.map((each) => showProduct(base, each)) }
+        return { ...page, products: page.products.map((each) => toMerchantProduct(base, each)) }
       },
     )
 
@@ -110,7 +110,7 @@ export const merchantRoutes =
           response: { 200: OneProduct },
         },
       },
-      async ({ db, params }) => shown(await catalog.get(db, params.id)),
+      async ({ db, params }) => toAnswer(await catalog.get(db, params.id)),
     )
 
     app.patch(
@@ -129,7 +129,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, params, body }) => {
         const { product, warnings } = await catalog.update(db, actor, params.id, body)
-        return { ...shown(product), warnings }
+        return { ...toAnswer(product), warnings }
       },
     )
 
@@ -145,7 +145,7 @@ export const merchantRoutes =
           response: { 200: OneProduct },
         },
       },
-      async ({ db, actor, params }) => shown(await catalog.archive(db, actor, params.id)),
+      async ({ db, actor, params }) => toAnswer(await catalog.archive(db, actor, params.id)),
     )
 
     app.post(
@@ -231,7 +231,7 @@ export const merchantRoutes =
 export const operatorRoutes =
   (deps: CatalogDeps): Routes =>
   async (app) => {
-    const shown = show(deps)
+    const toAnswer = answerProduct(deps)
 
     app.post(
       '/v1/stores/:tenant/products/:id/activate',
@@ -245,6 +245,6 @@ export const operatorRoutes =
           response: { 200: OneProduct },
         },
       },
-      async ({ db, actor, params }) => shown(await catalog.activate(db, actor, params.id)),
+      async ({ db, actor, params }) => toAnswer(await catalog.activate(db, actor, params.id)),
     )
   }

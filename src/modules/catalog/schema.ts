@@ -16,7 +16,7 @@ export type ProductStatus = Static<typeof ProductStatus>
 
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const
 
-/** As much as an order may come to, so that no single price exceeds it. */
+/** The largest total of an order, so that no single price exceeds it. */
 export const PRICE_MAX = 100_000_000_000
 const Price = Type.Integer({ minimum: 0, maximum: PRICE_MAX })
 
@@ -50,26 +50,26 @@ export const StorefrontVariant = Shared(
 )
 export type StorefrontVariant = Static<typeof StorefrontVariant>
 
-/** A picture as it is kept; where it can be fetched depends on the installation. */
-const KeptImage = Type.Object({ asset_ref: Type.String(), alt: Nullable(Type.String()) })
-export type KeptImage = Static<typeof KeptImage>
+/** An image as it is stored, without its URL, which depends on the installation. */
+const StoredImage = Type.Object({ asset_ref: Type.String(), alt: Nullable(Type.String()) })
+export type StoredImage = Static<typeof StoredImage>
 
 export const ProductImage = Shared(
   'ProductImage',
-  Type.Object({ ...KeptImage.properties, url: Nullable(Type.String()) }),
+  Type.Object({ ...StoredImage.properties, url: Nullable(Type.String()) }),
 )
 export type ProductImage = Static<typeof ProductImage>
 
-/** What the public may see of a product, as the database gives it. */
+/** The public members of a product, as the database answers them. */
 export const PublicProduct = Type.Object({
   ...product,
   ...subscription,
-  images: Type.Array(KeptImage),
+  images: Type.Array(StoredImage),
   variants: Type.Array(StorefrontVariant),
 })
 export type PublicProduct = Static<typeof PublicProduct>
 
-/** The same with the addresses of its pictures. */
+/** A product as the public sees it, with the URLs of its images. */
 export const StorefrontProduct = Shared(
   'StorefrontProduct',
   Type.Object({
@@ -116,10 +116,10 @@ export const ProductRow = Type.Object({
 })
 export type ProductRow = Static<typeof ProductRow>
 
-/** A product with all that belongs to it, as the database gives it. */
+/** A product with its images and variants, as the database answers it. */
 export const FullProduct = Type.Object({
   ...ProductRow.properties,
-  images: Type.Array(KeptImage),
+  images: Type.Array(StoredImage),
   variants: Type.Array(Variant),
 })
 export type FullProduct = Static<typeof FullProduct>
@@ -136,7 +136,7 @@ export const MerchantProduct = Shared(
 )
 export type MerchantProduct = Static<typeof MerchantProduct>
 
-/** What a product's text should not say. Null: the scan could not run, and the product is kept. */
+/** The health claims in a product's text. Null: the scan could not run. */
 export const Warnings = Nullable(Type.Array(Finding))
 
 export const Collection = Shared(
@@ -153,7 +153,7 @@ export const Collection = Shared(
 )
 export type Collection = Static<typeof Collection>
 
-/** What a cart needs to know of a variant that can be bought. */
+/** A variant that can be bought, as a cart needs it. */
 export const SaleVariant = Type.Object({
   variant_id: Id,
   product_id: Id,
@@ -172,7 +172,7 @@ export const SLUG_LENGTH_MAX = 200
 /** Letters that have no capital form of their own: lower case, or a script without cases. */
 const SLUG_CHARACTER = '\\p{Ll}\\p{Lo}\\p{Lm}\\p{M}\\p{Nd}'
 
-/** Every script has shops, so a slug is not only a to z. */
+/** Slugs may use the letters of every script. */
 export const SLUG_PATTERN = `^[\\p{Ll}\\p{Lo}\\p{Lm}\\p{Nd}](?:[${SLUG_CHARACTER}_-]*[${SLUG_CHARACTER}])?$`
 
 export const Slug = Pattern(
@@ -253,14 +253,14 @@ export const VariantPatch = Type.Object({
 })
 export type VariantPatch = Static<typeof VariantPatch>
 
-/** Any text: what is no asset of the store is not found. */
+/** Accepts any text as `asset_ref`: one that is no asset of the store is answered as not found. */
 export const NewImage = Type.Object({
   asset_ref: Type.String(),
   alt: Type.Optional(Nullable(Line(1_000))),
 })
 export type NewImage = Static<typeof NewImage>
 
-/** More than anybody looks at. */
+/** More images than a shopper looks at. */
 export const IMAGES_MAX = 50
 
 export const ImageList = Type.Object({ images: Type.Array(NewImage, { maxItems: IMAGES_MAX }) })

@@ -4,18 +4,21 @@ import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id, Nullable } from '../../kernel/schema.ts'
 import { publicProduct } from './public-queries.ts'
-import { Found, type SearchFilters, type Sort } from './search-schema.ts'
+import { type SearchFilters, SearchResult, type Sort } from './search-schema.ts'
 
-export interface Wanted extends Page {
+export interface SearchRequest extends Page {
   query: string
   filters: SearchFilters
   sort: Sort
 }
 
-/** Null unless the store is live. The function finds, under no row level security; we only show. */
-export const search = (db: Db, { query, filters, sort, limit, offset }: Wanted) =>
+/**
+ * Null unless the store is live. The database function searches without row level security, and
+ * answers ids only; this statement reads the products under it.
+ */
+export const search = (db: Db, { query, filters, sort, limit, offset }: SearchRequest) =>
   db.maybe(
-    Found,
+    SearchResult,
     sql`
     select f.result_count, f.price_buckets, f.in_collections as collections,
            (select coalesce(json_agg(${publicProduct} order by found.place), '[]')
@@ -27,10 +30,11 @@ export const search = (db: Db, { query, filters, sort, limit, offset }: Wanted) 
   )
 
 /**
- * The next products of the store after one, made findable anew. Answers the last, null at the end.
+ * Indexes the next products of the store after one again. Answers the last of them, null at the
+ * end.
  */
-export const refreshNext = (db: Db, after: string, bite: number) =>
+export const refreshNext = (db: Db, after: string, batchSize: number) =>
   db.one(
     Type.Object({ last: Nullable(Id) }),
-    sql`select fd_search_refresh_next(${db.tenant}, ${after}, ${bite}) as last`,
+    sql`select fd_search_refresh_next(${db.tenant}, ${after}, ${batchSize}) as last`,
   )

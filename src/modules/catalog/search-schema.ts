@@ -15,7 +15,9 @@ export const SearchFilters = Shared(
 )
 export type SearchFilters = Static<typeof SearchFilters>
 
-/** Both ends belong to it: sent back as filters they find just what was counted. */
+/**
+ * A price range, both ends included: sent back as filters, they find exactly the counted products.
+ */
 const PriceBucket = Type.Object({
   min_cents: Type.Integer(),
   max_cents: Nullable(Type.Integer()),
@@ -35,13 +37,13 @@ const facets = {
 
 export const SearchFacets = Shared('StorefrontSearchFacets', Type.Object(facets))
 
-/** What a search finds, as the database gives it. */
-export const Found = Type.Object({
+/** The result of a search, as the database answers it. */
+export const SearchResult = Type.Object({
   result_count: Type.Integer(),
   ...facets,
   products: Type.Array(PublicProduct),
 })
-export type Found = Static<typeof Found>
+export type SearchResult = Static<typeof SearchResult>
 
 export const SearchAnswer = Shared(
   'StorefrontSearch',

@@ -4,21 +4,23 @@ import { clamp, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
 import { WorkQueue } from '../../platform/work-queue.ts'
-import { SLUG_TYPED_MAX } from './input.ts'
+import { type AssetBase, toStorefrontProduct } from './product-json.ts'
 import { PRICE_MAX } from './schema.ts'
 import * as queries from './search-queries.ts'
 import { type SearchAnswer, SORTS } from './search-schema.ts'
-import { type AssetBase, showPublic } from './show.ts'
+import { SLUG_TYPED_MAX } from './validate.ts'
 
-/** Longer than anybody types, and short enough that no text makes a search expensive. */
+/** Longer than shoppers type, and short enough that no text makes a search expensive. */
 export const QUERY_LENGTH_MAX = 200
 
 export const SEARCH_PAGE = { limitDefault: 20, limitMax: 50, offsetMax: 10_000 }
 
-/** Reads what is searched for. Nothing is refused: what makes no sense is not there. */
-export function readSearch(query: unknown): queries.Wanted {
+/**
+ * Reads a search from the query string. Nothing is refused: an invalid parameter counts as missing.
+ */
+export function readSearch(query: unknown): queries.SearchRequest {
   return {
-    query: plainText(query, 'q', QUERY_LENGTH_MAX) ?? '',
+    query: readPlainText(query, 'q', QUERY_LENGTH_MAX) ?? '',
     filters: {
       priceMinCents: readPrice(query, 'price_min_cents') ?? readPrice(query, 'priceMinCents'),
       priceMaxCents: readPrice(query, 'price_max_cents') ?? readPrice(query, 'priceMaxCents'),
@@ -29,8 +31,8 @@ export function readSearch(query: unknown): queries.Wanted {
   }
 }
 
-/** Words and spaces that PostgreSQL can hold: no control characters, no half of a pair. */
-function plainText(query: unknown, name: string, lengthMax: number): string | undefined {
+/** Text that PostgreSQL can store: no control characters, no half of a surrogate pair. */
+function readPlainText(query: unknown, name: string, lengthMax: number): string | undefined {
   const text = readText(query, name)
   if (text === undefined) return undefined
   const cut = text
@@ -40,7 +42,7 @@ function plainText(query: unknown, name: string, lengthMax: number): string | un
   return cut.toWellFormed().normalize('NFC').trim() || undefined
 }
 
-const readSlug = (query: unknown, name: string) => plainText(query, name, SLUG_TYPED_MAX)
+const readSlug = (query: unknown, name: string) => readPlainText(query, name, SLUG_TYPED_MAX)
 
 function readPrice(query: unknown, name: string): number | null {
   const value = clamp(readText(query, name), { min: 0, max: PRICE_MAX, otherwise: -1 })
@@ -48,11 +50,11 @@ function readPrice(query: unknown, name: string): number | null {
 }
 
 /**
- * Searching is public and costs the database far more than any other read: it takes half of the
- * connections at most and leaves the rest to those who buy. No queue is longer than its last can
- * wait.
+ * The work queue of searches. A search is public and costs the database far more than any other
+ * read: searches use half of the connections at most and leave the rest to checkouts. The queue is
+ * short enough that its last search is still answered in time.
  */
-export const openSearches = (connections: number) =>
+export const createSearchQueue = (connections: number) =>
   new WorkQueue({
     running: Math.ceil(connections / 2),
     waiting: 8 * connections,
@@ -65,25 +67,28 @@ export const openSearches = (connections: number) =>
 
 export interface SearchDeps {
   database: Database
-  searches: WorkQueue
+  searchQueue: WorkQueue
   assetBase(): AssetBase
 }
 
-/** Active products of a live store that match. Those of any other store are as unknown as it is. */
+/** Searches the active products of a live store. Any other store is answered as unknown. */
 export async function search(
-  { database, searches, assetBase }: SearchDeps,
+  { database, searchQueue, assetBase }: SearchDeps,
   tenant: string,
-  wanted: queries.Wanted,
+  request: queries.SearchRequest,
 ): Promise<SearchAnswer> {
   if (!isTenantRef(tenant)) throw new ApiError('unknown_tenant')
-  const found = await searches.run(() => queries.search(database.tenant(tenant), wanted), tenant)
+  const found = await searchQueue.run(
+    () => queries.search(database.tenant(tenant), request),
+    tenant,
+  )
   if (found === null) throw new ApiError('unknown_tenant')
-  const { query, filters, limit, offset } = wanted
+  const { query, filters, limit, offset } = request
   const { products, result_count, price_buckets, collections } = found
   const base = assetBase()
   return {
     query,
-    results: products.map((each) => showPublic(base, each)),
+    results: products.map((each) => toStorefrontProduct(base, each)),
     filters,
     facets: { price_buckets, collections },
     result_count,
@@ -92,16 +97,20 @@ export async function search(
   }
 }
 
-/** A bite takes some tenths of a second, far less than a statement may. */
-const BITE = 200
+/** A batch takes some tenths of a second, far less than the time limit of a statement. */
+const BATCH = 200
 
+/** Less than the id of any product. */
 const FIRST = '00000000-0000-0000-0000-000000000000'
 
-/** Makes a store's words anew when its language has changed. Begins anew should it be cut short. */
-export async function refreshAll(db: TenantDb, signal: AbortSignal): Promise<void> {
+/**
+ * Indexes all products of a store again, after its language changed. If it is interrupted, it
+ * starts over.
+ */
+export async function refreshSearchIndex(db: TenantDb, signal: AbortSignal): Promise<void> {
   let after: string | null = FIRST
   while (after !== null && !signal.aborted) {
-    after = (await queries.refreshNext(db, after, BITE)).last
+    after = (await queries.refreshNext(db, after, BATCH)).last
   }
   signal.throwIfAborted()
 }

@@ -7,10 +7,9 @@ import type { Actor } from '../../platform/audit.ts'
 import type { Finding } from '../claims/schema.ts'
 import * as claims from '../claims/service.ts'
 import * as stores from '../stores/service.ts'
-import { announce } from './announce.ts'
-import { newProduct, newVariant, patchedProduct, patchedVariant } from './input.ts'
 import { listSaleVariants } from './public-queries.ts'
 import * as queries from './queries.ts'
+import { recordChange } from './record-change.ts'
 import type {
   FullProduct,
   NewProduct,
@@ -21,55 +20,71 @@ import type {
   Variant,
   VariantPatch,
 } from './schema.ts'
+import {
+  validateNewProduct,
+  validateNewVariant,
+  validateProductPatch,
+  validateVariantPatch,
+} from './validate.ts'
 
-const SLUG_TAKEN = { products_slug: 'slug_exists' } as const
-const SKU_TAKEN = { variants_sku: 'sku_exists' } as const
+const SLUG_EXISTS = { products_slug: 'slug_exists' } as const
+const SKU_EXISTS = { variants_sku: 'sku_exists' } as const
 
-export async function create(db: TenantDb, actor: Actor, given: NewProduct) {
-  const fields = newProduct(given)
+export async function create(db: TenantDb, actor: Actor, request: NewProduct) {
+  const fields = validateNewProduct(request)
   const product = await db.transaction('catalog: create product', async (tx) => {
-    const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_TAKEN)
-    await announce(tx, actor, { action: 'product.created', entity: nameOf(row), after: row })
+    const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_EXISTS)
+    await recordChange(tx, actor, { action: 'product.created', entity: entityOf(row), after: row })
     return { ...row, images: [], variants: [] }
   })
-  return { product, warnings: await findClaims(product) }
+  return { product, warnings: await findHealthClaims(product) }
 }
 
-/** Changes only what is sent. */
+/** Changes only the members that are sent. */
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
-    const fields = patchedProduct(before, patch)
-    const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_TAKEN)
-    await announce(tx, actor, {
+    const fields = validateProductPatch(before, patch)
+    const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_EXISTS)
+    await recordChange(tx, actor, {
       action: 'product.updated',
-      entity: nameOf(row),
+      entity: entityOf(row),
       before,
       after: row,
     })
   })
-  return { product, warnings: await findClaims(product) }
+  return { product, warnings: await findHealthClaims(product) }
 }
 
-/** Takes a product out of sale for good. Repeating it is harmless. */
+/** Archives a product for good. A repeated call is harmless. */
 export function archive(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: archive product', id, async (tx, before) => {
     if (before.status === 'archived') return
     const after = await queries.updateStatus(tx, id, 'archived')
-    await announce(tx, actor, { action: 'product.archived', entity: nameOf(after), before, after })
+    await recordChange(tx, actor, {
+      action: 'product.archived',
+      entity: entityOf(after),
+      before,
+      after,
+    })
   })
 }
 
-/** The one way from draft to active, on the operator's word. */
+/** Activates a draft product. Only an operator may. */
 export function activate(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'catalog: activate product', id, async (tx, before) => {
     if (before.status === 'active') return
-    if (before.status === 'archived') throw inArchive()
+    if (before.status === 'archived') throw refuseArchived()
     const after = await queries.updateStatus(tx, id, 'active')
-    await announce(tx, actor, { action: 'product.activated', entity: nameOf(after), before, after })
+    await recordChange(tx, actor, {
+      action: 'product.activated',
+      entity: entityOf(after),
+      before,
+      after,
+    })
   })
 }
 
-const inArchive = () =>
+const refuseArchived = () =>
   new ApiError('invalid_transition', { body: { current_status: 'archived', allowed: [] } })
 
 export async function get(db: Db, id: string): Promise<FullProduct> {
@@ -78,7 +93,7 @@ export async function get(db: Db, id: string): Promise<FullProduct> {
   return product
 }
 
-/** The store's products, newest first: all of them, unless a page is asked for. */
+/** Lists the store's products, newest first: all of them, unless the caller names a page. */
 export async function list(db: Db, filters: queries.ProductFilters, page: Page | null) {
   const [products, { total }] = await Promise.all([
     queries.listProducts(db, filters, page ?? { limit: null, offset: 0 }),
@@ -87,9 +102,12 @@ export async function list(db: Db, filters: queries.ProductFilters, page: Page |
   return { products, total, ...(page ?? { limit: products.length, offset: 0 }) }
 }
 
-const nameOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
+const entityOf = ({ id }: Pick<ProductRow, 'id'>) => `product:${id}`
 
-/** One change of a product, which follows the one before. Answers what it is now. */
+/**
+ * Changes a product under its lock, so that changes run one after the other. Answers the product
+ * after it.
+ */
 export function change(
   db: TenantDb,
   name: string,
@@ -109,10 +127,10 @@ async function lock(tx: Tx, id: string): Promise<ProductRow> {
 }
 
 /**
- * What the claim scan objects to in a product's text. That is advice: a scan that could not run
- * says so by null, and costs nobody the product.
+ * The health claims in a product's text. They are advice only: if the scan cannot run, the answer
+ * is null and the product is stored all the same.
  */
-export async function findClaims(
+export async function findHealthClaims(
   { name, description }: Pick<ProductRow, 'name' | 'description'>,
   scanText = claims.scanText,
 ): Promise<Finding[] | null> {
@@ -128,17 +146,17 @@ export async function findClaims(
   }
 }
 
-export function createVariant(db: TenantDb, actor: Actor, productId: string, given: NewVariant) {
+export function createVariant(db: TenantDb, actor: Actor, productId: string, request: NewVariant) {
   return db.transaction('catalog: create variant', async (tx) => {
     const { status } = await lock(tx, productId)
-    if (status === 'archived') throw inArchive()
+    if (status === 'archived') throw refuseArchived()
     const { currency } = await stores.get(tx)
-    const fields = newVariant(given, currency)
-    const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_TAKEN)
+    const fields = validateNewVariant(request, currency)
+    const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_EXISTS)
     const entity = `variant:${variant.id}`
     await Promise.all([
       queries.touchProduct(tx, productId),
-      announce(tx, actor, { action: 'variant.created', entity, after: variant }),
+      recordChange(tx, actor, { action: 'variant.created', entity, after: variant }),
     ])
     return variant
   })
@@ -151,21 +169,21 @@ interface VariantPath {
 
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before) => {
-    const fields = patchedVariant(before, patch)
-    const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_TAKEN)
+    const fields = validateVariantPatch(before, patch)
+    const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_EXISTS)
     const entity = `variant:${after.id}`
-    await announce(tx, actor, { action: 'variant.updated', entity, before, after })
+    await recordChange(tx, actor, { action: 'variant.updated', entity, before, after })
     return after
   })
 }
 
-/** Takes a variant out of sale for good. Repeating it is harmless. */
+/** Archives a variant for good. A repeated call is harmless. */
 export function archiveVariant(db: TenantDb, actor: Actor, path: VariantPath) {
   return changeVariant(db, 'catalog: archive variant', path, async (tx, before) => {
     if (before.archived_at !== null) return before
     const after = await queries.archiveVariant(tx, before.id)
     const entity = `variant:${after.id}`
-    await announce(tx, actor, { action: 'variant.archived', entity, before, after })
+    await recordChange(tx, actor, { action: 'variant.archived', entity, before, after })
     return after
   })
 }
@@ -189,14 +207,15 @@ function changeVariant(
 }
 
 /**
- * Whether a variant is, or may yet be, for sale: the archive is final, for it and for its product.
+ * Whether a variant is, or can still come, on sale: neither it nor its product is archived, which
+ * is final.
  */
-export const isLivingVariant = async (db: Db, id: string): Promise<boolean> =>
-  isUuid(id) && (await queries.hasLivingVariant(db, id)).living
+export const isUnarchivedVariant = async (db: Db, id: string): Promise<boolean> =>
+  isUuid(id) && (await queries.hasUnarchivedVariant(db, id)).is_unarchived
 
 /**
- * What a cart may hold: those of the variants that are not archived, of products that are active,
- * in no particular order. What cannot be bought is missing.
+ * Lists those of the variants that a cart may contain: not archived, and of an active product. The
+ * order is undefined, and variants that cannot be bought are missing.
  */
 export async function variantsForSale(db: Db, ids: readonly string[]): Promise<SaleVariant[]> {
   const known = ids.filter(isUuid)

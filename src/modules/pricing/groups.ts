@@ -118,7 +118,8 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, request: 
   const { variant_id, price_cents, min_quantity = 1 } = request
   return inTransaction(db, 'set price', async (tx) => {
     await getGroup(tx, id)
-    if (!(await catalog.isLivingVariant(tx, variant_id))) throw new ApiError('variant_not_found')
+    if (!(await catalog.isUnarchivedVariant(tx, variant_id)))
+      throw new ApiError('variant_not_found')
     const price = { group_id: id, variant_id, min_quantity, price_cents }
     const after = await mapViolations(queries.putPrice(tx, price), {
       pricing_group_prices_group: 'pricing_group_not_found',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
-import { auditOf, COLLECTIONS, makeCollection, makeProduct } from './setup.ts'
+import { auditOf, COLLECTIONS, createCollection, createProduct } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -19,7 +19,7 @@ const codeOf = (answer: { status: number; body: { error?: { code: string } } }) 
 ]
 
 describe('collections', () => {
-  test('are made with a slug and a title, each behind the one before', async () => {
+  test('are created with a slug and a title, each after the one before', async () => {
     const { status, body } = await acme.post(COLLECTIONS, {
       slug: 'new-in',
       title: 'New in',
@@ -35,7 +35,7 @@ describe('collections', () => {
       position: 0,
       product_ids: [],
     })
-    await makeCollection(acme, 'later')
+    await createCollection(acme, 'later')
     const list = (await acme.get(COLLECTIONS)).body
     assert.deepEqual(
       list.collections.map((c: { slug: string }) => c.slug),
@@ -47,9 +47,9 @@ describe('collections', () => {
     assert.equal(entries.at(-1)?.entity, `collection:${id}`)
   })
 
-  test('have slugs of their own, which products do not take', async () => {
-    await makeProduct(acme, 'shared')
-    await makeCollection(acme, 'shared')
+  test('have slugs of their own, apart from those of products', async () => {
+    await createProduct(acme, 'shared')
+    await createCollection(acme, 'shared')
     const taken = await acme.post(COLLECTIONS, { slug: 'shared', title: 'x' })
     assert.deepEqual(codeOf(taken), [409, 'slug_exists'])
     const rush = await Promise.all(
@@ -59,7 +59,7 @@ describe('collections', () => {
     assert.equal(rush.filter(({ status }) => status === 409).length, 19)
   })
 
-  test('refuse what is none', async () => {
+  test('are refused with invalid members', async () => {
     for (const wrong of [
       { slug: 'A' },
       { slug: '' },
@@ -75,9 +75,9 @@ describe('collections', () => {
     }
   })
 
-  test('change by what is sent, and end without their products', async () => {
-    const product = await makeProduct(acme, 'survivor')
-    const { id } = await makeCollection(acme, 'changing', [product.id])
+  test('change only the members sent, and are deleted without their products', async () => {
+    const product = await createProduct(acme, 'survivor')
+    const { id } = await createCollection(acme, 'changing', [product.id])
     const url = `${COLLECTIONS}/${id}`
     const { body } = await acme.patch(url, { title: 'Changed', position: 7 })
     assert.deepEqual(
@@ -85,7 +85,7 @@ describe('collections', () => {
       ['changing', 'Changed', 7],
     )
     assert.deepEqual(body.collection.product_ids, [product.id])
-    await makeCollection(acme, 'there')
+    await createCollection(acme, 'there')
     assert.deepEqual(codeOf(await acme.patch(url, { slug: 'there' })), [409, 'slug_exists'])
     assert.equal((await acme.send('DELETE', url)).body.collection.id, id)
     for (const answer of [
@@ -97,21 +97,21 @@ describe('collections', () => {
       assert.deepEqual(codeOf(answer), [404, 'collection_not_found'])
     }
     assert.equal((await acme.get(`/v1/merchant/catalog/products/${product.id}`)).status, 200)
-    await makeCollection(acme, 'changing')
+    await createCollection(acme, 'changing')
     assert.equal((await auditOf(app, 'acme', 'collection.removed')).length, 1)
   })
 
-  test('hold products in the order they are given', async () => {
-    const made = await Promise.all(['m1', 'm2', 'm3'].map((slug) => makeProduct(acme, slug)))
+  test('list products in the order in which they are set', async () => {
+    const made = await Promise.all(['m1', 'm2', 'm3'].map((slug) => createProduct(acme, slug)))
     const ids = made.map(({ id }) => id)
-    const { id } = await makeCollection(acme, 'ordered')
+    const { id } = await createCollection(acme, 'ordered')
     const put = (product_ids: unknown) => acme.put(`${COLLECTIONS}/${id}/products`, { product_ids })
     const reversed = ids.toReversed()
     assert.deepEqual((await put(reversed)).body.collection.product_ids, reversed)
     assert.deepEqual((await put(ids.slice(1))).body.collection.product_ids, ids.slice(1))
     const twice = [ids[0]?.toUpperCase(), ids[0]]
     assert.deepEqual((await put(twice)).body.collection.product_ids, [ids[0]])
-    const foreign = await makeProduct(await app.merchant('globex'), 'foreign')
+    const foreign = await createProduct(await app.merchant('globex'), 'foreign')
     for (const other of [randomUUID(), 'garbage', foreign.id]) {
       assert.deepEqual(codeOf(await put([...reversed, other])), [404, 'product_not_found'])
     }
@@ -123,10 +123,10 @@ describe('collections', () => {
     assert.deepEqual((await put([])).body.collection.product_ids, [])
   })
 
-  test('keep one whole order when many are set at once', async () => {
-    const made = await Promise.all(['r1', 'r2', 'r3'].map((slug) => makeProduct(acme, slug)))
+  test('have one of the orders as a whole when many are set at once', async () => {
+    const made = await Promise.all(['r1', 'r2', 'r3'].map((slug) => createProduct(acme, slug)))
     const ids = made.map(({ id }) => id)
-    const { id } = await makeCollection(acme, 'raced')
+    const { id } = await createCollection(acme, 'raced')
     const orders = [ids, ids.toReversed(), ids.slice(0, 2), []]
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, n) =>
@@ -138,12 +138,12 @@ describe('collections', () => {
     assert.ok(orders.some((order) => order.join() === kept.join()))
   })
 
-  test('exchange products one after the other, and wait for each other in no circle', async () => {
-    const made = await Promise.all(['x1', 'x2'].map((slug) => makeProduct(acme, slug)))
+  test('exchange products one after the other without a deadlock', async () => {
+    const made = await Promise.all(['x1', 'x2'].map((slug) => createProduct(acme, slug)))
     const [one = '', other = ''] = made.map(({ id }) => id)
-    const left = await makeCollection(acme, 'left', [one])
-    const right = await makeCollection(acme, 'right', [other])
-    // Whoever has taken a product out is held up before another is in.
+    const left = await createCollection(acme, 'left', [one])
+    const right = await createCollection(acme, 'right', [other])
+    // Each transaction is paused between removing a product and adding another.
     const admin = await app.database.openAdmin()
     await admin.query('begin')
     await admin.query('select from products where id = any ($1) for update', [[one, other]])

@@ -4,8 +4,8 @@ import { openTestApp, type TestApp } from '../../harness/app.ts'
 import {
   auditOf,
   COLLECTIONS,
-  makeProduct,
-  makeVariant,
+  createProduct,
+  createVariant,
   openLiveStore,
   PRODUCTS,
   publicUrl,
@@ -21,7 +21,7 @@ before(async (t) => {
 })
 
 describe('the demo seed', () => {
-  test('stocks a draft store once, with products, pictures and collections to show', async () => {
+  test('adds products, images and collections to a draft store once', async () => {
     const acme = await app.merchant('acme')
     const first = await acme.post(SEED)
     assert.equal(first.status, 201)
@@ -56,7 +56,7 @@ describe('the demo seed', () => {
     assert.ok(products.some((p: { is_subscription: boolean }) => p.is_subscription))
   })
 
-  test('makes no claims that the scan objects to', async () => {
+  test('has texts without health claims', async () => {
     const { body } = await (await app.merchant('acme')).get(PRODUCTS)
     const clone = await app.merchant('clone')
     for (const { slug, name, description } of body.products) {
@@ -65,32 +65,32 @@ describe('the demo seed', () => {
     }
   })
 
-  test('leaves alone what the merchant has made of a sample, and makes the rest', async () => {
+  test('leaves samples that the merchant has changed as they are, and adds the rest', async () => {
     const shop = await app.merchant('partial')
-    const own = await makeProduct(shop, 'harbour-mug', { name: 'My own mug' })
+    const own = await createProduct(shop, 'harbour-mug', { name: 'My own mug' })
     await shop.post(COLLECTIONS, { slug: 'pantry', title: 'My pantry' })
     const { body } = await shop.post(SEED)
     assert.deepEqual(body, { products_created: 12, collections_created: 2 })
     assert.equal((await shop.get(`${PRODUCTS}/${own.id}`)).body.product.name, 'My own mug')
   })
 
-  test('runs once when it is asked for three times at once', async () => {
+  test('runs once when it is requested three times at once', async () => {
     const shop = await app.merchant('eager')
     const answers = await Promise.all(Array.from({ length: 3 }, () => shop.post(SEED)))
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 201])
     assert.equal((await shop.get(PRODUCTS)).body.total, 13)
   })
 
-  test('writes nothing where a SKU of a sample is taken', async () => {
+  test('writes nothing where another product has a SKU of a sample', async () => {
     const shop = await app.merchant('clash')
-    const { id } = await makeProduct(shop, 'mine')
-    await makeVariant(shop, id, { sku: 'DEMO-TEA', price_cents: 1 })
+    const { id } = await createProduct(shop, 'mine')
+    await createVariant(shop, id, { sku: 'DEMO-TEA', price_cents: 1 })
     const answer = await shop.post(SEED)
     assert.deepEqual([answer.status, answer.body.error.code], [409, 'sku_exists'])
     assert.equal((await shop.get(PRODUCTS)).body.total, 1)
   })
 
-  test('is only for a store in draft', async () => {
+  test('is refused for a store that is not a draft', async () => {
     const live = await openLiveStore(app, 'lively')
     const answer = await live.post(SEED)
     assert.deepEqual([answer.status, answer.body.error.code], [409, 'store_not_draft'])

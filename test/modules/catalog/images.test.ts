@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { plain } from '../media/sample-images.ts'
-import { auditOf, makeProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+import { auditOf, createProduct, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -28,9 +28,9 @@ const codeOf = (answer: { status: number; body: { error?: { code: string } } }) 
   answer.body.error?.code,
 ]
 
-describe('the main picture', () => {
-  test('is shown to merchant and public with its address, and replaced by the next', async () => {
-    const { id } = await makeProduct(acme, 'framed')
+describe('the main image', () => {
+  test('is shown to merchant and public with its URL, and replaced by the next', async () => {
+    const { id } = await createProduct(acme, 'framed')
     const [first = '', second = ''] = refs
     for (const ref of [first, second, second]) {
       const { status, body } = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref: ref })
@@ -49,8 +49,8 @@ describe('the main picture', () => {
     assert.equal(entry?.entity, `product:${id}`)
   })
 
-  test('comes to the front when the product has it, and the others stay', async () => {
-    const { id } = await makeProduct(acme, 'fronted')
+  test('moves to the front when the product has it already, and the others stay', async () => {
+    const { id } = await createProduct(acme, 'fronted')
     for (const asset_ref of refs)
       await acme.post(`${PRODUCTS}/${id}/images`, { asset_ref, alt: 'x' })
     const { body } = await acme.put(`${PRODUCTS}/${id}/image`, { asset_ref: refs[2] })
@@ -59,7 +59,7 @@ describe('the main picture', () => {
   })
 
   test('must be an asset of the store', async () => {
-    const { id } = await makeProduct(acme, 'unframed')
+    const { id } = await createProduct(acme, 'unframed')
     const foreign = await upload(await app.merchant('globex'), 9)
     const stolen = foreign.replace('globex', 'acme')
     for (const asset_ref of [foreign, stolen, 'x', '', refs[0]?.replace('.png', '.jpg')]) {
@@ -76,9 +76,9 @@ describe('the main picture', () => {
   })
 })
 
-describe('several pictures', () => {
-  test('stand in the order they were added, can be reordered, and go one by one', async () => {
-    const { id } = await makeProduct(acme, 'gallery')
+describe('several images', () => {
+  test('are listed in the order they were added, can be reordered, and removed one by one', async () => {
+    const { id } = await createProduct(acme, 'gallery')
     const url = `${PRODUCTS}/${id}/images`
     for (const asset_ref of refs) {
       assert.equal((await acme.post(url, { asset_ref, alt: 'seen' })).status, 201)
@@ -109,7 +109,7 @@ describe('several pictures', () => {
   })
 
   test('are fifty at most', async () => {
-    const { id } = await makeProduct(acme, 'album')
+    const { id } = await createProduct(acme, 'album')
     const url = `${PRODUCTS}/${id}/images`
     const images: { asset_ref: string }[] = []
     while (images.length < 50) images.push({ asset_ref: await upload(acme, 100 + images.length) })
@@ -120,16 +120,16 @@ describe('several pictures', () => {
     assert.deepEqual(codeOf(await acme.put(url, { images: all })), [400, 'invalid_body'])
   })
 
-  test('are all there when they are added at once', async () => {
-    const { id } = await makeProduct(acme, 'crowded')
+  test('are all stored when they are added at once', async () => {
+    const { id } = await createProduct(acme, 'crowded')
     const url = `${PRODUCTS}/${id}/images`
     await Promise.all(refs.map((asset_ref) => acme.post(url, { asset_ref })))
     assert.deepEqual(listed((await acme.get(url)).body).toSorted(), refs.toSorted())
   })
 })
 
-describe('the address of a picture', () => {
-  test('is null where there is no base, and ours where none is named', async (t) => {
+describe('the URL of an image', () => {
+  test('is null without a base URL, and uses the public URL where no asset base is set', async (t) => {
     for (const [env, base] of [
       [{ ASSET_BASE_URL: '' }, null],
       [{ PUBLIC_URL: 'https://shop.test' }, 'https://shop.test'],
@@ -137,7 +137,7 @@ describe('the address of a picture', () => {
     ] as const) {
       const other = await openTestApp(t, { env: { ...env } })
       const shop = await openLiveStore(other, 'acme')
-      const { id } = await makeProduct(shop, 'x')
+      const { id } = await createProduct(shop, 'x')
       const asset_ref = await upload(shop, 1)
       await shop.put(`${PRODUCTS}/${id}/image`, { asset_ref })
       const { product } = (await other.anyone.get(publicUrl('acme', 'products/x'))).body

@@ -7,10 +7,10 @@ import { until } from '../../harness/eventually.ts'
 import { keep, sendRaw } from '../sites/setup.ts'
 import {
   COLLECTIONS,
-  makeCollection,
-  makeProduct,
-  makeVariant,
-  openKeepingApp,
+  createCollection,
+  createProduct,
+  createVariant,
+  openCachingApp,
   openLiveStore,
   PRODUCTS,
   publicUrl,
@@ -21,7 +21,7 @@ let app: TestApp
 let acme: Caller
 
 before(async (t) => {
-  app = await openKeepingApp(t as TestContext)
+  app = await openCachingApp(t as TestContext)
   acme = await openLiveStore(app, 'acme')
 })
 
@@ -31,9 +31,9 @@ const countsOf = ({ runtime }: TestApp) => {
 }
 
 describe('public reads of the catalog', () => {
-  test('come from memory, before the router, in the encoding that is asked for', async () => {
-    await makeProduct(acme, 'kept', { description: 'The same words. '.repeat(200) })
-    await makeCollection(acme, 'kept')
+  test('come from memory, before the router, in the requested encoding', async () => {
+    await createProduct(acme, 'kept', { description: 'The same words. '.repeat(200) })
+    await createCollection(acme, 'kept')
     for (const path of ['products', 'products/kept', 'collections', 'collections/kept']) {
       const url = publicUrl('acme', path)
       await keep(app, url)
@@ -56,11 +56,11 @@ describe('public reads of the catalog', () => {
     }
   })
 
-  test('show every write by the time it is answered', async () => {
+  test('show every change by the time it is answered', async () => {
     const shop = await openLiveStore(app, 'writer')
-    const { id } = await makeProduct(shop, 'seen')
-    const variant = await makeVariant(shop, id, { sku: 'S', price_cents: 1 })
-    const collection = await makeCollection(shop, 'all', [id])
+    const { id } = await createProduct(shop, 'seen')
+    const variant = await createVariant(shop, id, { sku: 'S', price_cents: 1 })
+    const collection = await createCollection(shop, 'all', [id])
     const own = `${PRODUCTS}/${id}`
     const writes: [string, string, unknown, (text: string) => boolean][] = [
       ['PATCH', own, { name: 'Renamed' }, (text) => text.includes('Renamed')],
@@ -100,20 +100,20 @@ describe('public reads of the catalog', () => {
   test('are seen by another process within moments', async (t) => {
     const there = await openTestApp(t, { database: app.database, live: true })
     await until('kept', () => there.runtime.cache.trusted)
-    const { id } = await makeProduct(acme, 'travels')
+    const { id } = await createProduct(acme, 'travels')
     const url = publicUrl('acme', 'products/travels')
     await keep(there, url)
     await acme.patch(`${PRODUCTS}/${id}`, { name: 'Arrived' })
     await until('seen', async () => (await there.anyone.get(url)).body.product.name === 'Arrived')
   })
 
-  test("are made anew for the store that was written to, and for that store's reads alone", async () => {
+  test('are read again after a change of the store, and only those of that store', async () => {
     const stores = ['first', 'second', 'third']
     const callers = new Map<string, Caller>()
     for (const tenant of stores) {
       const shop = await openLiveStore(app, tenant)
       callers.set(tenant, shop)
-      await makeProduct(shop, 'thing')
+      await createProduct(shop, 'thing')
     }
     for (const tenant of stores) await keep(app, publicUrl(tenant))
     for (const tenant of stores) await keep(app, publicUrl(tenant, 'products/thing'))
@@ -128,10 +128,10 @@ describe('public reads of the catalog', () => {
     assert.equal(countsOf(app).misses, before.misses + 1)
   })
 
-  test('are not pushed out by made-up names, and names nobody can have share one place', async (t) => {
-    const small = await openKeepingApp(t, { env: { LIVE_CACHE_MB: '1' } })
+  test('are not evicted by unknown names, and all invalid names share one entry', async (t) => {
+    const small = await openCachingApp(t, { env: { LIVE_CACHE_MB: '1' } })
     const shop = await openLiveStore(small, 'acme')
-    await makeProduct(shop, 'real')
+    await createProduct(shop, 'real')
     const url = publicUrl('acme', 'products/real')
     await keep(small, url)
     const asked = Array.from({ length: 200 }, (_, n) => `products/made-up-${n}`)

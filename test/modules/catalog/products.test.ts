@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
-import { findClaims } from '../../../src/modules/catalog/service.ts'
+import { findHealthClaims } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { auditOf, makeProduct, makeVariant, PRODUCTS } from './setup.ts'
+import { auditOf, createProduct, createVariant, PRODUCTS } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -15,8 +15,8 @@ before(async (t) => {
 
 const issuePaths = (body: { issues?: { path: string }[] }) => body.issues?.map(({ path }) => path)
 
-describe('making a product', () => {
-  test('answers all of it, active unless it says otherwise', async () => {
+describe('creating a product', () => {
+  test('answers all members, active unless another status is sent', async () => {
     const { status, body } = await acme.post(PRODUCTS, { slug: 'lamp', name: 'Lamp' })
     assert.equal(status, 201)
     const { id, created_at, updated_at, ...rest } = body.product
@@ -43,8 +43,8 @@ describe('making a product', () => {
     assert.match(entry?.actor ?? '', /^merchant_key:/)
   })
 
-  test('takes a draft, a description, metadata and a subscription', async () => {
-    const product = await makeProduct(acme, 'coffee-club', {
+  test('accepts a draft, a description, metadata and a subscription', async () => {
+    const product = await createProduct(acme, 'coffee-club', {
       status: 'draft',
       description: 'Beans,\neach month.',
       subscription_interval: 'month',
@@ -59,16 +59,16 @@ describe('making a product', () => {
     assert.deepEqual(product.metadata, { origin: { country: 'ET' }, scores: [86.5, null] })
   })
 
-  test('refuses a slug that the store has, archived or not, and lets another store have it', async () => {
-    const { id } = await makeProduct(acme, 'taken')
+  test('refuses a slug that the store has, archived or not, and allows it in another store', async () => {
+    const { id } = await createProduct(acme, 'taken')
     await acme.post(`${PRODUCTS}/${id}/archive`)
     const again = await acme.post(PRODUCTS, { slug: 'taken', name: 'Again' })
     assert.equal(again.status, 409)
     assert.equal(again.body.error.code, 'slug_exists')
-    await makeProduct(await app.merchant('globex'), 'taken')
+    await createProduct(await app.merchant('globex'), 'taken')
   })
 
-  test('gives one of a hundred at once the slug, and the others 409', async () => {
+  test('gives the slug to one of a hundred requests at once, and 409 to the others', async () => {
     const wanted = { slug: 'rush', name: 'Rush' }
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => acme.post(PRODUCTS, wanted)),
@@ -80,7 +80,7 @@ describe('making a product', () => {
     assert.equal(entries.filter(({ after }) => after?.slug === 'rush').length, 1)
   })
 
-  test('takes slugs of every script, and finds one however its accents are typed', async () => {
+  test('accepts slugs of every script, and finds one however its accents are typed', async () => {
     for (const slug of [
       'a',
       '7',
@@ -91,7 +91,7 @@ describe('making a product', () => {
       'рубашка',
       'x'.repeat(200),
     ]) {
-      assert.equal((await makeProduct(acme, slug)).slug, slug.normalize('NFC'))
+      assert.equal((await createProduct(acme, slug)).slug, slug.normalize('NFC'))
     }
     const twin = await acme.post(PRODUCTS, { slug: 'u\u0308ru\u0308n', name: 'The same word' })
     assert.equal(twin.body.error.code, 'slug_exists')
@@ -140,7 +140,7 @@ describe('making a product', () => {
     { subscription_price_cents: 100 },
   ]
 
-  test('refuses what is none, names the place, and writes nothing', async () => {
+  test('refuses invalid members with their path, and writes nothing', async () => {
     const { body } = await acme.get(PRODUCTS)
     for (const wrong of WRONG) {
       const answer = await acme.post(PRODUCTS, { slug: `bad-${randomUUID()}`, name: 'x', ...wrong })
@@ -159,8 +159,8 @@ describe('making a product', () => {
   })
 })
 
-describe('claims in a product', () => {
-  test('are warnings, and the product is kept', async () => {
+describe('health claims in a product', () => {
+  test('are warnings, and the product is stored', async () => {
     const claim = { name: 'Balm', description: 'Our balm cures cancer.' }
     const { status, body } = await acme.post(PRODUCTS, { slug: 'balm', ...claim })
     assert.equal(status, 201)
@@ -173,16 +173,16 @@ describe('claims in a product', () => {
     assert.deepEqual(mended.body.warnings, [])
   })
 
-  test('are unknown where the scan cannot run, which costs nobody the product', async () => {
+  test('are null where the scan cannot run, and the product is stored all the same', async () => {
     const broken = () => Promise.reject(new Error('no scan today'))
-    assert.equal(await findClaims({ name: 'Balm', description: null }, broken), null)
+    assert.equal(await findHealthClaims({ name: 'Balm', description: null }, broken), null)
   })
 })
 
 describe('reading products', () => {
-  test('lists all of them, newest first, unless a page is asked for', async () => {
+  test('lists all of them, newest first, unless a page is requested', async () => {
     const shop = await app.merchant('lister')
-    for (let n = 0; n < 30; n++) await makeProduct(shop, `p-${n}`)
+    for (let n = 0; n < 30; n++) await createProduct(shop, `p-${n}`)
     const all = (await shop.get(PRODUCTS)).body
     assert.equal(all.products.length, 30)
     assert.deepEqual([all.total, all.limit, all.offset], [30, 30, 0])
@@ -206,10 +206,10 @@ describe('reading products', () => {
 
   test('filters by status and by a part of name, slug or SKU', async () => {
     const shop = await app.merchant('filters')
-    await makeProduct(shop, 'one', { name: 'Blue Ünicorn' })
-    await makeProduct(shop, 'two', { status: 'draft' })
-    const { id } = await makeProduct(shop, 'three')
-    await makeVariant(shop, id, { sku: 'SKU-%_9', price_cents: 1 })
+    await createProduct(shop, 'one', { name: 'Blue Ünicorn' })
+    await createProduct(shop, 'two', { status: 'draft' })
+    const { id } = await createProduct(shop, 'three')
+    await createVariant(shop, id, { sku: 'SKU-%_9', price_cents: 1 })
     const slugs = async (query: string) =>
       (await shop.get(`${PRODUCTS}?${query}`)).body.products.map((p: { slug: string }) => p.slug)
     assert.deepEqual(await slugs('status=draft'), ['two'])
@@ -217,16 +217,16 @@ describe('reading products', () => {
     assert.deepEqual(await slugs('q=%C3%BCnicorn'), ['one'])
     assert.deepEqual(await slugs('q=sku-%25_'), ['three'])
     assert.deepEqual(await slugs('q=TW'), ['two'])
-    // Names stay as they were typed, slugs and SKUs are put together.
-    const apart = await makeProduct(shop, 'cafe\u0301', { name: 'Cre\u0300me' })
-    await makeVariant(shop, apart.id, { sku: 'Gro\u0308\u00dfe-42', price_cents: 1 })
+    // Names stay as they were typed; slugs and SKUs are in Unicode form C.
+    const apart = await createProduct(shop, 'cafe\u0301', { name: 'Cre\u0300me' })
+    await createVariant(shop, apart.id, { sku: 'Gro\u0308\u00dfe-42', price_cents: 1 })
     for (const q of ['caf\u00e9', 'cafe\u0301', 'cr\u00e8', 'cre\u0300', 'gr\u00f6', 'gro\u0308']) {
       assert.deepEqual(await slugs(`q=${encodeURIComponent(q)}`), ['caf\u00e9'], q)
     }
   })
 
-  test('accepts a key that may only read, which may write nothing', async () => {
-    const { id } = await makeProduct(acme, 'readable')
+  test('accepts a read-only key, which is refused all changes', async () => {
+    const { id } = await createProduct(acme, 'readable')
     const reader = await app.merchant('acme', 'read:own_catalog')
     assert.equal((await reader.get(`${PRODUCTS}/${id}`)).body.product.slug, 'readable')
     assert.equal((await reader.get(PRODUCTS)).status, 200)
@@ -235,8 +235,8 @@ describe('reading products', () => {
 })
 
 describe('changing a product', () => {
-  test('changes what is sent and nothing else', async () => {
-    const made = await makeProduct(acme, 'patchy', { description: 'Before', metadata: { a: 1 } })
+  test('changes only the members that are sent', async () => {
+    const made = await createProduct(acme, 'patchy', { description: 'Before', metadata: { a: 1 } })
     const url = `${PRODUCTS}/${made.id}`
     const { status, body } = await acme.patch(url, { name: 'Patched', slug: 'patched' })
     assert.equal(status, 200)
@@ -250,8 +250,8 @@ describe('changing a product', () => {
     assert.equal(entry?.after?.description, null)
   })
 
-  test('keeps a subscription whole', async () => {
-    const { id } = await makeProduct(acme, 'subscribed', { subscription_interval: 'week' })
+  test('keeps the members of a subscription consistent', async () => {
+    const { id } = await createProduct(acme, 'subscribed', { subscription_interval: 'week' })
     const patch = async (body: object) => {
       const answer = await acme.patch(`${PRODUCTS}/${id}`, body)
       const { product: p } = answer.body
@@ -274,9 +274,9 @@ describe('changing a product', () => {
     assert.deepEqual(await patch({ subscription_interval: null }), [false, null, null, null])
   })
 
-  test('never changes the status, and refuses a slug that is taken', async () => {
-    const { id } = await makeProduct(acme, 'steady', { status: 'draft' })
-    await makeProduct(acme, 'occupied')
+  test('never changes the status, and refuses a slug that exists', async () => {
+    const { id } = await createProduct(acme, 'steady', { status: 'draft' })
+    await createProduct(acme, 'occupied')
     const url = `${PRODUCTS}/${id}`
     for (const status of ['active', 'draft', 'archived', null]) {
       const answer = await acme.patch(url, { status, name: 'not taken over' })
@@ -291,8 +291,8 @@ describe('changing a product', () => {
 })
 
 describe('the status of a product', () => {
-  test('ends in the archive, however often it is put there', async () => {
-    const { id } = await makeProduct(acme, 'old')
+  test('is archived for good, and archiving again changes nothing', async () => {
+    const { id } = await createProduct(acme, 'old')
     for (let n = 0; n < 2; n++) {
       const { status, body } = await acme.post(`${PRODUCTS}/${id}/archive`)
       assert.deepEqual([status, body.product.status], [200, 'archived'])
@@ -301,8 +301,8 @@ describe('the status of a product', () => {
     assert.equal(entries.filter(({ entity }) => entity === `product:${id}`).length, 1)
   })
 
-  test('goes from draft to active only on the word of the operator, which is on record', async () => {
-    const { id } = await makeProduct(acme, 'wip', { status: 'draft' })
+  test('goes from draft to active only by the operator, with an audit entry', async () => {
+    const { id } = await createProduct(acme, 'wip', { status: 'draft' })
     const url = `/v1/stores/acme/products/${id}/activate`
     assert.equal((await acme.post(url)).status, 401)
     for (let n = 0; n < 2; n++) {

@@ -4,9 +4,9 @@ import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
   COLLECTIONS,
-  makeCollection,
-  makeProduct,
-  makeVariant,
+  createCollection,
+  createProduct,
+  createVariant,
   openLiveStore,
   PRODUCTS,
   publicUrl,
@@ -25,9 +25,9 @@ const sameTo = (answer: { status: number; headers: Record<string, string>; text:
 }
 
 describe('public products', () => {
-  test('show just the fields of the contract and the pictures, with no tag and no caching', async () => {
+  test('show only the members of the contract and the images, with no ETag and no caching', async () => {
     const acme = await openLiveStore(app, 'acme')
-    const club = await makeProduct(acme, 'club', {
+    const club = await createProduct(acme, 'club', {
       name: 'Club',
       description: 'Each month.',
       subscription_interval: 'month',
@@ -35,7 +35,7 @@ describe('public products', () => {
       subscription_price_cents: 900,
       metadata: { secret: 'cost price' },
     })
-    const variant = await makeVariant(acme, club.id, {
+    const variant = await createVariant(acme, club.id, {
       sku: 'C-1',
       price_cents: 1_000,
       metadata: { secret: 'supplier' },
@@ -77,14 +77,14 @@ describe('public products', () => {
 
   test('are the active ones, newest first, with the variants that are not archived', async () => {
     const shop = await openLiveStore(app, 'shop')
-    await makeProduct(shop, 'hidden', { status: 'draft' })
-    const old = await makeProduct(shop, 'old')
+    await createProduct(shop, 'hidden', { status: 'draft' })
+    const old = await createProduct(shop, 'old')
     await shop.post(`${PRODUCTS}/${old.id}/archive`)
-    await makeProduct(shop, 'first')
-    const second = await makeProduct(shop, 'second')
-    const gone = await makeVariant(shop, second.id, { sku: 'G', price_cents: 1 })
-    await makeVariant(shop, second.id, { sku: 'A', price_cents: 1, position: 5 })
-    await makeVariant(shop, second.id, { sku: 'B', price_cents: 1, position: 2 })
+    await createProduct(shop, 'first')
+    const second = await createProduct(shop, 'second')
+    const gone = await createVariant(shop, second.id, { sku: 'G', price_cents: 1 })
+    await createVariant(shop, second.id, { sku: 'A', price_cents: 1, position: 5 })
+    await createVariant(shop, second.id, { sku: 'B', price_cents: 1, position: 2 })
     await shop.post(`${PRODUCTS}/${second.id}/variants/${gone.id}/archive`)
     const { products } = (await app.anyone.get(publicUrl('shop'))).body
     assert.deepEqual(
@@ -102,9 +102,9 @@ describe('public products', () => {
     }
   })
 
-  test('are found by a slug in any script and either form of its accents', async () => {
+  test('are found by a slug in any script and either Unicode form', async () => {
     const shop = await openLiveStore(app, 'scripts')
-    for (const slug of ['ürün', '山茶花']) await makeProduct(shop, slug)
+    for (const slug of ['ürün', '山茶花']) await createProduct(shop, slug)
     for (const slug of ['ürün', 'u\u0308ru\u0308n', '山茶花']) {
       const url = publicUrl('scripts', `products/${encodeURIComponent(slug)}`)
       assert.equal((await app.anyone.get(url)).body.product.slug, slug.normalize('NFC'))
@@ -113,16 +113,18 @@ describe('public products', () => {
 })
 
 describe('public collections', () => {
-  test('are listed in the order of the store, and show their active products in their own', async () => {
+  test("are listed in the store's order, and their active products in the collection's order", async () => {
     const shop = await openLiveStore(app, 'coll')
-    const a = await makeProduct(shop, 'a')
-    const b = await makeProduct(shop, 'b')
-    const c = await makeProduct(shop, 'c', { status: 'draft' })
-    await makeCollection(shop, 'late', [b.id, c.id, a.id])
-    const early = await makeCollection(shop, 'early')
+    const a = await createProduct(shop, 'a')
+    const b = await createProduct(shop, 'b')
+    const c = await createProduct(shop, 'c', { status: 'draft' })
+    await createCollection(shop, 'late', [b.id, c.id, a.id])
+    const early = await createCollection(shop, 'early')
     await shop.patch(`${COLLECTIONS}/${early.id}`, { description: 'Empty.', position: 7 })
-    await makeCollection(shop, 'last')
-    await shop.patch(`${COLLECTIONS}/${(await makeCollection(shop, 'first')).id}`, { position: 0 })
+    await createCollection(shop, 'last')
+    await shop.patch(`${COLLECTIONS}/${(await createCollection(shop, 'first')).id}`, {
+      position: 0,
+    })
     assert.deepEqual((await app.anyone.get(publicUrl('coll', 'collections'))).body, {
       collections: [
         { slug: 'late', title: 'The late', description: null },
@@ -150,12 +152,12 @@ describe('public collections', () => {
 })
 
 describe('a store the public may not see', () => {
-  test('answers as one that does not exist, to the byte, whatever it holds', async () => {
+  test('answers as one that does not exist, to the byte, whatever it contains', async () => {
     const draft = await app.merchant('drafty')
-    await makeProduct(draft, 'there')
-    await makeCollection(draft, 'there')
+    await createProduct(draft, 'there')
+    await createCollection(draft, 'there')
     const suspended = await openLiveStore(app, 'suspended')
-    await makeProduct(suspended, 'there')
+    await createProduct(suspended, 'there')
     await setStatus(app, 'suspended', 'suspended')
     for (const path of ['products', 'products/there', 'collections', 'collections/there']) {
       const unknown = sameTo(await app.anyone.get(publicUrl('never-made', path)))

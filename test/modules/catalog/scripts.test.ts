@@ -2,17 +2,15 @@ import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import {
-  makeCollection,
-  makeProduct,
-  makeVariant,
+  createCollection,
+  createProduct,
+  createVariant,
   openLiveStore,
   PRODUCTS,
   publicUrl,
 } from './setup.ts'
 
-/**
- * A letter of each script, small where it has two sizes; the last ones lie beyond the first plane.
- */
+/** A lower-case letter of each script; the last ones are beyond the Basic Multilingual Plane. */
 const LETTERS = [
   ...'aßжλააԱ'.toLowerCase(),
   ...'اאܐހࠀ',
@@ -32,14 +30,14 @@ let id: string
 before(async (t) => {
   app = await openTestApp(t as TestContext)
   store = await openLiveStore(app, 'acme')
-  id = (await makeProduct(store, 'holder')).id
+  id = (await createProduct(store, 'holder')).id
 })
 
-test('a slug of any script and length is kept, and found by the public', async () => {
+test('a slug of any script and length is stored, and found by the public', async () => {
   await forEach(async (letter) => {
     for (const length of [1, 200]) {
       const slug = letter.repeat(length)
-      const made = await makeProduct(store, slug)
+      const made = await createProduct(store, slug)
       assert.equal(made.slug, slug)
       const path = `products/${encodeURIComponent(slug)}`
       const { status, body } = await app.anyone.get(publicUrl('acme', path))
@@ -50,9 +48,9 @@ test('a slug of any script and length is kept, and found by the public', async (
   })
 })
 
-test('a search is narrowed to a collection by the longest of slugs, in either form', async () => {
+test('a search is limited to a collection by the longest slug, in either Unicode form', async () => {
   for (const slug of ['\u{10428}'.repeat(200), '한'.repeat(200)]) {
-    await makeCollection(store, slug, [id])
+    await createCollection(store, slug, [id])
     for (const form of ['NFC', 'NFD']) {
       const query = new URLSearchParams({ q: 'holder', collection: slug.normalize(form) })
       const { body } = await app.anyone.get(`${publicUrl('acme', 'search')}?${query}`)
@@ -61,10 +59,10 @@ test('a search is narrowed to a collection by the longest of slugs, in either fo
   }
 })
 
-test('a SKU of any script and length is kept, and found by a search', async () => {
+test('a SKU of any script and length is stored, and found by a search', async () => {
   await forEach(async (letter) => {
     for (const sku of [letter, `${letter} 7/${letter}`, letter.repeat(100)]) {
-      assert.equal((await makeVariant(store, id, { sku, price_cents: 1 })).sku, sku)
+      assert.equal((await createVariant(store, id, { sku, price_cents: 1 })).sku, sku)
     }
     const wrong = { sku: letter.repeat(101), price_cents: 1 }
     const { status, body } = await store.post(`${PRODUCTS}/${id}/variants`, wrong)
@@ -79,10 +77,10 @@ test('a SKU of any script and length is kept, and found by a search', async () =
   })
 })
 
-test('a SKU that is a book when it is written out leaves words that can be read back', async () => {
-  const { id: product } = await makeProduct(store, 'phrases')
-  // Each of these signs stands for 30 bytes; the last letter makes the sum odd.
-  await makeVariant(store, product, { sku: `${'\ufdfa'.repeat(70)}a`, price_cents: 1 })
+test('a SKU of characters that expand to many bytes leaves search words that can be read back', async () => {
+  const { id: product } = await createProduct(store, 'phrases')
+  // Each of these characters expands to 30 bytes; the last letter makes the sum odd.
+  await createVariant(store, product, { sku: `${'\ufdfa'.repeat(70)}a`, price_cents: 1 })
   const admin = await app.database.openAdmin()
   const { rows } = await admin.query(
     `select convert_to(w.lexeme, 'UTF8') from product_search s, unnest(s.head || s.words) w

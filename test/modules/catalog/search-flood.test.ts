@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openSearches } from '../../../src/modules/catalog/search.ts'
+import { createSearchQueue } from '../../../src/modules/catalog/search.ts'
 
-test('a flood of searches takes half of the connections, and is refused for a second', async () => {
-  const searches = openSearches(2)
+test('many searches at once use half of the connections, and further ones are refused', async () => {
+  const searchQueue = createSearchQueue(2)
   const ends = Promise.withResolvers<void>()
   let running = 0
   const search = (store: string) =>
-    searches.run(() => {
+    searchQueue.run(() => {
       running += 1
       return ends.promise
     }, store)

@@ -26,7 +26,7 @@ before(async (t) => {
   await admin.query('vacuum analyze product_search, search_words')
 })
 
-/** The plans of the statements within a call, as the server itself saw them run. */
+/** The plans of the statements within a call, as the server logged them. */
 async function plansOf(q: string): Promise<string> {
   const plans: string[] = []
   const note = ({ message }: { message?: string | undefined }) => plans.push(message ?? '')
@@ -56,7 +56,7 @@ const lineOf = (plan: string, pattern: RegExp) =>
   plan.split('\n').find((line) => pattern.test(line)) ?? ''
 
 describe('the search function', () => {
-  test('finds words by their index, and looks no further when there are some', async () => {
+  test('finds words by their index, and searches no further when there are some', async () => {
     const plan = await plansOf('lamp')
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_words/), /rows=1000/)
     assert.match(lineOf(plan, /Bitmap Index Scan on product_search_names/), /never executed/)
@@ -64,7 +64,7 @@ describe('the search function', () => {
     assert.doesNotMatch(plan, /Seq Scan on product_search/)
   })
 
-  test('finds the words that a mistyped one may be meant for by their indexes', async () => {
+  test('finds the words that a mistyped one may stand for by their indexes', async () => {
     const plan = await plansOf('lmap')
     assert.match(lineOf(plan, /Index Scan on search_words_alike/), /actual time/)
     assert.match(plan, /search_words_pkey/)
@@ -78,7 +78,7 @@ describe('the search function', () => {
     assert.doesNotMatch(plan, /Seq Scan on (product_search|search_words)/)
   })
 
-  test('takes the words of its own store alone out of the index', async () => {
+  test('reads the words of its own store alone from the index', async () => {
     const { rows } = await admin.query<{ n: number }>(`
       select count(*)::int as n from product_search, stores
        where stores.tenant_ref = 'store-1'
@@ -113,7 +113,7 @@ describe('its owner', () => {
     ])
   })
 
-  test('can write nothing, cannot log in and does not stand above row level security', async () => {
+  test('cannot write, cannot log in and does not bypass row level security', async () => {
     const { rows: writable } = await admin.query(`
       select relname from pg_class
        where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace = 'public'::regnamespace
@@ -125,7 +125,7 @@ describe('its owner', () => {
     assert.deepEqual(role, [{ rolcanlogin: false, rolbypassrls: false, rolsuper: false }])
   })
 
-  test('alone can call the function besides those who serve', async () => {
+  test('alone can call the function, besides the role of the app', async () => {
     const { rows } = await admin.query<{ name: string }>(`
       select r.rolname as name from pg_roles r
        where r.rolname like 'fd\\_%'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, type TestContext, test } from 'node:test'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { makeProduct, makeVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
+import { createProduct, createVariant, openLiveStore, PRODUCTS, publicUrl } from './setup.ts'
 
 let app: TestApp
 let store: Caller
@@ -20,7 +20,7 @@ const NAMES = {
 before(async (t) => {
   app = await openTestApp(t as TestContext)
   store = await openLiveStore(app, 'acme')
-  for (const [slug, name] of Object.entries(NAMES)) await makeProduct(store, slug, { name })
+  for (const [slug, name] of Object.entries(NAMES)) await createProduct(store, slug, { name })
 })
 
 async function find(q: string, tenant = 'acme'): Promise<string[]> {
@@ -33,8 +33,8 @@ async function find(q: string, tenant = 'acme'): Promise<string[]> {
 const cut = (word: string, at: number, put: string, count = 1) =>
   word.slice(0, at) + put + word.slice(at + count)
 
-/** Every word that one slip of the fingers makes of this one. */
-function slipsOf(word: string): string[] {
+/** Every word that one typing error makes of this one. */
+function typosOf(word: string): string[] {
   const places = Array.from(word, (letter, at) => {
     const [next = ''] = word.slice(at + 1)
     const wrong = letter === 'x' ? 'y' : 'x'
@@ -48,7 +48,7 @@ function slipsOf(word: string): string[] {
   return [...new Set(places.flat())].filter((slip) => slip !== word)
 }
 
-test('a word with one slip finds what the word finds', async (t) => {
+test('a word with one typing error finds what the word finds', async (t) => {
   for (const [slug, word] of [
     ['teapot', 'teapot'],
     ['lamp', 'lamp'],
@@ -59,13 +59,13 @@ test('a word with one slip finds what the word finds', async (t) => {
   ] as const) {
     await t.test(word, async () => {
       const lost: string[] = []
-      for (const slip of slipsOf(word)) if (!(await find(slip)).includes(slug)) lost.push(slip)
+      for (const slip of typosOf(word)) if (!(await find(slip)).includes(slug)) lost.push(slip)
       assert.deepEqual(lost, [])
     })
   }
 })
 
-test('a slip finds nothing but the word it is a slip of', async () => {
+test('a typing error finds nothing but the word that was meant', async () => {
   for (const [slip, slug] of [
     ['teepot', 'teapot'],
     ['taepot', 'teapot'],
@@ -83,7 +83,7 @@ test('a slip finds nothing but the word it is a slip of', async () => {
     ['CRÈME BRULÉ', 'creme'],
     ['desk lapm', 'lamp'],
     ['lmap', 'lamp'],
-    // Mistyped and only begun, or run together.
+    // Mistyped and incomplete, or without the space.
     ['notebk', 'notebook'],
     ['harbormug', 'mug'],
   ] as const) {
@@ -91,32 +91,32 @@ test('a slip finds nothing but the word it is a slip of', async () => {
   }
 })
 
-test('words that are there are taken as they are', async () => {
-  const mug = await makeProduct(store, 'mat', { name: 'Harbor mat' })
+test('words that exist are searched for as they are', async () => {
+  const mug = await createProduct(store, 'mat', { name: 'Harbor mat' })
   assert.deepEqual(await find('harbor mug'), ['mug'])
   assert.deepEqual(await find('mat'), ['mat'])
-  // One is there and the other is nothing like any: no guess helps.
+  // One word exists and the other resembles none: no correction helps.
   assert.deepEqual(await find('harbor zeppelin'), [])
-  // Beginning alike is not being meant.
+  // A common beginning is no typing error.
   for (const q of ['silicon', 'desktop', 'notary', 'canyon', 'lava', 'tea']) {
     const found = await find(q)
     assert.deepEqual(found, q === 'tea' ? ['teapot'] : [], q)
   }
-  // Both are there, in no one product: neither is taken for another.
+  // Both exist, but not in one product: neither is corrected.
   assert.deepEqual(await find('desk mug'), [])
   await store.post(`${PRODUCTS}/${mug.id}/archive`)
 })
 
-test('a number or a code is never taken for another', async () => {
-  const { id } = await makeProduct(store, 'card', { name: 'Card RTX3080' })
-  await makeVariant(store, id, { sku: 'GPU-77120', price_cents: 1 })
+test('a number or a code is never corrected to another', async () => {
+  const { id } = await createProduct(store, 'card', { name: 'Card RTX3080' })
+  await createVariant(store, id, { sku: 'GPU-77120', price_cents: 1 })
   assert.deepEqual(await find('rtx3080'), ['card'])
   assert.deepEqual(await find('rtx3090'), [])
   assert.deepEqual(await find('77121'), [])
 })
 
-test('a word that was itself a slip is one again once it is corrected', async () => {
-  const { id } = await makeProduct(store, 'lantern', { name: 'Lantren' })
+test('a typing error in a name is corrected again once the name is fixed', async () => {
+  const { id } = await createProduct(store, 'lantern', { name: 'Lantren' })
   assert.deepEqual(await find('lantren'), ['lantern'])
   await store.patch(`${PRODUCTS}/${id}`, { name: 'Lantern' })
   assert.deepEqual(await find('lantren'), ['lantern'])
@@ -124,28 +124,25 @@ test('a word that was itself a slip is one again once it is corrected', async ()
   assert.deepEqual(await find('lantren'), [])
 })
 
-test('a word that no product has any more is in the way of none that one has', async () => {
-  const { id } = await makeProduct(store, 'barometer', { name: 'Barrometer' })
+test('a word that no product has any more does not prevent a correction', async () => {
+  const { id } = await createProduct(store, 'barometer', { name: 'Barrometer' })
   await store.patch(`${PRODUCTS}/${id}`, { name: 'Barometer' })
-  // One slip from what it was called, two from what it is.
+  // One error away from the old name, two from the new one.
   assert.deepEqual(await find('barrometter'), ['barometer'])
   await store.post(`${PRODUCTS}/${id}/archive`)
   assert.deepEqual(await find('barrometter'), [])
 })
 
-test("another store's words are none of this one's", async () => {
+test('words of another store are never used', async () => {
   const other = await openLiveStore(app, 'other')
-  await makeProduct(other, 'kettle', { name: 'Kettle' })
+  await createProduct(other, 'kettle', { name: 'Kettle' })
   assert.deepEqual(await find('kettel', 'other'), ['kettle'])
   assert.deepEqual(await find('kettel'), [])
   assert.deepEqual(await find('teepot', 'other'), [])
 })
 
-/**
- * What a keyboard somewhere has, in words of ten: all of it before the Chinese signs, and the
- * oddities.
- */
-function everySign(): string[] {
+/** All characters before the Chinese ones and some special ranges, in words of ten. */
+function everyCharacter(): string[] {
   const points = [
     ...Array(0x3000).keys(),
     ...Array(0x600)
@@ -158,17 +155,17 @@ function everySign(): string[] {
   )
 }
 
-test('a name of any signs can be sold and searched for', async () => {
+test('a name of any characters can be sold and searched for', async () => {
   const names: string[] = []
-  for (let rest = everySign(); rest.length > 0; rest = rest.slice(16)) {
+  for (let rest = everyCharacter(); rest.length > 0; rest = rest.slice(16)) {
     names.push(rest.slice(0, 16).join(' '))
   }
   const other = await openLiveStore(app, 'signs')
   for (const [n, name] of names.entries()) {
-    await makeProduct(other, `p${n}`, { name })
+    await createProduct(other, `p${n}`, { name })
     await find(name, 'signs')
   }
-  await makeProduct(other, 'hawaii', { name: 'Hawaiʻi roast' })
+  await createProduct(other, 'hawaii', { name: 'Hawaiʻi roast' })
   for (const q of ['Hawaiʻi', "hawai'i", 'HAWAIʼI']) {
     assert.deepEqual(await find(q, 'signs'), ['hawaii'], q)
   }

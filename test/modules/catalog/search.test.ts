@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, describe, type TestContext, test } from 'node:test'
-import { refreshAll } from '../../../src/modules/catalog/search.ts'
+import { refreshSearchIndex } from '../../../src/modules/catalog/search.ts'
 import { deliverDue } from '../../../src/platform/outbox.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import {
   COLLECTIONS,
-  makeCollection,
-  makeProduct,
-  makeVariant,
+  createCollection,
+  createProduct,
+  createVariant,
   openLiveStore,
   PRODUCTS,
   publicUrl,
@@ -18,7 +18,7 @@ let app: TestApp
 let acme: Caller
 const ids = new Map<string, string>()
 
-/** A small shop, each product with one variant but for the last. */
+/** The products of a small store, each with one variant but for the last. */
 const STOCK = [
   { slug: 'mug', name: 'Red coffee mug', sku: 'MUG-001/RED', price_cents: 900 },
   { slug: 'grinder', name: 'Grinder', sku: 'GR-2', price_cents: 12_000 },
@@ -37,12 +37,12 @@ before(async (t) => {
   acme = await openLiveStore(app, 'acme')
   for (const { slug, name, sku, price_cents } of STOCK) {
     const description = DESCRIPTIONS[slug] ?? null
-    const { id } = await makeProduct(acme, slug, { name, description })
+    const { id } = await createProduct(acme, slug, { name, description })
     ids.set(slug, id)
-    if (sku !== null) await makeVariant(acme, id, { sku, price_cents })
+    if (sku !== null) await createVariant(acme, id, { sku, price_cents })
   }
-  await makeCollection(acme, 'kitchen', idsOf('mug', 'grinder', 'creme'))
-  await makeCollection(acme, 'gifts', idsOf('mug', 'voucher'))
+  await createCollection(acme, 'kitchen', idsOf('mug', 'grinder', 'creme'))
+  await createCollection(acme, 'gifts', idsOf('mug', 'voucher'))
 })
 
 const idsOf = (...slugs: string[]) => slugs.map((slug) => ids.get(slug) ?? '')
@@ -62,7 +62,7 @@ const findSorted = async (q: string, more: Record<string, string> = {}) =>
   (await find(q, more)).toSorted()
 
 describe('search finds', () => {
-  test('products as the catalog shows them, with what was asked and how many there are', async () => {
+  test('products as the catalog shows them, with the query and their number', async () => {
     const { status, body } = await ask({ q: ' trainers ' })
     const shown = (await app.anyone.get(publicUrl('acme', 'products/shoes'))).body.product
     assert.equal(status, 200)
@@ -85,12 +85,12 @@ describe('search finds', () => {
     assert.deepEqual(await findSorted('coffee'), ['grinder', 'mug', 'voucher'])
   })
 
-  test('every word that was given, wherever it stands', async () => {
+  test('products with every word of the query, in any place', async () => {
     assert.deepEqual(await find('beans grinder'), ['grinder'])
     assert.deepEqual(await find('coffee parachute'), [])
   })
 
-  test('other forms of a word, and a last word that is only begun', async () => {
+  test('other forms of a word, and a last word that is incomplete', async () => {
     assert.deepEqual(await find('run'), ['shoes'])
     assert.deepEqual(await find('runni'), ['shoes'])
     assert.deepEqual(await find('grinding'), ['grinder'])
@@ -103,14 +103,14 @@ describe('search finds', () => {
     }
   })
 
-  test('a SKU, whole or in part, whatever stands between its parts', async () => {
+  test('a SKU, whole or in part, whatever separates its parts', async () => {
     for (const q of ['MUG-001/RED', 'mug001red', 'mug 001', 'MUG-001', '001']) {
       assert.deepEqual(await find(q), ['mug'], q)
     }
     assert.deepEqual(await find('run-42'), ['shoes'])
   })
 
-  test('what looks like a word that nothing has, and what has it inside', async () => {
+  test('words similar to an unknown one, and words that contain it', async () => {
     assert.deepEqual(await find('jackett'), ['jacket'])
     assert.deepEqual(await find('cofee mug'), ['mug'])
     assert.deepEqual(await find('vouchr'), ['voucher'])
@@ -118,7 +118,7 @@ describe('search finds', () => {
     assert.deepEqual(await find('zzzzzz'), [])
   })
 
-  test('nothing for a blank query, without a fault', async () => {
+  test('nothing for a blank query, without an error', async () => {
     for (const q of ['', '   ', '\u0007', '!!!', '"', '\u0301']) {
       const { status, body } = await ask({ q })
       assert.equal(status, 200)
@@ -142,7 +142,7 @@ describe('search narrows', () => {
     assert.equal(body.result_count, 1)
   })
 
-  test('by collection, under either name; an unknown one holds nothing', async () => {
+  test('by collection, under either name; an unknown one is empty', async () => {
     assert.deepEqual(await findSorted('coffee', { collection: 'gifts' }), ['mug', 'voucher'])
     assert.deepEqual(await findSorted('coffee', { collectionSlug: 'kitchen' }), ['grinder', 'mug'])
     assert.deepEqual(await find('coffee', { collection: 'none' }), [])
@@ -157,7 +157,7 @@ describe('search narrows', () => {
     })
   })
 
-  test('to just what a bucket counted, when its ends are sent back', async () => {
+  test('to exactly the products that a bucket counted, when its ends are sent back', async () => {
     const { body } = await ask({ q: 'c' })
     assert.ok(body.facets.price_buckets.length > 2)
     for (const { min_cents, max_cents, count } of body.facets.price_buckets) {
@@ -166,7 +166,7 @@ describe('search narrows', () => {
     }
   })
 
-  test('by what makes sense alone: a bad number is none, a far one is moved into range', async () => {
+  test('by valid parameters alone: an invalid number is ignored, a large one is clamped', async () => {
     const { body } = await ask({
       q: 'coffee',
       price_min_cents: 'abc',
@@ -186,16 +186,16 @@ describe('search narrows', () => {
 })
 
 describe('search sorts', () => {
-  test('by price, with what has no price last, and by age', async () => {
+  test('by price, with products without a price last, and by age', async () => {
     assert.deepEqual(await find('coffee', { sort: 'price_asc' }), ['mug', 'grinder', 'voucher'])
     assert.deepEqual(await find('coffee', { sort: 'price_desc' }), ['grinder', 'mug', 'voucher'])
     assert.deepEqual(await find('coffee', { sort: 'newest' }), ['voucher', 'grinder', 'mug'])
   })
 
-  test('into pages that overlap nowhere and leave nothing out, though all are alike', async () => {
+  test('into pages that neither overlap nor leave a product out, though all rank equal', async () => {
     const twins = await openLiveStore(app, 'twins')
     const made = Array.from({ length: 23 }, (_, n) =>
-      makeProduct(twins, `twin-${n}`, { name: 'Twin' }),
+      createProduct(twins, `twin-${n}`, { name: 'Twin' }),
     )
     await Promise.all(made)
     const admin = await app.database.openAdmin()
@@ -218,8 +218,8 @@ describe('search keeps up', () => {
 
   before(async () => {
     store = await openLiveStore(app, 'fresh')
-    id = (await makeProduct(store, 'thing', { name: 'Lantern', description: 'Glows.' })).id
-    variant = (await makeVariant(store, id, { sku: 'LA-1', price_cents: 500 })).id
+    id = (await createProduct(store, 'thing', { name: 'Lantern', description: 'Glows.' })).id
+    variant = (await createVariant(store, id, { sku: 'LA-1', price_cents: 500 })).id
   })
 
   test('with the text of a product', async () => {
@@ -235,14 +235,14 @@ describe('search keeps up', () => {
     const priced = async () =>
       (await ask({ q: 'torch' }, 'fresh')).body.facets.price_buckets[0]?.min_cents
     assert.equal(await priced(), 500)
-    const cheaper = await makeVariant(store, id, { sku: 'XQ-1', price_cents: 60 })
+    const cheaper = await createVariant(store, id, { sku: 'XQ-1', price_cents: 60 })
     assert.equal(await priced(), 0)
     await store.post(`${PRODUCTS}/${id}/variants/${cheaper.id}/archive`)
     assert.deepEqual([await priced(), await one('XQ-1')], [500, []])
   })
 
-  test('with its collections, and with their end', async () => {
-    const { id: collection } = await makeCollection(store, 'lights', [id])
+  test('with its collections, and with their deletion', async () => {
+    const { id: collection } = await createCollection(store, 'lights', [id])
     const collections = async () =>
       (await ask({ q: 'torch' }, 'fresh')).body.facets.collections.map(
         (each: { slug: string }) => each.slug,
@@ -257,13 +257,13 @@ describe('search keeps up', () => {
   })
 
   test("with the store's language", async () => {
-    // Only in the description, where nothing but a stem finds another form.
-    await makeProduct(store, 'model', { name: 'Model', description: 'Kleine Häuser' })
+    // Only in the description, where another form is found by the stem alone.
+    await createProduct(store, 'model', { name: 'Model', description: 'Kleine Häuser' })
     assert.deepEqual(await one('Häusern'), [])
     await store.patch('/v1/my/store', { language: 'de-AT' })
     const handlers = {
-      'store.language_changed.v1': (_: unknown, db: Parameters<typeof refreshAll>[0]) =>
-        refreshAll(db, new AbortController().signal),
+      'store.language_changed.v1': (_: unknown, db: Parameters<typeof refreshSearchIndex>[0]) =>
+        refreshSearchIndex(db, new AbortController().signal),
     }
     const { workerDatabase } = app.runtime
     await deliverDue(workerDatabase, handlers, { slots: 20 })
@@ -273,7 +273,7 @@ describe('search keeps up', () => {
   test('with two changes of one product at the same time', async () => {
     const changes = Array.from({ length: 10 }, (_, n) => [
       store.patch(`${PRODUCTS}/${id}`, { name: `Torch ${n}` }),
-      makeVariant(store, id, { sku: `RACE-${n}`, price_cents: 300 - n }),
+      createVariant(store, id, { sku: `RACE-${n}`, price_cents: 300 - n }),
     ])
     await Promise.all(changes.flat())
     const { body } = await ask({ q: 'race 7', sort: 'price_asc' }, 'fresh')
@@ -289,8 +289,8 @@ describe('search keeps up', () => {
     assert.deepEqual(rows, [{ kept: 291, listed: true, lowest: 291 }])
   })
 
-  test('with what is no longer, or not yet, for sale', async () => {
-    await makeProduct(store, 'secret', { name: 'Secret gadget', status: 'draft' })
+  test('with products that are no longer, or not yet, for sale', async () => {
+    await createProduct(store, 'secret', { name: 'Secret gadget', status: 'draft' })
     assert.deepEqual([await one('gadget'), await one('gadgt')], [[], []])
     await store.post(`${PRODUCTS}/${id}/archive`)
     assert.deepEqual([await one('torch'), await one('trch')], [[], []])
@@ -304,9 +304,9 @@ describe('search is closed', () => {
     return { status, text, rest }
   }
 
-  test('for stores that are not live, in the same bytes, and to the rows of others', async () => {
-    await makeProduct(await app.merchant('drafty'), 'mug', { name: 'Coffee mug' })
-    await makeProduct(await openLiveStore(app, 'halted'), 'mug', { name: 'Coffee mug' })
+  test('for stores that are not live, with the same bytes, and to rows of other stores', async () => {
+    await createProduct(await app.merchant('drafty'), 'mug', { name: 'Coffee mug' })
+    await createProduct(await openLiveStore(app, 'halted'), 'mug', { name: 'Coffee mug' })
     await setStatus(app, 'halted', 'suspended')
     const unknown = await refused('nobody')
     assert.equal(unknown.status, 404)
@@ -319,7 +319,7 @@ describe('search is closed', () => {
     assert.deepEqual(await find('cofee', {}, 'empty'), [])
   })
 
-  test('to text that wants to be more than text', async () => {
+  test('to text with query operators and injections', async () => {
     const hostile = [
       "coffee' | 'mug",
       'coffee & !mug',

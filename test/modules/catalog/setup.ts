@@ -14,7 +14,7 @@ export async function setStatus(app: TestApp, tenant: string, status: string) {
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** A store that the public sees, and its merchant. */
+/** A live store, and its merchant. */
 export async function openLiveStore(app: TestApp, tenant: string): Promise<Caller> {
   const merchant = await app.merchant(tenant)
   await merchant.put('/v1/my/store/manifest', { manifest: { brand: { name: tenant } } })
@@ -22,26 +22,26 @@ export async function openLiveStore(app: TestApp, tenant: string): Promise<Calle
   return merchant
 }
 
-/** An app that keeps public answers, as soon as it may. */
-export async function openKeepingApp(t: TestContext, options: TestAppOptions = {}) {
+/** An app whose live cache answers public reads. */
+export async function openCachingApp(t: TestContext, options: TestAppOptions = {}) {
   const app = await openTestApp(t, { ...options, live: true })
   await until('kept', () => app.runtime.cache.trusted)
   return app
 }
 
-export async function makeProduct(merchant: Caller, slug: string, more: object = {}) {
+export async function createProduct(merchant: Caller, slug: string, more: object = {}) {
   const { status, body, text } = await merchant.post(PRODUCTS, { slug, name: slug, ...more })
   assert.equal(status, 201, text)
   return body.product as { id: string; slug: string } & Record<string, unknown>
 }
 
-export async function makeVariant(merchant: Caller, productId: string, body: object) {
+export async function createVariant(merchant: Caller, productId: string, body: object) {
   const made = await merchant.post(`${PRODUCTS}/${productId}/variants`, body)
   assert.equal(made.status, 201, made.text)
   return made.body.variant as { id: string; sku: string } & Record<string, unknown>
 }
 
-export async function makeCollection(merchant: Caller, slug: string, productIds: string[] = []) {
+export async function createCollection(merchant: Caller, slug: string, productIds: string[] = []) {
   const made = await merchant.post(COLLECTIONS, { slug, title: `The ${slug}` })
   assert.equal(made.status, 201, made.text)
   const { id } = made.body.collection as { id: string }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, type TestContext, test } from 'node:test'
 import { variantsForSale } from '../../../src/modules/catalog/service.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
-import { auditOf, makeCollection, makeProduct, makeVariant, PRODUCTS } from './setup.ts'
+import { auditOf, createCollection, createProduct, createVariant, PRODUCTS } from './setup.ts'
 
 let app: TestApp
 let acme: Caller
@@ -13,7 +13,7 @@ let productId: string
 before(async (t) => {
   app = await openTestApp(t as TestContext)
   acme = await app.merchant('acme')
-  productId = (await makeProduct(acme, 'shirt')).id
+  productId = (await createProduct(acme, 'shirt')).id
   url = `${PRODUCTS}/${productId}/variants`
 })
 
@@ -22,8 +22,8 @@ const codeOf = (answer: { status: number; body: { error?: { code: string } } }) 
   answer.body.error?.code,
 ]
 
-describe('making a variant', () => {
-  test("answers all of it, in the store's currency, behind the others", async () => {
+describe('creating a variant', () => {
+  test("answers all members, in the store's currency, after the other variants", async () => {
     await acme.patch('/v1/my/store', { currency: 'EUR' })
     const { status, body } = await acme.post(url, { sku: 'S-1', price_cents: 1_999 })
     assert.equal(status, 201)
@@ -39,7 +39,7 @@ describe('making a variant', () => {
       metadata: {},
       archived_at: null,
     })
-    const second = await makeVariant(acme, productId, {
+    const second = await createVariant(acme, productId, {
       sku: 'S-2',
       label: 'Blue / L',
       price_cents: 0,
@@ -56,25 +56,28 @@ describe('making a variant', () => {
   })
 
   test('refuses a SKU that any product of the store has', async () => {
-    const other = await makeProduct(acme, 'trousers')
-    await makeVariant(acme, other.id, { sku: 'ONE', price_cents: 1 })
+    const other = await createProduct(acme, 'trousers')
+    await createVariant(acme, other.id, { sku: 'ONE', price_cents: 1 })
     const taken = await acme.post(url, { sku: 'ONE', price_cents: 1 })
     assert.deepEqual(codeOf(taken), [409, 'sku_exists'])
     const globex = await app.merchant('globex')
-    await makeVariant(globex, (await makeProduct(globex, 'x')).id, { sku: 'ONE', price_cents: 1 })
+    await createVariant(globex, (await createProduct(globex, 'x')).id, {
+      sku: 'ONE',
+      price_cents: 1,
+    })
   })
 
-  test('is refused for a product in the archive', async () => {
-    const { id } = await makeProduct(acme, 'old-coat')
+  test('is refused for an archived product', async () => {
+    const { id } = await createProduct(acme, 'old-coat')
     await acme.post(`${PRODUCTS}/${id}/archive`)
     const late = await acme.post(`${PRODUCTS}/${id}/variants`, { sku: 'LATE', price_cents: 1 })
     assert.deepEqual(codeOf(late), [409, 'invalid_transition'])
     assert.equal(late.body.current_status, 'archived')
-    await makeVariant(acme, productId, { sku: 'LATE', price_cents: 1 })
+    await createVariant(acme, productId, { sku: 'LATE', price_cents: 1 })
   })
 
-  test('gives one of a hundred at once the SKU, on two products', async () => {
-    const other = await makeProduct(acme, 'socks')
+  test('gives the SKU to one of a hundred requests at once, on two products', async () => {
+    const other = await createProduct(acme, 'socks')
     const targets = [url, `${PRODUCTS}/${other.id}/variants`]
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, n) =>
@@ -86,16 +89,16 @@ describe('making a variant', () => {
     assert.equal(counts.get(409)?.length, 99)
   })
 
-  test('takes SKUs of every script, spaces within, and the largest price', async () => {
+  test('accepts SKUs of every script, with spaces within, and the largest price', async () => {
     for (const sku of ['a', 'AB 12/3#', 'Größe-42', '型番７', 'x'.repeat(100)]) {
       assert.equal(
-        (await makeVariant(acme, productId, { sku, price_cents: 100_000_000_000 })).sku,
+        (await createVariant(acme, productId, { sku, price_cents: 100_000_000_000 })).sku,
         sku,
       )
     }
   })
 
-  test('refuses what is none, names the place, and writes nothing', async () => {
+  test('refuses invalid members with their path, and writes nothing', async () => {
     const count = async () =>
       (await acme.get(`${PRODUCTS}/${productId}`)).body.product.variants.length
     const had = await count()
@@ -110,7 +113,7 @@ describe('making a variant', () => {
       ...['usd', 'US', 'XQZ', '', null, 840].map((code): [string, unknown] => ['currency', code]),
       ...[-1, 0.5, 1_000_001].map((at): [string, unknown] => ['position', at]),
       ['metadata', { large: 'x'.repeat(16_384) }],
-      // In form C each of these is two characters.
+      // In Unicode form C each of these is two characters.
       ['sku', '\u0958'.repeat(51)],
     ]
     for (const [member, value] of wrong) {
@@ -123,7 +126,7 @@ describe('making a variant', () => {
     assert.equal(await count(), had)
   })
 
-  test('reads a price as the number that was sent, however it was spelled', async () => {
+  test('reads a price as the number that was sent, however it is written', async () => {
     const send = async (price: string) => {
       const answer = await fetch(app.url + url, {
         method: 'POST',
@@ -144,8 +147,8 @@ describe('making a variant', () => {
     }
   })
 
-  test('needs a product of the store', async () => {
-    const foreign = await makeProduct(await app.merchant('globex'), 'foreign')
+  test('is refused without a product of the store', async () => {
+    const foreign = await createProduct(await app.merchant('globex'), 'foreign')
     for (const id of [randomUUID(), 'x', foreign.id]) {
       const answer = await acme.post(`${PRODUCTS}/${id}/variants`, { sku: 'n', price_cents: 1 })
       assert.deepEqual(codeOf(answer), [404, 'product_not_found'])
@@ -154,8 +157,8 @@ describe('making a variant', () => {
 })
 
 describe('changing a variant', () => {
-  test('changes what is sent and nothing else', async () => {
-    const made = await makeVariant(acme, productId, { sku: 'C-1', label: 'L', price_cents: 5 })
+  test('changes only the members that are sent', async () => {
+    const made = await createVariant(acme, productId, { sku: 'C-1', label: 'L', price_cents: 5 })
     const { body } = await acme.patch(`${url}/${made.id}`, { price_cents: 7, position: 9 })
     const { updated_at, ...rest } = body.variant
     const { updated_at: _, ...expected } = { ...made, updated_at, price_cents: 7, position: 9 }
@@ -166,14 +169,14 @@ describe('changing a variant', () => {
     assert.deepEqual([entry?.before?.sku, entry?.after?.sku], ['C-1', 'C-2'])
   })
 
-  test('refuses a taken SKU, and a variant of another product', async () => {
-    const made = await makeVariant(acme, productId, { sku: 'D-1', price_cents: 5 })
-    await makeVariant(acme, productId, { sku: 'D-2', price_cents: 5 })
+  test('refuses a SKU that exists, and a variant of another product', async () => {
+    const made = await createVariant(acme, productId, { sku: 'D-1', price_cents: 5 })
+    await createVariant(acme, productId, { sku: 'D-2', price_cents: 5 })
     const taken = await acme.patch(`${url}/${made.id}`, { sku: 'D-2', price_cents: 6 })
     assert.deepEqual(codeOf(taken), [409, 'sku_exists'])
     const grown = await acme.patch(`${url}/${made.id}`, { sku: '\u0958'.repeat(51) })
     assert.deepEqual(codeOf(grown), [400, 'invalid_body'])
-    const other = await makeProduct(acme, 'hat')
+    const other = await createProduct(acme, 'hat')
     for (const path of [
       `${other.id}/variants/${made.id}`,
       `${productId}/variants/${randomUUID()}`,
@@ -191,8 +194,8 @@ describe('changing a variant', () => {
     assert.equal(kept.price_cents, 5)
   })
 
-  test('archives it once, for good, and keeps its SKU', async () => {
-    const made = await makeVariant(acme, productId, { sku: 'E-1', price_cents: 5 })
+  test('archives it once for good, and its SKU stays in use', async () => {
+    const made = await createVariant(acme, productId, { sku: 'E-1', price_cents: 5 })
     const first = await acme.post(`${url}/${made.id}/archive`)
     const second = await acme.post(`${url}/${made.id}/archive`)
     assert.ok(first.body.variant.archived_at)
@@ -205,31 +208,31 @@ describe('changing a variant', () => {
 })
 
 describe('variants for sale', () => {
-  test('are those of active products that are not archived, with what a price depends on', async () => {
-    const club = await makeProduct(acme, 'club', {
+  test('are the unarchived ones of active products, with the members that a price depends on', async () => {
+    const club = await createProduct(acme, 'club', {
       name: 'Coffee Club',
       subscription_interval: 'month',
       subscription_price_cents: 900,
     })
-    const draft = await makeProduct(acme, 'soon', { status: 'draft' })
-    const gone = await makeProduct(acme, 'gone')
-    const sold = await makeVariant(acme, club.id, {
+    const draft = await createProduct(acme, 'soon', { status: 'draft' })
+    const gone = await createProduct(acme, 'gone')
+    const sold = await createVariant(acme, club.id, {
       sku: 'F-1',
       label: 'Whole',
       price_cents: 1_000,
     })
-    const archived = await makeVariant(acme, club.id, { sku: 'F-2', price_cents: 1 })
-    const hidden = await makeVariant(acme, draft.id, { sku: 'F-3', price_cents: 1 })
-    const past = await makeVariant(acme, gone.id, { sku: 'F-4', price_cents: 1 })
+    const archived = await createVariant(acme, club.id, { sku: 'F-2', price_cents: 1 })
+    const hidden = await createVariant(acme, draft.id, { sku: 'F-3', price_cents: 1 })
+    const past = await createVariant(acme, gone.id, { sku: 'F-4', price_cents: 1 })
     const globex = await app.merchant('globex')
-    const foreign = await makeVariant(globex, (await makeProduct(globex, 'y')).id, {
+    const foreign = await createVariant(globex, (await createProduct(globex, 'y')).id, {
       sku: 'F-5',
       price_cents: 1,
     })
     await acme.post(`${PRODUCTS}/${club.id}/variants/${archived.id}/archive`)
     await acme.post(`${PRODUCTS}/${gone.id}/archive`)
-    await makeCollection(acme, 'gifts', [club.id])
-    await makeCollection(acme, 'beans', [club.id])
+    await createCollection(acme, 'gifts', [club.id])
+    await createCollection(acme, 'beans', [club.id])
     const ids = [sold, archived, hidden, past, foreign].map(({ id }) => id)
     const db = app.runtime.database.tenant('acme')
     assert.deepEqual(await variantsForSale(db, [...ids, ids[0] ?? '', 'garbage']), [

@@ -1,4 +1,4 @@
-/** The things that the sample products show. */
+/** The objects that the images of the samples show. */
 export type Motif =
   | 'mug'
   | 'bowl'
@@ -15,20 +15,23 @@ export type Motif =
   | 'bar'
 
 export interface Palette {
-  /** The wall and the table before it. */
+  /** The wall, and the table in front of it. */
   wall: string
   table: string
-  /** The thing itself: its light side, its dark side, and what is added to it. */
+  /** The object: its light side, its dark side, and its details. */
   light: string
   dark: string
   accent: string
-  /** A dark room has a dimmer light, of its own colour. */
+  /** The colour of the light in a dark room. */
   lamp?: string
 }
 
 const SIDE = 1_000
 
-/** Each thing stands on the line y = 740, in the middle. `url(#body)` runs from light to dark. */
+/**
+ * Each object stands on the line y = 740, in the middle. `url(#body)` is a gradient from light to
+ * dark.
+ */
 const MOTIFS: Record<Motif, (palette: Palette) => string> = {
   mug: ({ dark }) => `
     <path d="M640 470h52a92 92 0 0 1 0 184h-60" fill="none" stroke="${dark}" stroke-width="40"/>
@@ -127,8 +130,8 @@ const sun = ({ lamp }: Palette): string => {
   return `<radialGradient id="sun" cx=".28" cy=".22" r=".9"><stop offset="0" stop-color="${colour}" stop-opacity="${strength}"/><stop offset="1" stop-color="${colour}" stop-opacity="0"/></radialGradient>`
 }
 
-/** A still life: the thing on a table before a wall, lit from the left. */
-function drawing(motif: Motif, palette: Palette): string {
+/** An object on a table in front of a wall, lit from the left. */
+function sampleSvg(motif: Motif, palette: Palette): string {
   const { wall, table, light, dark } = palette
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIDE} ${SIDE}" width="${SIDE}" height="${SIDE}">
     <defs>
@@ -148,15 +151,15 @@ const WIDE = 1_600
 
 interface Scene {
   palette: Palette
-  /** From left to right, each as large as its share of a whole thing. */
-  things: readonly (readonly [motif: Motif, x: number, scale: number])[]
+  /** From left to right, each with its scale. */
+  objects: readonly (readonly [motif: Motif, x: number, scale: number])[]
 }
 
-/** Several things on one table: what a store shows at its entrance. */
-function scene({ palette, things }: Scene): string {
+/** Several objects on one table: the main image of a demo site. */
+function sceneSvg({ palette, objects }: Scene): string {
   const { wall, table, light, dark } = palette
   const ground = 800
-  const shown = things.map(([motif, x, scale]) => {
+  const groups = objects.map(([motif, x, scale]) => {
     const place = `translate(${x - 500 * scale} ${ground - 740 * scale}) scale(${scale})`
     const shade = `<ellipse cx="560" cy="752" rx="330" ry="48" fill="url(#shade)"/>`
     return `<g transform="${place}">${shade}${MOTIFS[motif](palette)}</g>`
@@ -170,17 +173,17 @@ function scene({ palette, things }: Scene): string {
     <rect width="${WIDE}" height="${SIDE}" fill="${wall}"/>
     <rect y="720" width="${WIDE}" height="280" fill="${table}"/>
     <rect width="${WIDE}" height="${SIDE}" fill="url(#sun)"/>
-    ${shown.join('')}
+    ${groups.join('')}
   </svg>`
 }
 
-export const drawScene = (wanted: Scene): Promise<Buffer> => develop(scene(wanted))
+export const drawScene = (wanted: Scene): Promise<Buffer> => renderJpeg(sceneSvg(wanted))
 
-export const drawPicture = (motif: Motif, palette: Palette): Promise<Buffer> =>
-  develop(drawing(motif, palette))
+export const drawImage = (motif: Motif, palette: Palette): Promise<Buffer> =>
+  renderJpeg(sampleSvg(motif, palette))
 
-/** Loaded only here: most processes never draw anything. */
-async function develop(svg: string): Promise<Buffer> {
+/** Imports `sharp` on first use: most processes never draw an image. */
+async function renderJpeg(svg: string): Promise<Buffer> {
   const { default: sharp } = await import('sharp')
   return sharp(Buffer.from(svg)).jpeg({ quality: 84 }).toBuffer()
 }

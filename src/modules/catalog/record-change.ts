@@ -9,7 +9,7 @@ interface Change {
   after?: Record<string, unknown>
 }
 
-/** Puts a change of the catalog on record, and tells whoever shows it to the public. */
-export async function announce(tx: Tx, actor: audit.Actor, change: Change): Promise<void> {
+/** Records a change of the catalog in the audit log, and tells the live caches of all processes. */
+export async function recordChange(tx: Tx, actor: audit.Actor, change: Change): Promise<void> {
   await Promise.all([audit.record(tx, actor, change), notifyChanged(tx)])
 }

@@ -1,0 +1,135 @@
+import { invalidBody } from '../../errors.ts'
+import { checkCurrency } from '../stores/service.ts'
+import type { ProductFields, VariantFields } from './queries.ts'
+import {
+  type NewProduct,
+  type NewVariant,
+  type ProductPatch,
+  SKU_LENGTH_MAX,
+  SLUG_LENGTH_MAX,
+  SLUG_PATTERN,
+  type VariantPatch,
+} from './schema.ts'
+
+/**
+ * The limit of the merchant's own metadata: enough for a few ids and flags, too little for a
+ * document.
+ */
+const METADATA_BYTES_MAX = 16_384
+
+/** A slug in one form, however its accents were typed. */
+export const validateSlug = (text: string) => toFormC(text, 'slug', SLUG_LENGTH_MAX)
+
+const validateSku = (text: string) => toFormC(text, 'sku', SKU_LENGTH_MAX)
+
+/** Converts to Unicode form C, and checks the length after it: a few characters grow by it. */
+function toFormC(text: string, path: string, lengthMax: number): string {
+  const composed = text.normalize('NFC')
+  if ([...composed].length > lengthMax)
+    throw invalidBody(path, `must be at most ${lengthMax} characters`)
+  return composed
+}
+
+const SLUG = new RegExp(SLUG_PATTERN, 'u')
+
+/**
+ * The longest slug as typed: with separate accents, or of characters that take two code units each.
+ */
+export const SLUG_TYPED_MAX = 4 * SLUG_LENGTH_MAX
+
+/** Parses a slug of a URL, in any form of Unicode. Null: no product can have it. */
+export function parseSlug(text: string): string | null {
+  const slug = text.length > SLUG_TYPED_MAX ? '' : text.normalize('NFC')
+  return SLUG.test(slug) && [...slug].length <= SLUG_LENGTH_MAX ? slug : null
+}
+
+function validateMetadata(metadata: Record<string, unknown>) {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES_MAX) {
+    throw invalidBody('metadata', `must be at most ${METADATA_BYTES_MAX} bytes as JSON`)
+  }
+  return metadata
+}
+
+const NOT_SUBSCRIBED = {
+  is_subscription: false,
+  subscription_interval: null,
+  subscription_interval_count: null,
+  subscription_price_cents: null,
+} as const
+
+type Subscription = Pick<ProductFields, keyof typeof NOT_SUBSCRIBED>
+type SubscriptionPatch = Pick<ProductPatch, keyof typeof NOT_SUBSCRIBED>
+
+/**
+ * The subscription members of a product after a change. An interval makes the product a
+ * subscription; without one the other members are cleared. Members that are not sent stay as they
+ * are.
+ */
+function readSubscription(before: Subscription, request: SubscriptionPatch): Subscription {
+  const interval = request.subscription_interval
+  const isSubscription =
+    request.is_subscription ?? (interval === undefined ? before.is_subscription : interval !== null)
+  if (!isSubscription) {
+    for (const name of Object.keys(NOT_SUBSCRIBED) as (keyof Subscription)[]) {
+      if (name !== 'is_subscription' && (request[name] ?? null) !== null) {
+        throw invalidBody(name, 'must be null unless is_subscription is true')
+      }
+    }
+    return NOT_SUBSCRIBED
+  }
+  const intervalAfter = interval === undefined ? before.subscription_interval : interval
+  if (intervalAfter === null)
+    throw invalidBody('subscription_interval', 'is required for a subscription')
+  const price = request.subscription_price_cents
+  return {
+    is_subscription: true,
+    subscription_interval: intervalAfter,
+    subscription_interval_count:
+      request.subscription_interval_count ?? before.subscription_interval_count ?? 1,
+    subscription_price_cents: price === undefined ? before.subscription_price_cents : price,
+  }
+}
+
+export const validateNewProduct = (request: NewProduct): ProductFields => ({
+  slug: validateSlug(request.slug),
+  name: request.name,
+  description: request.description ?? null,
+  status: request.status ?? 'active',
+  ...readSubscription(NOT_SUBSCRIBED, request),
+  metadata: validateMetadata(request.metadata ?? {}),
+})
+
+export function validateProductPatch(before: ProductFields, patch: ProductPatch): ProductFields {
+  if (patch.status !== undefined) {
+    throw invalidBody('status', 'can be set only when the product is created')
+  }
+  return {
+    slug: patch.slug === undefined ? before.slug : validateSlug(patch.slug),
+    name: patch.name ?? before.name,
+    description: patch.description === undefined ? before.description : patch.description,
+    status: before.status,
+    ...readSubscription(before, patch),
+    metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
+  }
+}
+
+export const validateNewVariant = (request: NewVariant, storeCurrency: string): VariantFields => ({
+  sku: validateSku(request.sku),
+  label: request.label ?? null,
+  price_cents: request.price_cents,
+  currency: request.currency === undefined ? storeCurrency : checkCurrency(request.currency),
+  metadata: validateMetadata(request.metadata ?? {}),
+  position: request.position ?? null,
+})
+
+export const validateVariantPatch = (
+  before: VariantFields,
+  patch: VariantPatch,
+): VariantFields => ({
+  sku: patch.sku === undefined ? before.sku : validateSku(patch.sku),
+  label: patch.label === undefined ? before.label : patch.label,
+  price_cents: patch.price_cents ?? before.price_cents,
+  currency: patch.currency === undefined ? before.currency : checkCurrency(patch.currency),
+  metadata: patch.metadata === undefined ? before.metadata : validateMetadata(patch.metadata),
+  position: patch.position ?? null,
+})
