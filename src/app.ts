@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import { healthRoutes } from './health.ts'
-import { logAnswers } from './http/access-log.ts'
+import { logRequests } from './http/access-log.ts'
 import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
@@ -57,8 +57,8 @@ import { callerOf } from './platform/limits.ts'
 import type { LiveCache } from './platform/live-cache.ts'
 import { ownToken, type Runtime } from './runtime.ts'
 
-/** What is sent to those who have subscribed to it. */
-const SENT = {
+/** The webhooks that endpoints can subscribe to, for the API reference. */
+const WEBHOOKS = {
   'commerce.order.placed.v1': {
     operationId: 'orderPlaced',
     summary: 'An order was placed: its payment has been captured.',
@@ -66,7 +66,9 @@ const SENT = {
   },
 }
 
-/** The whole platform as one HTTP application: every route, under the plane that guards it. */
+/**
+ * Builds the whole platform as one HTTP application: every route, under the plane that guards it.
+ */
 export async function buildApp(
   runtime: Runtime,
   options: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> = {},
@@ -81,8 +83,8 @@ export async function buildApp(
     onFailure: metrics?.countFailure,
   })
   decorateRequests(app)
-  logAnswers(app, metrics?.observe ?? null)
-  await describeApi(app, { webhooks: SENT })
+  logRequests(app, metrics?.observe ?? null)
+  await describeApi(app, { webhooks: WEBHOOKS })
   describePages(app)
 
   const { cache, scanner } = runtime
@@ -205,20 +207,22 @@ export async function buildApp(
 }
 
 /**
- * Whoever has written to a store, or may have, sees it: this process forgets what it kept before it
- * answers. The others learn by notification.
+ * Drops a store's cached responses before a write to it is answered, so that the caller sees its
+ * own write. Other processes learn of it by notification.
  */
 function dropAfterWrites(app: App, cache: LiveCache): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const reads = request.method === 'GET' || request.method === 'HEAD'
-    // What shoppers do changes nothing that the public sees.
+    // Writes of shoppers change no public response.
     const shops = request.routeOptions.config.plane === 'storefront'
     if (!reads && !shops && request.db) cache.drop(request.db.tenant)
     done()
   })
 }
 
-/** What `image_url` begins with: null where the operator wants none, else known once we listen. */
+/**
+ * The base of `image_url`: null where the operator wants none; the default is known once we listen.
+ */
 function assetBaseOf(app: App, { ASSET_BASE_URL, PUBLIC_URL }: Config): () => string | null {
   if (ASSET_BASE_URL === '') return () => null
   return () => ASSET_BASE_URL ?? PUBLIC_URL ?? app.listeningOrigin
@@ -273,7 +277,7 @@ export async function openIdentity(runtime: Runtime): Promise<identity.Identity>
   }
 }
 
-/** Loaded only where an external provider is trusted: most installations never need it. */
+/** Loaded only where an external identity provider is trusted: most installations never need it. */
 async function openExternalCheck(config: Config) {
   const { IDENTITY_JWKS_URL, IDENTITY_ISSUER, IDENTITY_AUDIENCE } = config
   if (!IDENTITY_JWKS_URL || !IDENTITY_ISSUER || !IDENTITY_AUDIENCE) return null

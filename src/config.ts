@@ -3,18 +3,18 @@ import { resolve } from 'node:path'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Every setting of a process: its name in the environment, what it may be, its default and meaning.
- * The only file that reads the environment. `docs/configuration.md` is held against this table.
+ * A setting of a process: what it may be, its default and its meaning. This is the only file that
+ * reads the environment. A test compares `docs/configuration.md` with this table.
  */
 interface Setting<T> {
-  /** Throws `Expected` when the text is not one. */
+  /** Parses the text. Throws `Expected` when it is not valid. */
   read(text: string): T
   expected: string
-  /** Shown in the documentation; what applies when the setting is absent or empty. */
+  /** The value when the setting is absent or empty. Shown in the documentation. */
   fallback: T
   meaning: string
   secret?: true
-  /** The empty string is a value of its own, not an absent one. */
+  /** The empty string is a value, and does not mean absent. */
   emptyCounts?: true
 }
 
@@ -38,7 +38,7 @@ const secret = (meaning: string, form = /^.{32,}$/s, expected = 'at least 32 cha
   secret: true as const,
 })
 
-/** What is sent in a header must arrive as it is: a line end that was copied along never would. */
+/** A token is sent in a header, which cannot carry a line end that was copied along. */
 const token = (meaning: string) =>
   secret(
     meaning,
@@ -66,7 +66,7 @@ const url = (schemes: readonly string[], meaning: string) =>
     return value.replace(/\/+$/, '')
   })
 
-/** The parts of a database address carry passwords, so it is never shown. */
+/** A database URL contains a password, so it is never shown. */
 const databaseUrl = (meaning: string) => ({
   ...url(['postgres', 'postgresql'], meaning),
   secret: true as const,
@@ -95,7 +95,10 @@ const isHostPort = (item: string) => /^[a-z0-9.[\]:-]+:\d{1,5}$/i.test(item)
 /** An address, or an address and a port: `192.0.2.1:53`, `[2001:db8::1]:53`. */
 const isAddressPort = (item: string) =>
   isIP(item) !== 0 || isIP(/^\[?([^[\]]+)\]?:\d{1,5}$/.exec(item)?.[1] ?? '') !== 0
-/** Not all addresses there are: whoever may name any address is counted as nobody. */
+/**
+ * Refuses `/0`, which is every address: then any caller could claim any address, and no limit would
+ * count.
+ */
 const isAddressRange = (item: string) =>
   isIP(item) !== 0 || (ipaddr.isValidCIDR(item) && !item.endsWith('/0'))
 
@@ -199,7 +202,7 @@ export const SETTINGS = {
 type Name = keyof typeof SETTINGS
 type Read = { [K in Name]: ReturnType<(typeof SETTINGS)[K]['read']> }
 
-/** Everything that is wrong with the environment, at once. Never shows a value. */
+/** Lists every fault of the environment at once. Never shows a value. */
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
@@ -235,7 +238,7 @@ export function readConfig(env: NodeJS.Dict<string> = process.env, isRenderer = 
   return Object.freeze({ ...read, ...derive(read) })
 }
 
-/** The key that `listen` takes where none is typed: what is typed, everybody on the machine can see. */
+/** The key of `listen` when none is typed: other users of the machine can see a typed one. */
 export const readListenKey = (): string | undefined => process.env.FAIRDOCK_KEY
 
 function derive(read: Read) {
@@ -253,21 +256,21 @@ function derive(read: Read) {
   }
 }
 
-/** Where assets are served from. Null: nowhere that is known. */
+/** The base URL of assets. Null: unknown. */
 function assetBaseOf({ ASSET_BASE_URL, PUBLIC_URL, HOST, PORT }: Read): string | null {
   if (ASSET_BASE_URL === '') return null
   const host = HOST.includes(':') ? `[${HOST}]` : HOST
   return ASSET_BASE_URL ?? PUBLIC_URL ?? `http://${host}:${PORT}`
 }
 
-/** A renderer alone knows no secret of the platform but its token. */
+/** The role `storefront` knows no secret of the platform except its token. */
 function storefrontFaults({ NODE_ENV, STOREFRONT_API_URL: api, STOREFRONT_TOKEN: token }: Read) {
   if (api === undefined) return ['STOREFRONT_API_URL must be set']
   const isOpen = token === undefined && NODE_ENV === 'production'
   return isOpen ? ['STOREFRONT_TOKEN must be set in production'] : []
 }
 
-/** Rules over more than one setting: what production refuses, and what only works together. */
+/** Checks rules over several settings: what production refuses, and what only works together. */
 function crossFaults(read: Read): string[] {
   const faults: string[] = []
   if (read.NODE_ENV === 'production') {

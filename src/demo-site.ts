@@ -1,6 +1,6 @@
-/** The three demo stores, as their manifests make them: the renderer is one and the same. */
+/** The manifests of the three demo stores. All are shown by the same storefront. */
 
-/** A manifest, once the picture at the entrance is there. */
+/** Makes a manifest with the image of its home page, if there is one. */
 type Site = (heroRef: string | null) => Record<string, unknown>
 
 const withImage = (imageRef: string | null, imageAlt: string) =>
@@ -22,7 +22,7 @@ const shipping = (flat: number, expedited: number, free: number | null) => ({
   free_shipping_threshold_cents: free,
 })
 
-/** Warm and calm: paper, teal and a bookish serif. */
+/** A warm and calm theme: paper, teal and a serif font. */
 export const harbourSite: Site = (heroRef) => ({
   store: { slug: 'demo', language: 'en-US' },
   brand: {
@@ -113,7 +113,7 @@ export const harbourSite: Site = (heroRef) => ({
   },
 })
 
-/** Loud and terse: black on white, one red, everything on a grid. */
+/** A loud and plain theme: black on white, one red, everything on a grid. */
 export const objectsSite: Site = (heroRef) => ({
   store: { slug: 'objects', language: 'en-GB' },
   brand: {
@@ -192,7 +192,10 @@ export const objectsSite: Site = (heroRef) => ({
   },
 })
 
-/** Dark and slow: embers on brown, an italic that leans in. In German, as not every store speaks English. */
+/**
+ * A dark theme: orange on brown and an italic font. It is in German, since not every store is in
+ * English.
+ */
 export const emberSite: Site = (heroRef) => ({
   store: { slug: 'ember', language: 'de-DE', timeZone: 'Europe/Berlin' },
   brand: {

@@ -97,7 +97,7 @@ export const DEMO_STORES: readonly DemoStore[] = [
   },
 ]
 
-/** Whether the demo is as it should be: the last of its stores is made last. */
+/** Whether the demo is complete: the last of its stores is created last. */
 export async function isStocked({ database }: Runtime): Promise<boolean> {
   const { tenant_ref } = DEMO_STORES.at(-1) ?? { tenant_ref: DEMO_REF }
   const last = await stores.find(database.tenant(tenant_ref))
@@ -105,11 +105,12 @@ export async function isStocked({ database }: Runtime): Promise<boolean> {
 }
 
 /**
- * Stocks the demo stores, and opens those that are not there yet. Whatever an earlier start has done
- * of it is left as it is, so that one that was stopped half-way is taken on.
+ * Fills the demo stores, and creates those that do not exist yet. Work of an earlier start is left
+ * as it is, so that an interrupted start is continued.
  */
 export async function stockDemo(runtime: Runtime, all = DEMO_STORES): Promise<void> {
-  // In a thread that ends with it, so that the scan's words do not stay in memory for three pages.
+  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
+  // three pages.
   const scanner = createScanner({ inlineCharacters: 0 })
   try {
     for (const store of all) await openStore(runtime, store, scanner)
@@ -132,11 +133,11 @@ async function openStore(
   }
   await stock(db, media, { actor: SYSTEM, set })
   const coupon = { code: 'WELCOME10', type: 'percent' as const, percent_bps: 1_000 }
-  await unlessThere('code_exists', marketing.create(db, SYSTEM, coupon))
-  // Without the add-on a checkout that subscribes is refused, and some of the coffee wants to be.
+  await ignoreExisting('code_exists', marketing.create(db, SYSTEM, coupon))
+  // The demo sells coffee by subscription, which needs this add-on.
   await entitlements.enable(db, SYSTEM, 'subscriptions')
   const overview = await stores.get(db)
-  // A site that somebody has changed since is theirs.
+  // A site that was changed since then is not overwritten.
   if (overview.status === 'live' && overview.activeVersion !== 1) return
   const hero = await storeAsset(db, media, {
     bytes: await drawScene(entrance),
@@ -149,8 +150,8 @@ async function openStore(
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'a demo store' })
 }
 
-export async function unlessThere(code: ErrorCode, making: Promise<unknown>): Promise<void> {
-  await making.catch((error: unknown) => {
+export async function ignoreExisting(code: ErrorCode, creation: Promise<unknown>): Promise<void> {
+  await creation.catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.code !== code) throw error
   })
 }

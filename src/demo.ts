@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { openIdentity } from './app.ts'
 import type { Config } from './config.ts'
 import { harbourSite } from './demo-site.ts'
-import { DEMO_REF, DEMO_STORES, unlessThere } from './demo-stock.ts'
+import { DEMO_REF, DEMO_STORES, ignoreExisting } from './demo-stock.ts'
 import { SCOPES } from './kernel/scopes.ts'
 import { createScanner } from './modules/claims/scanner.ts'
 import * as credentials from './modules/credentials/service.ts'
@@ -23,21 +23,22 @@ export interface Demo {
 const fileOf = (config: Config) => join(config.DATA_DIR, 'demo.json')
 
 /**
- * A store to try things with, made when there is none at all. Its credentials are kept beside the
- * secrets, so that each start can show them again. Null where the installation has stores of its own.
+ * Creates a demo store when there is no store at all. Its credentials are stored beside the
+ * secrets, so that each start can show them again. Null where the installation has stores of its
+ * own.
  */
 export async function seedDemo(runtime: Runtime): Promise<Demo | null> {
   const { config } = runtime
   const { total } = await stores.list(runtime.operatorDatabase.global, {}, { limit: 1, offset: 0 })
-  const kept = await readDemo(config)
-  // One without a key was begun by a start that was killed: it is taken on from there.
-  const isHalf = kept?.merchant_key === ''
-  if (total > 0 && !isHalf) return kept
+  const stored = await readDemo(config)
+  // Without a key, an earlier start was killed before it had finished: this one continues.
+  const isIncomplete = stored?.merchant_key === ''
+  if (total > 0 && !isIncomplete) return stored
   const password = randomBytes(12).toString('base64url')
-  const owner = isHalf ? kept.owner : { email: 'owner@demo.example', password }
-  // Kept before it is made, since a password cannot be read back.
+  const owner = isIncomplete ? stored.owner : { email: 'owner@demo.example', password }
+  // Stored before the owner is created, since a password cannot be read back.
   await writeDemo(config, { tenant_ref: DEMO_REF, owner, merchant_key: '' })
-  const demo = { tenant_ref: DEMO_REF, owner, merchant_key: await makeDemo(runtime, owner) }
+  const demo = { tenant_ref: DEMO_REF, owner, merchant_key: await createDemo(runtime, owner) }
   await writeDemo(config, demo)
   return demo
 }
@@ -47,35 +48,36 @@ async function readDemo(config: Config): Promise<Demo | null> {
   return text === null ? null : (JSON.parse(text) as Demo)
 }
 
-/** Written aside and renamed, so that nobody ever reads half a file. */
+/** Writes a temporary file and renames it, so that a reader never sees half a file. */
 async function writeDemo(config: Config, demo: Demo): Promise<void> {
   const path = fileOf(config)
-  const aside = `${path}.${process.pid}`
-  await writeFile(aside, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
-  await rename(aside, path)
+  const temporary = `${path}.${process.pid}`
+  await writeFile(temporary, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 })
+  await rename(temporary, path)
 }
 
-/** Makes what is not there yet, and answers a key. */
-async function makeDemo(runtime: Runtime, owner: Demo['owner']): Promise<string> {
+/** Creates what does not exist yet, and answers a merchant key. */
+async function createDemo(runtime: Runtime, owner: Demo['owner']): Promise<string> {
   const { database } = runtime
-  // The address is not real, so there is nobody who could prove it.
+  // The address is not real, so it cannot be verified.
   const owners = { ...(await openIdentity(runtime)), verification: 'off' as const }
-  await unlessThere('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
+  await ignoreExisting('email_exists', identity.signUp(owners, { ...owner, name: 'Demo Owner' }))
   const store = { tenant_ref: DEMO_REF, display_name: 'Harbour & Hearth', owner_email: owner.email }
-  await unlessThere('tenant_exists', stores.create(database, SYSTEM, store))
-  await putLive(runtime)
+  await ignoreExisting('tenant_exists', stores.create(database, SYSTEM, store))
+  await publishSite(runtime)
   const issuer = { actor: SYSTEM, scopes: SCOPES }
   const wanted = { label: 'Demo key', scopes: [...SCOPES] }
   const { credential } = await credentials.issue(database.tenant(DEMO_REF), issuer, wanted)
   return credential.key
 }
 
-async function putLive({ database }: Runtime): Promise<void> {
+async function publishSite({ database }: Runtime): Promise<void> {
   const db = database.tenant(DEMO_REF)
   if ((await stores.get(db)).status === 'live') return
   const value = harbourSite(null)
   const manifest = { value, text: JSON.stringify(value) }
-  // In a thread that ends with it, so that the scan's words do not stay in memory for one page.
+  // The scanner runs in a thread that ends here, so that its word lists do not stay in memory for
+  // one page.
   const scanner = createScanner({ inlineCharacters: 0 })
   await sites.saveActive({ db, actor: SYSTEM, scanner }, manifest).finally(() => scanner.close())
   await stores.setStatus(db, SYSTEM, { status: 'live', reason: 'the demo store' })
@@ -87,10 +89,10 @@ interface Welcome {
   demo: Demo | null
 }
 
-/** Every browser takes a name under localhost for this machine. */
+/** Browsers resolve every name under localhost to this machine. */
 const storeUrl = (url: string, tenant: string) => `http://${tenant}.localhost:${new URL(url).port}`
 
-/** What a person who has just started it wants to know. Production shows addresses only. */
+/** Prints the addresses and credentials after a start. Production prints addresses only. */
 export function printWelcome({ url, config, demo }: Welcome): void {
   const lines = [
     '',

@@ -2,30 +2,38 @@ import { stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { hasCluster } from './db/embedded/home.ts'
-import { type Breach, listOpenPolicies, listOpenTables, listUnsafeRoles } from './db/fences.ts'
 import { GLOBAL_TABLES } from './db/global-tables.ts'
 import { findPending, listApplied, readMigrations } from './db/migrate.ts'
 import { LOGIN_ROLES, NOLOGIN_ROLES } from './db/roles.ts'
 import { listRoles, readClock, readVersion } from './db/server-facts.ts'
+import {
+  type Breach,
+  listUnprotectedTables,
+  listUnsafePolicies,
+  listUnsafeRoles,
+} from './db/tenant-isolation.ts'
 import { machineNow } from './kernel/clock.ts'
 
 export interface Finding {
   check: string
   ok: boolean
   detail: string
-  /** What to do about it. Empty when all is well. */
+  /** What to do about it. Empty when the check passed. */
   advice: string
 }
 
 export interface DoctorOptions {
-  /** The database, as the user who migrates it. Null: there is none, or no password to it. */
+  /**
+   * The database URL of the user who migrates it. Null: there is no database, or no password for
+   * it.
+   */
   url: string | null
   dataDir: string
-  /** False where some secret must come from the file, and does not. */
+  /** False when a secret should be in the file and is not. */
   hasSecrets?: boolean
-  /** Asks the store of the rate limiters for a sign of life. */
+  /** Checks that the counters of the rate limiter answer. */
   pingLimiter?: () => Promise<unknown>
-  /** Less free space than this is too little. */
+  /** The least free disk space that passes. */
   diskMinBytes?: number
   /** The time of this process in milliseconds. */
   now?: () => number
@@ -34,31 +42,31 @@ export interface DoctorOptions {
 const CLOCK_MAX_MS = 2_000
 const GIB = 1_073_741_824
 const VERSION_MIN = 150_000
-/** Longer than this is as good as no answer. */
+/** The longest wait for an answer. */
 const ANSWER_MS = 5_000
 
-const well = (check: string, detail: string): Finding => ({ check, ok: true, detail, advice: '' })
-const ill = (check: string, detail: string, advice: string): Finding => ({
+const pass = (check: string, detail: string): Finding => ({ check, ok: true, detail, advice: '' })
+const fail = (check: string, detail: string, advice: string): Finding => ({
   check,
   ok: false,
   detail,
   advice,
 })
 
-/** Looks at all that an installation stands on. Changes nothing, and never throws. */
+/** Checks everything an installation depends on. Changes nothing, and never throws. */
 export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
   const findings = [
     ...(await examineDatabase(options)),
-    await guarded('disk', () => examineDisk(options)),
-    await guarded('data folder', () => examineFolder(options.dataDir)),
-    await guarded('secrets', () => examineSecrets(options)),
+    await reportFailure('disk', () => examineDisk(options)),
+    await reportFailure('data folder', () => examineFolder(options.dataDir)),
+    await reportFailure('secrets', () => examineSecrets(options)),
   ]
   const { pingLimiter } = options
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
   return findings
 }
 
-/** One line for each finding. Answers the exit code: 1 when something is not well. */
+/** Prints one line for each finding. Answers the exit code: 1 when a check failed. */
 export function printDoctor(
   findings: readonly Finding[],
   write: (line: string) => void = (line) => void process.stdout.write(line),
@@ -73,30 +81,34 @@ export function printDoctor(
 
 async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
   const { url, dataDir, now: readTime = machineNow } = options
-  if (url === null) return [await guarded('server', () => explainMissing(dataDir))]
+  if (url === null) return [await reportFailure('server', () => explainMissing(dataDir))]
   const client = new pg.Client({
     connectionString: url,
     application_name: `fairdock:${process.pid}:doctor`,
     connectionTimeoutMillis: ANSWER_MS,
     query_timeout: ANSWER_MS,
   })
-  // A connection that dies is reported by the check it interrupts.
+  // The check that a lost connection interrupts reports it.
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (error) {
     return [
-      ill('server', say(error), 'Check that PostgreSQL runs and that DATABASE_URL is correct'),
+      fail(
+        'server',
+        messageOf(error),
+        'Check that PostgreSQL runs and that DATABASE_URL is correct',
+      ),
     ]
   }
   try {
     return [
-      well('server', 'answers'),
-      await guarded('version', () => examineVersion(client)),
-      await guarded('roles', () => examineRoles(client)),
-      await guarded('row level security', () => examineFences(client)),
-      await guarded('migrations', () => examineMigrations(client)),
-      await guarded('clock', () => examineClock(client, readTime)),
+      pass('server', 'answers'),
+      await reportFailure('version', () => examineVersion(client)),
+      await reportFailure('roles', () => examineRoles(client)),
+      await reportFailure('row level security', () => examineIsolation(client)),
+      await reportFailure('migrations', () => examineMigrations(client)),
+      await reportFailure('clock', () => examineClock(client, readTime)),
     ]
   } finally {
     await client.end().catch(() => {})
@@ -105,39 +117,39 @@ async function examineDatabase(options: DoctorOptions): Promise<Finding[]> {
 
 async function explainMissing(dataDir: string): Promise<Finding> {
   if (await hasCluster(dataDir)) {
-    return ill(
+    return fail(
       'server',
       'its password is derived from the secrets, which are missing',
       'Restore the secrets first',
     )
   }
   const advice = 'Check DATA_DIR or DATABASE_URL; the first start creates a database'
-  return ill('server', `there is no database in ${dataDir}`, advice)
+  return fail('server', `there is no database in ${dataDir}`, advice)
 }
 
-/** A check that cannot be made is a finding too. */
-async function guarded(check: string, examine: () => Promise<Finding>): Promise<Finding> {
+/** Reports a check that could not run as a finding. */
+async function reportFailure(check: string, examine: () => Promise<Finding>): Promise<Finding> {
   try {
     return await examine()
   } catch (error) {
-    return ill(
+    return fail(
       check,
-      say(error),
+      messageOf(error),
       'This check could not run; correct the fault and run the doctor again',
     )
   }
 }
 
-/** Connection errors come in bundles whose own message is empty. */
-function say(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return say(error.errors[0])
+/** The message of an error. A connection error can be an AggregateError with an empty message. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
   return error instanceof Error ? error.message : String(error)
 }
 
 async function examineVersion(client: pg.Client): Promise<Finding> {
   const { number, text } = await readVersion(client)
-  if (number >= VERSION_MIN) return well('version', `PostgreSQL ${text}`)
-  return ill('version', `PostgreSQL ${text}`, 'Upgrade to PostgreSQL 15 or newer')
+  if (number >= VERSION_MIN) return pass('version', `PostgreSQL ${text}`)
+  return fail('version', `PostgreSQL ${text}`, 'Upgrade to PostgreSQL 15 or newer')
 }
 
 async function examineRoles(client: pg.Client): Promise<Finding> {
@@ -145,7 +157,7 @@ async function examineRoles(client: pg.Client): Promise<Finding> {
   const found = new Map(roles.map(({ name, may_log_in }) => [name, may_log_in]))
   const missing = [...LOGIN_ROLES, ...NOLOGIN_ROLES].filter((role) => !found.has(role))
   if (missing.length > 0) {
-    return ill(
+    return fail(
       'roles',
       `missing: ${missing.join(', ')}`,
       'Run the migrate role, which creates them',
@@ -156,20 +168,20 @@ async function examineRoles(client: pg.Client): Promise<Finding> {
     ...NOLOGIN_ROLES.filter((role) => found.get(role)).map((role) => `${role} may log in`),
     ...(await listUnsafeRoles(client)).map(({ object, detail }) => `${object} ${detail}`),
   ]
-  if (faults.length === 0) return well('roles', `${found.size} roles, none with too many rights`)
-  return ill('roles', faults.join(', '), 'Remove that right with "alter role" or "reassign owned"')
+  if (faults.length === 0) return pass('roles', `${found.size} roles, none with too many rights`)
+  return fail('roles', faults.join(', '), 'Remove that right with "alter role" or "reassign owned"')
 }
 
-async function examineFences(client: pg.Client): Promise<Finding> {
-  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, storeless: {} }
+async function examineIsolation(client: pg.Client): Promise<Finding> {
+  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, withoutStore: {} }
   const breaches: Breach[] = [
-    ...(await listOpenTables(client, exceptions)),
-    ...(await listOpenPolicies(client, exceptions)),
+    ...(await listUnprotectedTables(client, exceptions)),
+    ...(await listUnsafePolicies(client, exceptions)),
   ]
   if (breaches.length === 0)
-    return well('row level security', 'on for every table with data of a store')
+    return pass('row level security', 'on for every table with data of a store')
   const detail = breaches.map((breach) => `${breach.object}: ${breach.detail}`).join(', ')
-  return ill(
+  return fail(
     'row level security',
     detail,
     'Stop all processes and restore it as in schema.sql: stores can read the data of other stores',
@@ -180,34 +192,37 @@ async function examineMigrations(client: pg.Client): Promise<Finding> {
   const migrations = await readMigrations()
   try {
     const pending = findPending(migrations, await listApplied(client))
-    if (pending.length === 0) return well('migrations', `all ${migrations.length} applied`)
+    if (pending.length === 0) return pass('migrations', `all ${migrations.length} applied`)
     const names = pending.map(({ version, name }) => `${version} ${name}`).join(', ')
-    return ill('migrations', `pending: ${names}`, 'Run the migrate role')
+    return fail('migrations', `pending: ${names}`, 'Run the migrate role')
   } catch (error) {
     // 42P01: there is no table of migrations.
     if ((error as { code?: string }).code === '42P01') {
-      return ill('migrations', 'none is applied', 'Run the migrate role')
+      return fail('migrations', 'none is applied', 'Run the migrate role')
     }
-    return ill('migrations', say(error), 'Run the release that matches this database')
+    return fail('migrations', messageOf(error), 'Run the release that matches this database')
   }
 }
 
-/** Compared with the middle of the question, so that a slow network is not taken for a wrong clock. */
+/**
+ * Compares the database's time with the middle of the query, so that a slow network is not taken
+ * for a wrong clock.
+ */
 async function examineClock(client: pg.Client, readTime: () => number): Promise<Finding> {
   const asked = readTime()
   const told = await readClock(client)
   const apart = Math.round(Math.abs(told - (asked + readTime()) / 2))
   const detail = `the clocks of database and process differ by ${apart} ms`
-  if (apart <= CLOCK_MAX_MS) return well('clock', detail)
-  return ill('clock', detail, 'Synchronise the clocks of both machines by NTP')
+  if (apart <= CLOCK_MAX_MS) return pass('clock', detail)
+  return fail('clock', detail, 'Synchronise the clocks of both machines by NTP')
 }
 
 async function examineDisk({ dataDir, diskMinBytes = GIB }: DoctorOptions): Promise<Finding> {
   const { bavail, bsize } = await statfs(dataDir)
   const free = bavail * bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free in ${dataDir}`
-  if (free >= diskMinBytes) return well('disk', detail)
-  return ill('disk', detail, 'Free some space: the database stops when the disk is full')
+  if (free >= diskMinBytes) return pass('disk', detail)
+  return fail('disk', detail, 'Free some space: the database stops when the disk is full')
 }
 
 const octal = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
@@ -215,8 +230,8 @@ const octal = (mode: number) => (mode & 0o777).toString(8).padStart(4, '0')
 async function examineFolder(dataDir: string): Promise<Finding> {
   const { mode } = await stat(dataDir)
   const detail = `${dataDir} has mode ${octal(mode)}`
-  if ((mode & 0o022) === 0) return well('data folder', detail)
-  return ill('data folder', detail, `Other users can write there: chmod go-w ${dataDir}`)
+  if ((mode & 0o022) === 0) return pass('data folder', detail)
+  return fail('data folder', detail, `Other users can write there: chmod go-w ${dataDir}`)
 }
 
 async function examineSecrets(options: DoctorOptions): Promise<Finding> {
@@ -227,23 +242,23 @@ async function examineSecrets(options: DoctorOptions): Promise<Finding> {
     throw error
   })
   if (found === null && hasSecrets) {
-    return well('secrets', 'no file; they come from the environment')
+    return pass('secrets', 'no file; they come from the environment')
   }
   if (found === null) {
     const advice =
       'Restore it from the backup if there was one: data that is encrypted with it cannot be read without it'
-    return ill('secrets', `${path} does not exist`, advice)
+    return fail('secrets', `${path} does not exist`, advice)
   }
   const detail = `${path} has mode ${octal(found.mode)}`
   if ((found.mode & 0o077) !== 0) {
-    return ill(
+    return fail(
       'secrets',
       detail,
       `Other users can read it: chmod 600 ${path}, then change the secrets`,
     )
   }
-  if (hasSecrets) return well('secrets', detail)
-  return ill('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
+  if (hasSecrets) return pass('secrets', detail)
+  return fail('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
 }
 
 async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {
@@ -254,13 +269,13 @@ async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {
   )
   try {
     await Promise.race([ping(), late.promise])
-    return well('limiter', 'answers')
+    return pass('limiter', 'answers')
   } catch (error) {
-    // Guarded routes say no more than that it is unavailable; why that is, is the cause.
+    // The API error only says that the limiter is unavailable; its cause says why.
     const { cause = error } = Object(error) as { cause?: unknown }
     const advice =
       'Every route with a credential answers 503 without it: check REDIS_URL, or DATABASE_URL if that is unset'
-    return ill('limiter', say(cause), advice)
+    return fail('limiter', messageOf(cause), advice)
   } finally {
     clearTimeout(timer)
   }

@@ -172,20 +172,21 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * Whose a failure is. A bug wants a developer, an outage of what we stand on the operator. Upstream is
- * somebody we ask and do not run, such as a payment gateway; an overload passes by itself.
+ * Who must act on a failure. A bug: a developer. An outage of our infrastructure: the operator.
+ * Upstream: a service that we call and do not run, such as a payment gateway. An overload ends by
+ * itself.
  */
 export type FailureKind = 'bug' | 'outage' | 'upstream' | 'overload'
 
 interface ErrorOptions {
   /** Replaces the catalogue's message. Shown to the caller, so never a secret. */
   message?: string
-  /** Extra members of the response body, beside `error`. */
+  /** Further members of the response body, beside `error`. */
   body?: Record<string, unknown>
   headers?: Record<string, string>
-  /** What really happened. Logged, never sent. */
+  /** The actual error. Logged, never sent. */
   cause?: unknown
-  /** Of a 5xx: whose it is, where the cause does not show that. */
+  /** Of a 5xx: its kind, where the cause does not show it. */
   kind?: FailureKind
 }
 
@@ -209,7 +210,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Refuses one member of a body that fits its shape, and still cannot be. */
+/** Refuses a member of a body that matches its shape and is still not possible. */
 export const invalidBody = (path: string, message: string) =>
   new ApiError('invalid_body', { body: { issues: [{ path, message }] } })
 

@@ -6,11 +6,11 @@ import type { Runtime } from './runtime.ts'
 
 const Ok = Type.Object({ status: Type.String() })
 
-/** Up: the process answers. Ready: what it stands on answers too. */
+/** `/healthz`: the process answers. `/readyz`: what it depends on answers too. */
 export const healthRoutes =
   (runtime: Runtime): Routes =>
   async (app) => {
-    // Read once: what was put beside a program that runs is not what it runs.
+    // Read once: files that are added while the program runs are not part of it.
     const migrations = await readMigrations()
 
     app.get(
@@ -46,7 +46,7 @@ export const healthRoutes =
     )
   }
 
-/** A check that hangs has failed: whoever asks wants to know now. */
+/** A check that takes longer has failed: the caller needs an answer now. */
 const CHECK_MS = 2_000
 
 async function listFailing(
@@ -62,16 +62,16 @@ async function listFailing(
     limiter: () => limits.ping(),
   }
   const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => ((await holds(check)) ? [] : [name])),
+    Object.entries(checks).map(async ([name, check]) => ((await passes(check)) ? [] : [name])),
   )
   return results.flat()
 }
 
-async function holds(check: () => Promise<unknown>): Promise<boolean> {
+async function passes(check: () => Promise<unknown>): Promise<boolean> {
   const late = new Promise<false>((resolve) => setTimeout(resolve, CHECK_MS, false).unref())
-  const passes = check().then(
+  const result = check().then(
     () => true,
     () => false,
   )
-  return Promise.race([passes, late])
+  return Promise.race([result, late])
 }

@@ -6,16 +6,17 @@ import { signedHeaders, signingKey, writeEnvelope } from './modules/webhooks/env
 import type { FeedEvent } from './modules/webhooks/schema.ts'
 
 /**
- * For whoever builds a receiver: reads a store's event feed over HTTP and hands each event on to an
- * address of this machine, signed as a delivery is, so that nothing has to be reachable from outside.
+ * Options of the command `listen`, for developers of webhook receivers: it reads a store's event
+ * feed over HTTP and sends each event to a local address, signed like a delivery, so that nothing
+ * must be reachable from outside.
  */
 export interface ListenOptions {
-  /** Where the platform is. */
+  /** The address of the platform. */
   api: string
   /** A merchant key with `manage:own_webhooks`. */
   key: string
   forwardTo: string | undefined
-  /** A position; without one only what happens from now on. */
+  /** The position to start after; without one, only new events. */
   after: number | undefined
   everyMs?: number
   secret?: string
@@ -26,10 +27,10 @@ export interface ListenOptions {
 const EVERY_MS = 1_000
 const PAGE = 100
 
-/** A receiver under construction may stop at a breakpoint for a while. */
+/** How long a receiver may take: it may stop at a breakpoint. */
 const FORWARD_MS = 30_000
 
-/** A platform that has not answered by now will not. */
+/** How long the platform may take to answer. */
 const READ_MS = 30_000
 
 const API = 'http://127.0.0.1:8080'
@@ -42,7 +43,7 @@ const USAGE = `fairdock listen [--key fdk_...] [--forward-to URL] [--api URL] [-
   --after       the position to start after; without it only new events
   --secret      the signing secret; without it one is created and printed`
 
-/** What whoever typed the command can put right: one sentence, and no stack. */
+/** An error that the user of the command can correct: shown as one sentence, without a stack. */
 export class ListenError extends Error {}
 
 const OPTIONS = {
@@ -58,7 +59,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS }).values
   } catch (error) {
-    // Node says which option it is, and then gives advice that does not fit here.
+    // Node's message names the option, and then gives advice that does not apply here.
     const [said] = error instanceof Error ? error.message.split(/\.\s/) : []
     throw new ListenError(`${said}; see --help`)
   }
@@ -66,13 +67,16 @@ function parse(args: readonly string[]) {
 
 const MUST_BE_URL = 'must be a URL that begins with http:// or https://, without a password'
 
-/** `localhost:3000` is a URL as well, of a scheme that nobody can call. */
+/**
+ * Whether a text is a URL that can be called. `localhost:3000` is also a URL, of a scheme that
+ * cannot.
+ */
 function isCallable(text: string): boolean {
   const { protocol = '', username, password } = URL.parse(text) ?? {}
   return ['http:', 'https:'].includes(protocol) && !username && !password
 }
 
-/** Null: only help was asked for, and given. */
+/** Reads the options. Null: only help was requested, and printed. */
 export function readListenOptions(
   args: readonly string[],
   keyOfEnvironment?: string,
@@ -109,24 +113,24 @@ interface FeedPage {
   sealed_to: number
 }
 
-/** Runs until its signal fires. A platform that cannot be reached is asked again. */
+/** Runs until its signal fires. When the platform cannot be reached, it retries. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { everyMs = EVERY_MS, signal, print = printLine } = options
   const secret = options.secret ?? `whsec_${randomBytes(32).toString('base64')}`
   print(`signing secret ${secret}`)
   let after = options.after
-  let begun = false
-  let trouble = ''
+  let started = false
+  let lastFailure = ''
   while (!signal?.aborted) {
     try {
       const page = await readPage(options, after ?? Number.MAX_SAFE_INTEGER)
-      // Not before: what happens until here is not told.
-      if (!begun) print(`listening; the last event so far is ${page.sealed_to}`)
-      else if (trouble !== '') print('the feed can be read again')
-      begun = true
-      trouble = ''
+      // Printed only now: earlier events are not shown.
+      if (!started) print(`listening; the last event so far is ${page.sealed_to}`)
+      else if (lastFailure !== '') print('the feed can be read again')
+      started = true
+      lastFailure = ''
       if (after !== undefined && page.sealed_to < after) {
-        // As after a restore: what comes next has numbers that were given before.
+        // After a restore, for example, the next events have numbers that were used before.
         print(`the feed ends at ${page.sealed_to}, before ${after}: continuing from there`)
       }
       after = Math.min(after ?? page.sealed_to, page.sealed_to)
@@ -138,19 +142,19 @@ export async function listen(options: ListenOptions): Promise<void> {
       if (page.events.length > 0 && after < page.sealed_to) continue
     } catch (error) {
       if (error instanceof ListenError) throw error
-      const said = `the feed of ${options.api} cannot be read, trying again: ${say(error)}`
-      if (said !== trouble && !signal?.aborted) print(said)
-      trouble = said
+      const failure = `the feed of ${options.api} cannot be read, trying again: ${messageOf(error)}`
+      if (failure !== lastFailure && !signal?.aborted) print(failure)
+      lastFailure = failure
     }
     await sleep(everyMs, undefined, signal ? { signal } : {}).catch(() => {})
   }
 }
 
-/** What is behind a failure: `fetch` says only that it failed. */
-function say(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return say(error.errors[0])
+/** The message of the underlying error: `fetch` only says that it failed. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
   if (!(error instanceof Error)) return 'unknown reason'
-  return error.cause === undefined ? error.message : say(error.cause)
+  return error.cause === undefined ? error.message : messageOf(error.cause)
 }
 
 const printLine = (line: string) => void process.stdout.write(`${line}\n`)
@@ -158,7 +162,7 @@ const printLine = (line: string) => void process.stdout.write(`${line}\n`)
 async function readPage({ api, key, signal }: ListenOptions, after: number): Promise<FeedPage> {
   const answer = await fetch(`${api}/v1/merchant/events?after=${after}&limit=${PAGE}`, {
     headers: { authorization: `Bearer ${key}` },
-    // Followed to another address, it would be asked there without its key.
+    // After a redirect, the request would be sent without its key.
     redirect: 'manual',
     signal: within(READ_MS, signal),
   })
@@ -181,18 +185,24 @@ async function readPage({ api, key, signal }: ListenOptions, after: number): Pro
   return page as FeedPage
 }
 
-/** Shoppers type what they like, and a terminal obeys some of it. It stays the same JSON. */
+/**
+ * Escapes control characters: shoppers can send any text, and a terminal would obey some of it. The
+ * result is the same JSON.
+ */
 const printable = (json: string) =>
   json.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** Whoever stops the command does not wait for whoever it waits for. */
+/** A time limit that also ends when the command is stopped. */
 const within = (ms: number, signal: AbortSignal | undefined) =>
   AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
 
-/** What came of it, in a word. Nothing is tried again: the next `--after` does that. */
+/**
+ * Sends one event, and answers the outcome as text. It is not retried: the next `--after` can do
+ * that.
+ */
 async function forward(
   { forwardTo, signal }: ListenOptions,
   event: FeedEvent,
@@ -223,6 +233,6 @@ async function forward(
     return `-> ${answer.status}`
   } catch (error) {
     if (signal?.aborted) throw error
-    return `-> no answer: ${say(error)}`
+    return `-> no answer: ${messageOf(error)}`
   }
 }

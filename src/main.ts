@@ -22,10 +22,9 @@ import { findSecrets, loadSecrets, type Secrets } from './secrets.ts'
 import { startWorker } from './worker.ts'
 
 /**
- * The process. `serve` is API, worker and storefront in one; `api`, `worker` and `storefront` are each
- * alone;
- * `migrate`, `seed` and `doctor` do their work and end. `listen` is for whoever builds a receiver of
- * webhooks, and needs no database.
+ * The roles of the process. `serve` is API, worker and storefront in one; `api`, `worker` and
+ * `storefront` run each alone; `migrate`, `seed` and `doctor` end when they are done. `listen` is
+ * for developers of webhook receivers, and needs no database.
  */
 const ROLES = [
   'serve',
@@ -39,17 +38,17 @@ const ROLES = [
 ] as const
 type Role = (typeof ROLES)[number]
 
-/** How long a stop may take. A supervisor that kills after 15 s never has to. */
+/** How long a stop may take. A supervisor that kills after 15 s never needs to. */
 const STOP_MS = 14_000
 
-/** Between two looks at a database that is not there. One that comes back is found within this. */
+/** The longest wait between two attempts to reach the database. */
 const WAIT_MAX_MS = 3_000
 
 interface Process {
   config: Config
   secrets: Secrets
   logger: Logger
-  /** Last opened, first closed. */
+  /** Closed in reverse order of opening. */
   closers: (() => Promise<unknown>)[]
   stopping: boolean
 }
@@ -70,7 +69,7 @@ async function main(): Promise<void> {
   try {
     await run(self, role)
   } catch (error) {
-    // What was opened is closed under it: that is no fault.
+    // During a stop, parts are closed while they are used: that is not a fault.
     if (self.stopping) return
     await close(self)
     throw error
@@ -81,7 +80,7 @@ async function listenToFeed(): Promise<void> {
   const { listen, ListenError, readListenOptions } = await import('./listen.ts')
   const stopping = new AbortController()
   onStop(() => stopping.abort())
-  // Whoever read it has gone, as `head` does when it has enough.
+  // The reader of the output has ended, as `head` does.
   process.stdout.on('error', () => stopping.abort())
   try {
     const options = readListenOptions(process.argv.slice(3), readListenKey())
@@ -93,7 +92,10 @@ async function listenToFeed(): Promise<void> {
   }
 }
 
-/** Needs no database either, only the platform's address and the storefront token. */
+/**
+ * Runs the storefront alone. It needs no database, only the platform's address and the storefront
+ * token.
+ */
 async function renderAlone(): Promise<void> {
   const config = readConfig(undefined, true)
   const token = config.STOREFRONT_TOKEN ?? (await loadSecrets(config)).STOREFRONT_TOKEN
@@ -119,7 +121,7 @@ function readRole(name: string): Role {
   return role
 }
 
-/** The server of DATABASE_URL, or our own under DATA_DIR. */
+/** The URL of the database: DATABASE_URL, or the embedded server under DATA_DIR. */
 async function findDatabase(self: Process): Promise<string> {
   const { config, secrets, closers } = self
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL
@@ -163,8 +165,8 @@ async function serve(self: Process, role: Role, databaseUrl: string): Promise<vo
 }
 
 /**
- * Fills the demo stores in a process of its own, which ends with that: what draws the pictures would
- * stay in memory for as long as this one lives.
+ * Fills the demo stores in a process of its own, which then ends: the code that draws the images
+ * would stay in this process's memory.
  */
 async function stockAside({ logger, closers }: Process, runtime: Runtime): Promise<void> {
   if (await isStocked(runtime)) return
@@ -183,7 +185,7 @@ async function stockAside({ logger, closers }: Process, runtime: Runtime): Promi
   })
 }
 
-/** Loaded only where somebody asks for it: the counting has its price. */
+/** Serves the metrics, if a port is set. Loaded only then: counting has its cost. */
 async function serveMetrics({ config, closers }: Process): Promise<Metrics | null> {
   if (config.METRICS_PORT === 0) return null
   const { openMetrics } = await import('./http/metrics.ts')
@@ -210,8 +212,8 @@ async function openApp(self: Process, runtime: Runtime, role: Role): Promise<App
 }
 
 /**
- * Migrates the database. The process already listens and says 503 meanwhile, so that a database
- * that comes later than we do is no reason to die.
+ * Migrates the database. The process already listens and answers 503 meanwhile, so it need not end
+ * when the database starts later.
  */
 async function bringUp({ config, secrets, logger }: Process, url: string): Promise<void> {
   if (!config.MIGRATE_ON_START) return
@@ -231,7 +233,7 @@ async function onceReachable<T>(logger: Logger, work: () => Promise<T>): Promise
   }
 }
 
-/** The error itself or what caused it: a connection, not a statement. */
+/** Whether the error, or its cause, is a connection error and not one of a statement. */
 function isUnreachable(error: unknown): boolean {
   const { code = '', message = '', cause } = Object(error) as NodeJS.ErrnoException
   if (/^(E[A-Z]+|08...|57P0.|53...)$/.test(code) || /timeout|terminated/i.test(message)) return true
@@ -249,7 +251,10 @@ async function examine({ config, secrets, logger, closers }: Process, databaseUr
 const hasDatabase = async ({ DATABASE_URL, DATA_DIR }: Config): Promise<boolean> =>
   DATABASE_URL !== undefined || (await hasCluster(DATA_DIR).catch(() => false))
 
-/** An installation of which something is missing: a start would make it, the doctor only says so. */
+/**
+ * Examines an incomplete installation. A start would create the missing part; the doctor only
+ * reports it.
+ */
 async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> {
   const { DATABASE_URL: url = null, DATA_DIR: dataDir } = config
   process.exitCode = printDoctor(await runDoctor({ url, dataDir, hasSecrets }))
@@ -257,12 +262,12 @@ async function examineRuins(config: Config, hasSecrets: boolean): Promise<void> 
 
 async function close(self: Process): Promise<void> {
   setTimeout(() => process.exit(1), STOP_MS).unref()
-  // One by one as they come: a part that is still being opened may add its own meanwhile.
+  // One by one: a part that is still being opened may add its own closer meanwhile.
   const closers = self.closers.reverse().values()
   await closeAll(closers.map((closer) => [closer]))
 }
 
-/** Crash-only: after a fault nobody foresaw, nothing in memory is to be trusted. */
+/** Ends the process after an unexpected error: nothing in memory can be trusted then. */
 function endOnFault(logger: Logger): void {
   const end = (error: unknown) => {
     logger.fatal({ err: error }, 'an unexpected error ends the process')
@@ -293,9 +298,9 @@ function onStop(stop: (signal: string) => void): void {
   process.channel?.unref()
 }
 
-/** A fault of the set-up is one clear text, not a stack. */
+/** Prints a fault of the configuration as one clear text, without a stack. */
 function refuse(fault: unknown): void {
-  // A host with several addresses fails once for each.
+  // A host with several addresses fails once for each address.
   const error = fault instanceof AggregateError ? fault.errors[0] : fault
   process.stderr.write(`fairdock: ${sayFault(error)}\n`)
   process.exit(1)

@@ -5,11 +5,14 @@ import { cancelOfOrder } from './modules/subscriptions/service.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface OpenedCheckout extends CheckoutDeps {
-  /** Keys the fingerprints of requests. */
+  /** The key of the requests' fingerprints. */
   idempotencyKey: Buffer
 }
 
-/** What whoever moves an order's money works with: the routes, and the loops that end it for them. */
+/**
+ * Opens what code that moves an order's money depends on: the routes, and the loops that finish
+ * operations.
+ */
 export function openCheckout(runtime: Runtime): OpenedCheckout {
   const { config, payments, limits, key, logger } = runtime
   const { TAX_PROVIDER_URL: url, TAX_PROVIDER_KEY } = config

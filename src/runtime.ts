@@ -14,43 +14,43 @@ import { closeAll } from './platform/close-all.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
+import { createNotifier, type Notifier } from './platform/notifier.ts'
 import type { SafeFetch } from './platform/safe-fetch.ts'
 import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
-import { createWake, type Wake } from './platform/wake.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What a process works with, opened once and handed to whoever needs it. */
+/** What a process works with, opened once and passed to the code that needs it. */
 export interface Runtime {
   config: Config
   secrets: Secrets
   logger: Logger
   clock: Clock
-  /** Logged in as the API. */
+  /** Logged in as `fd_app`, for the API. */
   database: Database
-  /** Logged in as the operator plane: reads over all tenants. */
+  /** Logged in as `fd_operator`, for the operator plane: it reads over all stores. */
   operatorDatabase: Database
-  /** Logged in as the worker. */
+  /** Logged in as `fd_worker`, for the background loops. */
   workerDatabase: Database
   limits: Limits
-  /** Finished public answers. Not started: only a process that serves listens for changes. */
+  /** The live cache. Not started: only a process that serves listens for changes. */
   cache: LiveCache
   scanner: Scanner
-  /** Each store's gateway. */
+  /** The payment gateway of each store. */
   payments: Payments
-  /** The only way to an address that a tenant chose. */
+  /** The only way to call an address that a store chose. */
   safeFetch: SafeFetch
-  /** Tells loops, here and in other processes, that there is work. */
-  wake: Wake
-  /** Where media is kept. Opened when it is first used. */
+  /** Notifies loops, in this and other processes, of new work. */
+  notifier: Notifier
+  /** Storage for media. Opened at its first use. */
   blobs: BlobStore
-  /** Null where nobody asks for them. */
+  /** Null where no metrics port is set. */
   metrics: Metrics | null
-  /** A key of its own for each purpose. */
+  /** Derives a key for each purpose. */
   key(purpose: string): Buffer
   close(): Promise<void>
 }
 
-/** What the storefront in the same process shows the API, which knows it by that. */
+/** The token by which the API recognises the storefront of the same process. */
 export const ownToken = ({ key }: Pick<Runtime, 'key'>): string =>
   key('own storefront').toString('base64url')
 
@@ -58,32 +58,37 @@ interface RuntimeOptions {
   config: Config
   secrets: Secrets
   logger: Logger
-  /** Where the database is, embedded or not. */
+  /** The URL of the database, embedded or not. */
   databaseUrl: string
   clock?: Clock
-  /** For tests: no store can move its clock yet. */
+  /** For tests: no store can set a clock offset yet. */
   clockOffsets?: ClockOffsets
   metrics?: Metrics | null
   scanner?: Scanner
   safeFetch?: SafeFetch
-  /** For tests, which run on machines that are busy with other tests. */
+  /** For tests, which run on busy machines. */
   limiterDeadlineMs?: number
-  /** For the same tests: how long somebody waits for a connection, and by which clock trust ends. */
+  /**
+   * For the same tests: how long a request waits for a connection, and the clock of the live cache.
+   */
   poolWaitMs?: number
   cacheClock?: Clock
   /** For tests: how long a time-out of the simulated gateway takes. */
   simulatedTimeoutMs?: number
 }
 
-/** Opens nothing over the network by itself: a database that is down is noticed when it is asked. */
+/**
+ * Opens the runtime. It makes no network connection yet: an unreachable database is noticed at the
+ * first query.
+ */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, secrets, logger, databaseUrl, clock = systemClock, metrics = null } = options
   const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
   const max = config.DATABASE_POOL_MAX
-  const wake = createWake({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
-  const onWake = wake.tell
-  // A little longer than the statements of this role may take, see roles.ts.
+  const notifier = createNotifier({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
+  const notify = notifier.notify
+  // A little longer than the statement timeout of this role, see roles.ts.
   const answerTimeoutMs = 12_000
   const common = {
     onError,
@@ -97,7 +102,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     name: 'app',
     max,
     answerTimeoutMs,
-    onWake,
+    notify,
   })
   const operatorDatabase = new Database({
     ...common,
@@ -110,7 +115,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     url: urls.fd_worker,
     name: 'worker',
     max,
-    onWake,
+    notify,
   })
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
@@ -147,8 +152,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
       resolver: config.DNS_SERVERS.length > 0 ? { servers: config.DNS_SERVERS } : {},
     })
   const blobs = openBlobs({ dataDir: config.DATA_DIR, s3: s3Options(config) })
-  // These may ask a database while they end; the pools are closed after them.
-  const users = [scanner, payments, safeFetch, wake, blobs]
+  // These may query a database while they close; the pools are closed after them.
+  const users = [scanner, payments, safeFetch, notifier, blobs]
   const pools = [database, operatorDatabase, workerDatabase, limitStore]
   return {
     config,
@@ -159,7 +164,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     scanner,
     payments,
     safeFetch,
-    wake,
+    notifier,
     blobs,
     database,
     operatorDatabase,

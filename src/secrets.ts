@@ -7,17 +7,23 @@ const NAMES = ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY'] as const
 
 export type Secrets = Record<(typeof NAMES)[number], string>
 
-/** The three secrets: from the environment, else the ones made at the first start in `DATA_DIR`. */
+/**
+ * Loads the three secrets: from the environment, else from the file that the first start created in
+ * `DATA_DIR`.
+ */
 export async function loadSecrets(config: Config): Promise<Secrets> {
-  return fromEnvironment(config) ?? over(config, await readOrMake(pathOf(config), config.DATA_DIR))
+  return (
+    fromEnvironment(config) ??
+    withOverrides(config, await readOrCreate(pathOf(config), config.DATA_DIR))
+  )
 }
 
-/** The same for whoever only looks: null where they are not to be had. Nothing is made or mended. */
+/** Reads the same without creating or changing anything: null where they are missing. */
 export async function findSecrets(config: Config): Promise<Secrets | null> {
-  const given = fromEnvironment(config)
-  if (given !== null) return given
-  const kept = await read(pathOf(config)).catch(() => null)
-  return kept === null ? null : over(config, kept)
+  const overrides = fromEnvironment(config)
+  if (overrides !== null) return overrides
+  const stored = await read(pathOf(config)).catch(() => null)
+  return stored === null ? null : withOverrides(config, stored)
 }
 
 const pathOf = ({ DATA_DIR }: Config) => join(DATA_DIR, 'secrets.json')
@@ -27,35 +33,38 @@ function fromEnvironment({ OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }: Confi
   return { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }
 }
 
-const over = (
+const withOverrides = (
   { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY }: Config,
-  kept: Secrets,
+  stored: Secrets,
 ): Secrets => ({
-  OPERATOR_TOKEN: OPERATOR_TOKEN ?? kept.OPERATOR_TOKEN,
-  STOREFRONT_TOKEN: STOREFRONT_TOKEN ?? kept.STOREFRONT_TOKEN,
-  SECRET_KEY: SECRET_KEY ?? kept.SECRET_KEY,
+  OPERATOR_TOKEN: OPERATOR_TOKEN ?? stored.OPERATOR_TOKEN,
+  STOREFRONT_TOKEN: STOREFRONT_TOKEN ?? stored.STOREFRONT_TOKEN,
+  SECRET_KEY: SECRET_KEY ?? stored.SECRET_KEY,
 })
 
-async function readOrMake(path: string, folder: string): Promise<Secrets> {
+async function readOrCreate(path: string, folder: string): Promise<Secrets> {
   const found = await read(path)
   if (found !== null) {
     await chmod(path, 0o600)
     return found
   }
-  // Others may pass through, since the embedded server may run as another user, but not look around.
+  // Other users may reach what is below, since the embedded server may run as another user, but not
+  // list it.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const token = () => randomBytes(32).toString('base64url')
-  const made = { OPERATOR_TOKEN: token(), STOREFRONT_TOKEN: token(), SECRET_KEY: token() }
-  // Written aside and linked into place: of two first starts one wins, and nobody reads half a file.
-  const aside = `${path}.${process.pid}`
-  await writeFile(aside, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
-  await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+  const created = { OPERATOR_TOKEN: token(), STOREFRONT_TOKEN: token(), SECRET_KEY: token() }
+  // Written to a temporary file and linked: of two first starts one wins, and no reader sees half a
+  // file.
+  const temporary = `${path}.${process.pid}`
+  await writeFile(temporary, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600 })
+  await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
-  await rm(aside)
-  const kept = await read(path)
-  if (kept === null) throw new Error(`${path} disappeared while it was being created; start again`)
-  return kept
+  await rm(temporary)
+  const stored = await read(path)
+  if (stored === null)
+    throw new Error(`${path} disappeared while it was being created; start again`)
+  return stored
 }
 
 async function read(path: string): Promise<Secrets | null> {
@@ -64,21 +73,24 @@ async function read(path: string): Promise<Secrets | null> {
     throw error
   })
   if (text === null) return null
-  const kept = parse(text)
-  if (kept === null) {
+  const secrets = parse(text)
+  if (secrets === null) {
     throw new Error(
       `${path} does not contain the three secrets; restore it from the backup, it cannot be created again`,
     )
   }
-  return kept
+  return secrets
 }
 
-/** Null for anything else than the three. What is wrong with it is not told: it would quote them. */
+/**
+ * Parses the file. Null unless it has the three secrets. The message gives no detail, since that
+ * would quote them.
+ */
 function parse(text: string): Secrets | null {
   try {
-    const kept = JSON.parse(text) as Secrets
-    return NAMES.every((name) => typeof kept[name] === 'string' && kept[name].length >= 32)
-      ? kept
+    const secrets = JSON.parse(text) as Secrets
+    return NAMES.every((name) => typeof secrets[name] === 'string' && secrets[name].length >= 32)
+      ? secrets
       : null
   } catch {
     return null

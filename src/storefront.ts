@@ -4,23 +4,23 @@ import type { Logger } from 'pino'
 import type { Storefront } from '../storefront/server.ts'
 import type { Config } from './config.ts'
 import { addressReader, warnOfUnnamedProxy } from './http/caller-address.ts'
-import { handOver } from './http/hand-over.ts'
 import type { App } from './http/route.ts'
+import { routeToStorefront } from './http/storefront-routing.ts'
 
 /**
- * The reference storefront, as a role of this process. It is told where the platform is and has the
- * storefront token, as any other renderer would: it speaks HTTP, also to the process it lives in.
+ * Options of the reference storefront, as a role of this process. It gets the platform's address
+ * and the storefront token, as any other storefront would: it speaks HTTP, even to its own process.
  */
-interface Wanted {
+interface StorefrontOptions {
   config: Config
   token: string
-  /** Shown to the platform in place of the token. */
+  /** Sent to the platform instead of the token. */
   platformToken?: string
   logger: Logger
 }
 
 async function openStorefront(
-  { config, token, platformToken, logger }: Wanted,
+  { config, token, platformToken, logger }: StorefrontOptions,
   platformUrl: () => string,
 ) {
   const { createStorefront } = await import('../storefront/server.ts')
@@ -37,20 +37,26 @@ async function openStorefront(
   })
 }
 
-/** Beside the API: requests for a store's host are its, all others the platform's. */
+/**
+ * Adds the storefront to the API's server: requests for a store's host go to it, all others to the
+ * platform.
+ */
 export async function addStorefront(
   app: App,
-  wanted: Wanted & { platformToken: string },
+  wanted: StorefrontOptions & { platformToken: string },
 ): Promise<Storefront> {
   const { config } = wanted
   const { HOST, PUBLIC_URL } = config
   const platformHost = PUBLIC_URL === undefined ? HOST : new URL(PUBLIC_URL).hostname
   const storefront = await openStorefront(wanted, () => ownUrl(app, HOST))
-  handOver(app, platformHost, storefront.listener)
+  routeToStorefront(app, platformHost, storefront.listener)
   return storefront
 }
 
-/** Where the process reaches itself. One that listens everywhere is found on the loopback. */
+/**
+ * The address at which the process reaches itself. If it listens on every address, that is
+ * loopback.
+ */
 function ownUrl(app: App, host: string): string {
   const address = app.server.address()
   if (address === null || typeof address === 'string') throw new Error('the server does not listen')
@@ -60,8 +66,8 @@ function ownUrl(app: App, host: string): string {
 
 const SECOND = 1_000
 
-/** Alone: a process that has no database and knows no secret but the token. */
-export async function serveStorefront(wanted: Wanted) {
+/** Serves the storefront alone: a process that has no database and no secret except the token. */
+export async function serveStorefront(wanted: StorefrontOptions) {
   const { config } = wanted
   const { STOREFRONT_API_URL } = config
   if (STOREFRONT_API_URL === undefined) throw new Error('STOREFRONT_API_URL must be set')

@@ -22,10 +22,10 @@ import { WAKE_DISPATCH } from './modules/webhooks/redrive.ts'
 import { WAKE_NUMBERING } from './modules/webhooks/service.ts'
 import { openCheckout } from './open-checkout.ts'
 import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
-import { forgetOldCounters } from './platform/limits-postgres.ts'
+import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
-import { deliverDue, forgetHandled, type Handler } from './platform/outbox.ts'
+import { deleteHandled, deliverDue, type Handler } from './platform/outbox.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
@@ -33,7 +33,7 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Who acts on an internal event. A type that nobody handles is simply done. */
+/** The handlers of internal events. An event of another type counts as handled. */
 export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'logger'>) {
   const deps: ProviderEventDeps = {
     payments,
@@ -45,7 +45,10 @@ export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'log
   } satisfies Record<string, Handler>
 }
 
-/** Every background loop of the platform. Each takes its work by lease, so that many may run. */
+/**
+ * Starts every background loop of the platform. Each claims its work by lease, so that many workers
+ * may run.
+ */
 export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const handlers = handlersOf(runtime)
@@ -59,8 +62,8 @@ export function startWorker(runtime: Runtime): Worker {
     startLoop({ name, everyMs, step, logger })
   const loops = [
     loop('outbox', SECOND, (signal) => deliverDue(database, handlers, { slots: 20, signal })),
-    loop('outbox upkeep', HOUR, () => forgetHandled(database)),
-    loop('limiter upkeep', HOUR, () => forgetOldCounters(database.global)),
+    loop('outbox upkeep', HOUR, () => deleteHandled(database)),
+    loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
     loop('unfinished payments', SECOND, (signal) => checkout.reconcile(checkoutDeps, signal)),
     loop('late approvals', SECOND, (signal) => checkout.watchLateApprovals(checkoutDeps, signal)),
@@ -90,15 +93,18 @@ export function startWorker(runtime: Runtime): Worker {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
   const dispatch = startDispatch(runtime, loop)
-  runtime.wake.listen()
+  runtime.notifier.listen()
   return stopTogether([...loops, ...dispatch.loops], dispatch.drain, logger)
 }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
 
-/** A new event is sealed at once and then sent; the clock only helps where no word came through. */
+/**
+ * Starts the loops that number and send events. A new event is numbered at once and then sent; the
+ * timer only helps when a notification was lost.
+ */
 function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, loop: StartLoop) {
-  const { safeFetch, wake, key } = runtime
+  const { safeFetch, notifier, key } = runtime
   const dispatcher = createDispatcher({
     database: workerDatabase,
     fetch: safeFetch,
@@ -108,20 +114,20 @@ function startDispatch({ workerDatabase, config, logger, ...runtime }: Runtime, 
     onFree: () => dispatching.wake(),
   })
   const dispatching = loop('webhook dispatch', SECOND / 2, dispatcher.step)
-  const sealing = loop('event numbering', SECOND / 2, async (signal) => {
-    const sealed = await webhooks.numberNewEvents(workerDatabase, signal, (err, tenant_ref) =>
+  const numbering = loop('event numbering', SECOND / 2, async (signal) => {
+    const numbered = await webhooks.numberNewEvents(workerDatabase, signal, (err, tenant_ref) =>
       logger.error({ err, tenant_ref }, 'the events of a store could not be numbered'),
     )
-    if (sealed > 0) wake.tell(WAKE_DISPATCH)
-    return sealed
+    if (numbered > 0) notifier.notify(WAKE_DISPATCH)
+    return numbered
   })
-  wake.on(WAKE_NUMBERING, sealing.wake)
-  wake.on(WAKE_DISPATCH, dispatching.wake)
-  return { loops: [sealing, dispatching], drain: dispatcher.drain }
+  notifier.subscribe(WAKE_NUMBERING, numbering.wake)
+  notifier.subscribe(WAKE_DISPATCH, dispatching.wake)
+  return { loops: [numbering, dispatching], drain: dispatcher.drain }
 }
 
 export interface Worker {
-  /** Lets every running step finish, and gives back what it holds. */
+  /** Waits for every running step, and releases its leases. */
   stop(): Promise<void>
 }
 

@@ -1,34 +1,37 @@
 import pg from 'pg'
 import { prepareValue } from 'pg/lib/utils.js'
-import { allOf, SkippedError } from './all-of.ts'
+import { awaitAll, SkippedError } from './await-all.ts'
 import { prepare, type Result, type Send, sql } from './sql.ts'
 import { types } from './wire-types.ts'
 
 const setTenant = sql`set_config('app.tenant', ${''}, true)`
 const setOffset = sql`set_config('app.clock_offset', ${''}, true)`
-const setLight = sql`set_config('synchronous_commit', 'off', true)`
+const setAsyncCommit = sql`set_config('synchronous_commit', 'off', true)`
 
-/** Two texts, so that a connection parses each once, and a store whose clock is not moved pays for none. */
-function entering(unmoved: pg.QueryConfig, moved: pg.QueryConfig) {
+/**
+ * Makes the statement that sets a store for a transaction. There are two texts, so that a
+ * connection parses each once, and only a store with a clock offset pays for setting it.
+ */
+function tenantStatement(unmoved: pg.QueryConfig, moved: pg.QueryConfig) {
   return (tenant: string, clockOffsetMs: number): pg.QueryConfig =>
     clockOffsetMs === 0
       ? { ...unmoved, values: [tenant] }
       : { ...moved, values: [tenant, `${clockOffsetMs} milliseconds`] }
 }
 
-/** Sets the tenant, and how far its clock is moved, for the transaction it runs in. */
-export const enterTenant = entering(
+/** Sets the store and its clock offset for the transaction it runs in. */
+export const setTenantConfig = tenantStatement(
   prepare(sql`select ${setTenant}`),
   prepare(sql`select ${setTenant}, ${setOffset}`),
 )
 
-/** The same, for a transaction whose commit is not waited for on the disk. */
-export const enterLightly = entering(
-  prepare(sql`select ${setTenant}, ${setLight}`),
-  prepare(sql`select ${setTenant}, ${setOffset}, ${setLight}`),
+/** The same, for a transaction whose commit does not wait for the disk. */
+export const setTenantAsyncCommit = tenantStatement(
+  prepare(sql`select ${setTenant}, ${setAsyncCommit}`),
+  prepare(sql`select ${setTenant}, ${setOffset}, ${setAsyncCommit}`),
 )
 
-/** A statement as it goes over the wire, and who waits for its answer. */
+/** A statement as it is sent, and the callbacks for its result. */
 interface Statement {
   name: string
   text: string
@@ -43,7 +46,10 @@ interface Column {
   parse: (text: string) => unknown
 }
 
-/** The part of the driver's connection that carries the wire protocol. Its declarations leave it out. */
+/**
+ * The part of the driver's connection that speaks the wire protocol. Its type declarations leave it
+ * out.
+ */
 interface Wire {
   stream: { cork(): void; uncork(): void }
   parsedStatements: Record<string, string>
@@ -55,37 +61,41 @@ interface Wire {
   sync(): void
 }
 
-/** As much of the driver's query as others read of it. */
+/** The part of the driver's query that the driver reads. */
 interface DriverQuery {
   name: string
   text: string
-  /** Set by the driver where it has a timer to stop. */
+  /** Set by the driver when it has a timer to stop. */
   callback?: (error: Error | null) => void
 }
 
 const Query = pg.Query as unknown as new (config: { text: string }) => DriverQuery
 
-/** What each connection has been told of the rows of a statement. It stays so while it is parsed. */
-const columnsKnown = new WeakMap<Wire, Map<string, readonly Column[]>>()
+/**
+ * The columns of each statement that a connection has described. They stay valid while it is
+ * parsed.
+ */
+const knownColumns = new WeakMap<Wire, Map<string, readonly Column[]>>()
 
 /**
- * Statements before one and the same Sync. PostgreSQL runs them one after the other, answers them all
- * at once, and skips those behind one that fails. The driver by itself has a Sync, and with it an
- * answer of its own, after each: for the twelve statements that write an order, eleven needless turns
- * of both processes. The columns of an answer are asked for once, too, and not at every call.
+ * Several statements before one Sync of the wire protocol. PostgreSQL runs them one after the
+ * other, answers them all at once, and skips those after one that fails. The driver by itself sends
+ * a Sync after each statement and waits for its answer: for the twelve statements that write an
+ * order, eleven needless round trips. The columns of a statement are also requested once, and not
+ * at every call.
  *
- * Outside of a transaction block all of them are one transaction: a single read travels with the
- * setting of its tenant, and needs neither `begin` nor `commit`.
+ * Outside of a transaction block all of them are one transaction: a single read is sent together
+ * with the statement that sets its store, and needs neither `begin` nor `commit`.
  */
 class Batch extends Query {
   readonly statements: readonly Statement[]
-  /** How long the driver waits for the answer before it cuts the connection. */
+  /** How long the driver waits for the answer before it closes the connection. */
   readonly query_timeout: number | undefined
-  readonly #answers: Answer[] = []
+  readonly #results: BatchResult[] = []
   #known: Map<string, readonly Column[]> = new Map()
   #columns: readonly Column[] | undefined
   #rows: Record<string, unknown>[] = []
-  #unreadable: unknown
+  #readError: unknown
 
   constructor(statements: readonly Statement[], timeoutMs?: number) {
     super({ text: '' })
@@ -94,13 +104,13 @@ class Batch extends Query {
   }
 
   submit(connection: Wire): null {
-    this.#known = columnsKnown.get(connection) ?? new Map()
-    columnsKnown.set(connection, this.#known)
+    this.#known = knownColumns.get(connection) ?? new Map()
+    knownColumns.set(connection, this.#known)
     connection.stream.cork()
     for (const statement of this.statements) this.#write(connection, statement)
     connection.sync()
     connection.stream.uncork()
-    this.#turnTo(0)
+    this.#startReading(0)
     return null
   }
 
@@ -115,14 +125,17 @@ class Batch extends Query {
     connection.execute({})
   }
 
-  /** The driver notes as parsed the name and the text that stand here when it hears so. */
-  #turnTo(index: number): void {
+  /**
+   * Prepares for the rows of a statement. The driver reads `name` and `text` from here when it
+   * notes the statement as parsed.
+   */
+  #startReading(index: number): void {
     const { name = '', text = '' } = this.statements[index] ?? {}
     this.name = name
     this.text = text
     this.#columns = this.#known.get(name)
     this.#rows = []
-    this.#unreadable = undefined
+    this.#readError = undefined
   }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
@@ -136,15 +149,15 @@ class Batch extends Query {
     try {
       this.#rows.push(readRow(this.#columns ?? [], fields))
     } catch (error) {
-      this.#unreadable = error
+      this.#readError = error
     }
   }
 
   handleCommandComplete({ text }: { text: string }): void {
     if (this.name !== '') this.#known.set(this.name, this.#columns ?? [])
     const result = { command: text, rows: this.#rows, rowCount: countOf(text) }
-    this.#answers.push({ result, unreadable: this.#unreadable })
-    this.#turnTo(this.#answers.length)
+    this.#results.push({ result, readError: this.#readError })
+    this.#startReading(this.#results.length)
   }
 
   handleReadyForQuery(): void {
@@ -153,19 +166,19 @@ class Batch extends Query {
   }
 
   #settle(): void {
-    this.#answers.forEach(({ result, unreadable }, i) => {
-      if (unreadable === undefined) this.statements[i]?.resolve(result)
-      else this.statements[i]?.reject(unreadable)
+    this.#results.forEach(({ result, readError }, i) => {
+      if (readError === undefined) this.statements[i]?.resolve(result)
+      else this.statements[i]?.reject(readError)
     })
   }
 
   /**
-   * Of the statement under way. Those behind it have been skipped, and not even been parsed. Where none
-   * is under way, it is the commit that failed, or the connection: then nothing of it was done.
+   * Rejects the statement that failed. Those after it were skipped, and not even parsed. When every
+   * statement has its result, the commit or the connection failed: then nothing was done.
    */
   handleError(error: Error, connection: Wire): void {
     this.callback?.(error)
-    const [failed, ...skipped] = this.statements.slice(this.#answers.length)
+    const [failed, ...skipped] = this.statements.slice(this.#results.length)
     if (failed === undefined) {
       for (const { reject } of this.statements) reject(error)
       return
@@ -179,10 +192,10 @@ class Batch extends Query {
   }
 }
 
-/** What became of a statement that was run. */
-interface Answer {
+/** The result of one statement, or why its rows could not be read. */
+interface BatchResult {
   result: Result
-  unreadable: unknown
+  readError: unknown
 }
 
 function readRow(columns: readonly Column[], fields: readonly (string | null)[]) {
@@ -195,41 +208,49 @@ function readRow(columns: readonly Column[], fields: readonly (string | null)[])
   return row
 }
 
-/** `INSERT 0 3`, `UPDATE 3`, `SELECT 3`; and no number where there are no rows. */
+/**
+ * The number of rows in a command tag: `INSERT 0 3`, `UPDATE 3`, `SELECT 3`; 0 where it has none.
+ */
 const countOf = (tag: string): number => Number(/\d+$/.exec(tag)?.[0] ?? 0)
 
-/** Values are written down first: what cannot be is the caller's mistake, and stops nobody else. */
-const written = ({ name = '', text, values = [] }: pg.QueryConfig) => ({
+/**
+ * Serialises the values before the statement joins a batch: a value that cannot be serialised is
+ * the caller's mistake, and must not fail the other statements.
+ */
+const serialize = ({ name = '', text, values = [] }: pg.QueryConfig) => ({
   name,
   text,
   values: values.map(prepareValue),
 })
 
-/** What is sent in one turn travels together; `depart` sends off what has been gathered so far. */
-export function gathering(client: pg.PoolClient): { send: Send; depart: () => void } {
-  let gathered: Statement[] = []
-  const depart = () => {
-    if (gathered.length === 0) return
-    const batch = new Batch(gathered)
-    gathered = []
+/**
+ * Collects the statements of one turn of the event loop and sends them together. `flush` sends at
+ * once what is collected so far.
+ */
+export function openBatch(client: pg.PoolClient): { send: Send; flush: () => void } {
+  let pending: Statement[] = []
+  const flush = () => {
+    if (pending.length === 0) return
+    const batch = new Batch(pending)
+    pending = []
     client.query(batch as unknown as pg.Submittable)
   }
   const send: Send = (query) =>
     new Promise((resolve, reject) => {
-      const statement = { ...written(query), resolve, reject }
-      if (gathered.push(statement) === 1) process.nextTick(depart)
+      const statement = { ...serialize(query), resolve, reject }
+      if (pending.push(statement) === 1) process.nextTick(flush)
     })
-  return { send, depart }
+  return { send, flush }
 }
 
-/** Sends statements at once, as one transaction, and answers what the last of them says. */
+/** Sends statements together, as one transaction, and answers the result of the last. */
 export async function sendTogether(
   client: pg.PoolClient,
   queries: readonly pg.QueryConfig[],
   timeoutMs?: number,
 ): Promise<Result> {
-  const sent = queries.map((query) => ({ ...written(query), ...Promise.withResolvers<Result>() }))
+  const sent = queries.map((query) => ({ ...serialize(query), ...Promise.withResolvers<Result>() }))
   client.query(new Batch(sent, timeoutMs) as unknown as pg.Submittable)
-  const answers = await allOf(sent.map(({ promise }) => promise))
-  return answers.at(-1) as Result
+  const results = await awaitAll(sent.map(({ promise }) => promise))
+  return results.at(-1) as Result
 }

@@ -6,25 +6,27 @@ interface PostgresError {
   severity?: string
 }
 
-/** Its codes have a digit somewhere; those of a socket, such as EPIPE, have none. */
+/** PostgreSQL's codes have at least one digit; those of a socket, such as EPIPE, have none. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/
 
-/** Said by the server itself. */
+/** Whether the server itself raised the error. */
 export const isPostgresError = (error: unknown): error is Error & PostgresError =>
   error instanceof Error && SQLSTATE.test((error as { code?: string }).code ?? '')
 
-/** Whether a statement's failure leaves its connection fit for the next one. */
-export const sparesConnection = (error: unknown): boolean =>
+/** Whether a connection can be used again after this error of a statement. */
+export const keepsConnectionUsable = (error: unknown): boolean =>
   isPostgresError(error) && error.severity !== 'FATAL'
 
-/** Deadlock or serialisation failure: the same transaction may well succeed now. */
+/**
+ * Whether an error is a deadlock or a serialisation failure: the same transaction may succeed now.
+ */
 export const isRetryable = (error: unknown): boolean =>
   isPostgresError(error) && (error.code === '40001' || error.code === '40P01')
 
-/** Connections, resources and shutdowns: PostgreSQL's classes 08, 53 and 57. */
+/** PostgreSQL's classes 08, 53 and 57: connections, resources and shutdowns. */
 const OUTAGE = /^(08|53|57)/
 
-/** Whether a failure lies with what we stand on, and not with our own code. */
+/** Whether an error is a failure of the infrastructure, and not of our own code. */
 export function isOutage(error: unknown): boolean {
   if (isPostgresError(error)) return OUTAGE.test(error.code)
   if (!(error instanceof Error)) return false
@@ -33,7 +35,7 @@ export function isOutage(error: unknown): boolean {
   return /timeout|terminated|connection error/i.test(error.message)
 }
 
-/** Whether the server is not to be found, or does not let us into that database with that name. */
+/** Whether we cannot connect: the server is not found, or refuses the user or the database. */
 export function isShutOut(error: unknown): boolean {
   if (isPostgresError(error)) return /^(28|3D)/.test(error.code)
   const { syscall } = Object(error) as NodeJS.ErrnoException
@@ -41,10 +43,11 @@ export function isShutOut(error: unknown): boolean {
 }
 
 /**
- * Gives a constraint's violation the contract's name, e.g. `{ stores_pkey: 'tenant_exists' }`.
- * The constraint decides, not a look beforehand, so that two callers at once get one winner.
+ * Turns the violation of a constraint into an error of the API, e.g. `{ stores_pkey:
+ * 'tenant_exists' }`. The constraint decides and not a query beforehand, so that of two
+ * simultaneous callers one wins.
  */
-export async function refusing<T>(
+export async function mapViolations<T>(
   work: Promise<T>,
   codes: Partial<Record<string, ErrorCode>>,
 ): Promise<T> {

@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import { type Clock, moveClock, systemClock } from '../kernel/clock.ts'
-import { enterLightly, enterTenant, gathering, sendTogether } from './batch.ts'
-import { isRetryable, sparesConnection } from './constraints.ts'
-import { checkOut, noteUse, openPool, type PoolOptions } from './pool.ts'
+import { openBatch, sendTogether, setTenantAsyncCommit, setTenantConfig } from './batch.ts'
+import { isRetryable, keepsConnectionUsable } from './constraints.ts'
+import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
 
-/** Where a tenant's rows are read and written: the handle of the store, or a transaction on it. */
+/** Reads and writes the rows of one store: outside of a transaction, or in one. */
 export class Db extends Runner {
   readonly tenant: string
-  /** The store's time. Its statements read the same one as `fd_now()`. */
+  /** The store's business time. Its statements read the same time as `fd_now()`. */
   readonly clock: Clock
   constructor(tenant: string, clock: Clock, send: Send) {
     super(send)
@@ -17,13 +17,13 @@ export class Db extends Runner {
   }
 }
 
-/** How far a store's clock is moved, in milliseconds. Looked up whenever a handle is made. */
+/** The clock offset of a store in milliseconds. Read whenever a `TenantDb` is created. */
 export type ClockOffsets = (tenant: string) => number
 
-/** Tells whoever works in the background that there is something to do, by the name of the work. */
-export type OnWake = (topic: string) => void
+/** Announces that there is work for background loops, by its topic. */
+export type Notify = (topic: string) => void
 
-/** A Db inside an open transaction. Only `TenantDb.transaction` makes one. */
+/** A `Db` inside an open transaction. Only `TenantDb.transaction` creates one. */
 export class Tx extends Db {
   readonly kind = 'transaction'
   readonly #topics: Set<string>
@@ -32,50 +32,51 @@ export class Tx extends Db {
     this.#topics = topics
   }
 
-  /** Wakes the loop of that name once the transaction has committed, and only then. */
-  wakeAfterCommit(topic: string): void {
+  /** Notifies the loops of that topic once the transaction has committed, and only then. */
+  notifyAfterCommit(topic: string): void {
     this.#topics.add(topic)
   }
 }
 
-/** What the handles of one database have in common. */
+/** What all `TenantDb` of one database share. */
 interface Shared {
   pool: pg.Pool
-  onWake: OnWake
-  /** Not moved: each handle moves it by its store's offset. */
+  notify: Notify
+  /** Machine time: each `TenantDb` moves it by its store's clock offset. */
   clock: Clock
 }
 
-/** One tenant's data. Every statement runs with that tenant set, and for that statement alone. */
+/** The data of one store. Every statement runs with that store set, for that statement alone. */
 export class TenantDb extends Db {
   readonly #pool: pg.Pool
-  readonly #onWake: OnWake
+  readonly #notify: Notify
   readonly #clockOffsetMs: number
-  constructor({ pool, onWake, clock }: Shared, tenant: string, clockOffsetMs: number) {
+  constructor({ pool, notify, clock }: Shared, tenant: string, clockOffsetMs: number) {
     super(tenant, moveClock(clock, clockOffsetMs), (query) =>
-      sendAlone(pool, [enterTenant(tenant, clockOffsetMs), query]),
+      sendAlone(pool, [setTenantConfig(tenant, clockOffsetMs), query]),
     )
     this.#pool = pool
-    this.#onWake = onWake
+    this.#notify = notify
     this.#clockOffsetMs = clockOffsetMs
   }
 
   /**
-   * For single writes that mean nothing by themselves, such as a number that is taken for an order:
-   * their commit does not wait for the disk. The log is written in order, so that whatever a later
-   * commit builds upon survives with it; and where none came, nothing was built.
+   * For single writes that mean nothing by themselves, such as reserving a number for an order:
+   * their commit does not wait for the disk. The log is written in order, so that a later commit
+   * that builds on such a write survives only together with it; and without a later commit, nothing
+   * was built on it.
    */
-  get lightly(): Db {
-    const opening = enterLightly(this.tenant, this.#clockOffsetMs)
+  get asyncCommit(): Db {
+    const opening = setTenantAsyncCommit(this.tenant, this.#clockOffsetMs)
     return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [opening, query]))
   }
 
   /**
-   * For single statements that need others before them in their transaction, such as a lock: each sees
-   * all that was committed until the one before it was done. They travel together, so that the lock is
-   * held for no turn of ours.
+   * For single statements that need others before them in their transaction, such as a lock. Each
+   * statement sees everything committed before the one before it ended. They are sent together, so
+   * that the lock is not held for a round trip.
    */
-  behind(...first: Sql[]): Db {
+  after(...first: Sql[]): Db {
     const opening = [this.#enter(), ...first.map(prepare)]
     return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [...opening, query]))
   }
@@ -83,20 +84,23 @@ export class TenantDb extends Db {
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const topics = new Set<string>()
     const result = await inTransaction(this.#pool, name, [this.#enter()], (send) => {
-      // A try that was rolled back has nothing to tell.
+      // An attempt that was rolled back notifies no one.
       topics.clear()
       return work(new Tx(this.tenant, this.clock, send, topics))
     })
-    for (const topic of topics) this.#onWake(topic)
+    for (const topic of topics) this.#notify(topic)
     return result
   }
 
   #enter(): pg.QueryConfig {
-    return enterTenant(this.tenant, this.#clockOffsetMs)
+    return setTenantConfig(this.tenant, this.#clockOffsetMs)
   }
 }
 
-/** What has no tenant: the gate's functions, and the few tables listed in `global-tables.ts`. */
+/**
+ * Access without a store: the functions of the gate role, and the tables listed in
+ * `global-tables.ts`.
+ */
 export class GlobalDb extends Runner {
   readonly #pool: pg.Pool
   constructor(pool: pg.Pool) {
@@ -110,20 +114,20 @@ export class GlobalDb extends Runner {
 }
 
 export interface DatabaseOptions extends PoolOptions {
-  onWake?: OnWake
+  notify?: Notify
   clock?: Clock
-  /** No store's clock is moved, unless this says so. */
+  /** Absent: no store has a clock offset. */
   clockOffsets?: ClockOffsets
 }
 
-/** One pool, logged in as one role. */
+/** One connection pool, logged in as one database role. */
 export class Database {
   readonly global: GlobalDb
   readonly #shared: Shared
   readonly #clockOffsets: ClockOffsets
   constructor(options: DatabaseOptions) {
-    const { onWake = () => {}, clock = systemClock, clockOffsets = () => 0, ...rest } = options
-    this.#shared = { pool: openPool(rest), onWake, clock }
+    const { notify = () => {}, clock = systemClock, clockOffsets = () => 0, ...rest } = options
+    this.#shared = { pool: openPool(rest), notify, clock }
     this.#clockOffsets = clockOffsets
     this.global = new GlobalDb(this.#shared.pool)
   }
@@ -132,12 +136,12 @@ export class Database {
     return new TenantDb(this.#shared, ref, this.#clockOffsets(ref))
   }
 
-  /** Throws unless the server answers. */
+  /** Throws unless the database answers. */
   async ping(): Promise<void> {
     await this.global.run(sql`select 1`)
   }
 
-  /** Connections in use and requests waiting for one. Both are 0 at rest. */
+  /** Connections in use, and requests that wait for one. Both are 0 while idle. */
   get load() {
     const { pool } = this.#shared
     return { busy: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }
@@ -152,7 +156,7 @@ const BEGIN = prepare(sql`begin`)
 const COMMIT = prepare(sql`commit`)
 const ROLLBACK = { text: 'rollback' }
 
-/** What needs no transaction block, since it travels before one Sync. */
+/** Sends statements that need no transaction block, because they share one Sync. */
 async function sendAlone(pool: pg.Pool, queries: pg.QueryConfig[]): Promise<Result> {
   const client = await checkOut(pool)
   try {
@@ -160,15 +164,17 @@ async function sendAlone(pool: pg.Pool, queries: pg.QueryConfig[]): Promise<Resu
     client.release()
     return result
   } catch (error) {
-    client.release(!sparesConnection(error))
+    client.release(!keepsConnectionUsable(error))
     throw error
   }
 }
 
-/** How often a transaction that lost to another is tried: a deadlock's loser wins the next time. */
+/** How often a transaction is tried: the loser of a deadlock wins the next time. */
 const TRIES_MAX = 3
 
-/** Nothing but SQL happens in a transaction, so one that was rolled back can be run again. */
+/**
+ * Runs a transaction, again if it may succeed then. That is safe: nothing but SQL happens in one.
+ */
 async function inTransaction<T>(
   pool: pg.Pool,
   name: string,
@@ -191,37 +197,38 @@ async function tryTransaction<T>(
   work: (send: Send) => Promise<T>,
 ): Promise<T> {
   const client = await checkOut(pool)
-  const gathered = gathering(client)
-  let open = true
+  const batch = openBatch(client)
+  let isOpen = true
   const send: Send = (query) => {
-    if (!open) return Promise.reject(new Error(`the transaction '${name}' is over`))
-    noteUse(client)
-    return gathered.send(query)
+    if (!isOpen) return Promise.reject(new Error(`the transaction '${name}' is over`))
+    markBusy(client)
+    return batch.send(query)
   }
   try {
-    // Travels with the first statements. Should it fail, they are skipped.
-    const opened = Promise.all([BEGIN, ...opening].map(gathered.send))
-    opened.catch(() => {})
+    // Sent with the first statements. If it fails, they are skipped.
+    const begun = Promise.all([BEGIN, ...opening].map(batch.send))
+    begun.catch(() => {})
     const result = await work(send)
-    open = false
-    await opened
-    const { command } = await gathered.send(COMMIT)
-    // A statement that failed and was caught leaves nothing to commit, and PostgreSQL only says so
-    // in the tag of its answer.
+    isOpen = false
+    await begun
+    const { command } = await batch.send(COMMIT)
+    // After a statement that failed and was caught there is nothing to commit, and PostgreSQL says
+    // so only in the command tag.
     if (command !== 'COMMIT') throw new Error(`the transaction '${name}' was rolled back`)
     client.release()
     return result
   } catch (error) {
-    open = false
-    // Whatever was gathered in this turn goes first: behind the rollback it would be nobody's.
-    gathered.depart()
-    await giveBack(client)
+    isOpen = false
+    // Statements collected in this turn go first: after the rollback they would run outside of the
+    // transaction.
+    batch.flush()
+    await rollBackAndRelease(client)
     throw error
   }
 }
 
-/** Returns a connection after a failure: rolled back, or not at all. */
-async function giveBack(client: pg.PoolClient): Promise<void> {
+/** Returns a connection to the pool after a failure: rolled back, or destroyed. */
+async function rollBackAndRelease(client: pg.PoolClient): Promise<void> {
   try {
     await client.query(ROLLBACK)
     client.release()

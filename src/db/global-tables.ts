@@ -1,6 +1,6 @@
 /**
- * Tables that belong to no tenant, and why. Any other table must have a `tenant_ref` and its fence;
- * a test fails on one that has neither that nor a line here.
+ * Tables that belong to no store, and why. Any other table must have a `tenant_ref` and row level
+ * security; a test fails on a table that has neither that nor a line here.
  */
 export const GLOBAL_TABLES: Readonly<Record<string, string>> = {
   limit_counters: 'Counts attempts by callers, before it is known whose store they want.',

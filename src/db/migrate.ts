@@ -7,7 +7,10 @@ import { type Runner, sql } from './sql.ts'
 
 const FOLDER = new URL('../../migrations/', import.meta.url)
 
-/** The key of the lock that lets one process migrate at a time. Any number, as long as it stays. */
+/**
+ * The key of the lock that lets one process migrate at a time. Any number, but it must never
+ * change.
+ */
 const LOCK_KEY = 7_239_114_001
 
 /** PostgreSQL 15 is the first whose `public` schema is closed to everyone by default. */
@@ -42,7 +45,7 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
   )
 }
 
-/** Brings the database up to the newest migration. Safe to call from many processes at once. */
+/** Applies the pending migrations. Safe to call from many processes at once. */
 export async function migrate(options: { url: string; secretKey: string; folder?: URL }) {
   const client = new pg.Client({
     connectionString: options.url,
@@ -105,18 +108,21 @@ const AppliedRow = Type.Object({
   checksum: Type.String(),
 })
 
-/** Whether the database is just as far as this program. Asked by a process that may not migrate. */
+/** Whether every migration of this program is applied. For a process that may not migrate. */
 export async function isMigrated(db: Runner, migrations: Migration[]): Promise<boolean> {
   const applied = await db.many(
     AppliedRow,
     sql`select version, name, checksum from schema_migrations order by version`,
   )
-  // A newer release may have migrated already. Migrations only add, so that we can go on meanwhile.
+  // A newer release may have migrated already. Migrations only add, so this release can go on
+  // running.
   const known = applied.filter(({ version }) => version <= migrations.length)
   return findPending(migrations, known).length === 0
 }
 
-/** What is still to do. Refuses a database that was migrated by other files than these. */
+/**
+ * Lists the migrations that are not applied. Refuses a database that was migrated by other files.
+ */
 export function findPending(migrations: Migration[], applied: Applied[]): Migration[] {
   for (const done of applied) {
     const known = migrations.find(({ version }) => version === done.version)

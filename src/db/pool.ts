@@ -4,12 +4,12 @@ import { types } from './wire-types.ts'
 
 export interface PoolOptions {
   url: string
-  /** Shown in pg_stat_activity, for whoever asks who holds a lock. */
+  /** Shown in pg_stat_activity, so that an operator sees which pool holds a lock. */
   name: string
   max: number
-  /** How long a request may wait for a free connection before it answers 503. */
+  /** How long a request waits for a free connection before it answers 503. */
   connectTimeoutMs?: number
-  /** Longer than any statement may take: then the network has gone silent, and waiting is in vain. */
+  /** Longer than any statement may take. After this, the network has failed silently. */
   answerTimeoutMs?: number
   onError?: (error: Error) => void
 }
@@ -22,93 +22,99 @@ export function openPool(options: PoolOptions) {
     max,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: 30_000,
-    // A connection is retired after this, so that a server brought back elsewhere is found again.
+    // A connection is closed after this, so that a server that moved to another address is found
+    // again.
     maxLifetimeSeconds: 3_600,
     keepAlive: true,
-    // Statements travel together; each still has its own answer.
+    // Statements are sent without waiting for the answers before them.
     pipeline: true,
     types,
   } as pg.PoolConfig)
-  // An idle connection that dies is replaced at the next use; unheard, it would end the process.
+  // An idle connection that dies is replaced at the next use. Without this listener, its error
+  // would end the process.
   pool.on('error', (error) => onError?.(error))
-  // Unheard errors of a connection in use would too. The statement under way rejects by itself.
+  // So would the error of a connection in use. Its current statement rejects by itself.
   pool.on('connect', (client) => client.on('error', () => {}))
   watchClients(pool, answerTimeoutMs)
   return pool
 }
 
-/** How soon a server that is there answers a question that costs it nothing. */
-export const PROMPT_MS = 2_000
-const PROBE = { text: '', query_timeout: PROMPT_MS } as pg.QueryConfig
+/** How soon a reachable server answers an empty query. */
+export const PROBE_TIMEOUT_MS = 2_000
+const PROBE = { text: '', query_timeout: PROBE_TIMEOUT_MS } as pg.QueryConfig
 
-/** A connection that was used just now needs no question: under load none is ever asked. */
-const RESTED_MS = 1_000
+/** A connection that was used within this time needs no probe: under load none is ever sent. */
+const IDLE_BEFORE_PROBE_MS = 1_000
 
 /**
- * Takes a connection. One that has rested is asked, in the same breath as what follows, whether
- * anybody is still there: a server that has vanished without a word would else be waited for as long
- * as for a slow one.
+ * Takes a connection from the pool. One that was idle is probed, in the same write as the statement
+ * that follows: without the probe, a server that has vanished silently would be waited for as long
+ * as a slow one.
  */
 export async function checkOut(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect()
-  const since = restingSince.get(client) ?? Number.POSITIVE_INFINITY
-  if (performance.now() - since > RESTED_MS) {
-    // No answer cuts this connection, which rejects what follows. The idle ones are no better.
+  const since = idleSince.get(client) ?? Number.POSITIVE_INFINITY
+  if (performance.now() - since > IDLE_BEFORE_PROBE_MS) {
+    // A probe without an answer closes this connection, which rejects what follows. The idle ones
+    // are no better.
     client.query(PROBE).catch(() => dropIdle(pool))
   }
   return client
 }
 
-/** When a connection was put back, and when it was last given something to do. */
-const restingSince = new WeakMap<pg.PoolClient, number>()
+/** When a connection was returned to the pool, and when it last got a statement. */
+const idleSince = new WeakMap<pg.PoolClient, number>()
 const busySince = new WeakMap<pg.PoolClient, number>()
 
-const idle = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+const idleClientsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
 
-const LOOK_EVERY_MS = 1_000
+const CHECK_EVERY_MS = 1_000
 
 /**
- * Knows who rests and who works, and cuts off who has waited too long for an answer. One look a
- * second over all connections: a timer for each statement, as the driver has it, took a tenth of the
- * throughput.
+ * Tracks which connections are idle and which are busy, and closes those that wait too long for an
+ * answer. It checks all connections once a second: a timer for each statement, as the driver has
+ * it, cost a tenth of the throughput.
  */
 function watchClients(pool: pg.Pool, answerTimeoutMs: number): void {
-  const resting = new Set<pg.PoolClient>()
+  const idleClients = new Set<pg.PoolClient>()
   const busy = new Set<pg.PoolClient>()
-  idle.set(pool, resting)
+  idleClientsOf.set(pool, idleClients)
   pool.on('acquire', (client) => {
-    resting.delete(client)
+    idleClients.delete(client)
     busy.add(client)
-    noteUse(client)
+    markBusy(client)
   })
   pool.on('release', (_error, client) => {
     busy.delete(client)
-    resting.add(client)
-    restingSince.set(client, performance.now())
+    idleClients.add(client)
+    idleSince.set(client, performance.now())
   })
   pool.on('remove', (client) => {
     busy.delete(client)
-    resting.delete(client)
+    idleClients.delete(client)
   })
-  const looking = setInterval(() => {
-    if (pool.ended) clearInterval(looking)
+  const timer = setInterval(() => {
+    if (pool.ended) clearInterval(timer)
     const latest = performance.now() - answerTimeoutMs
-    for (const client of busy) if ((busySince.get(client) ?? 0) < latest) cut(client)
-  }, LOOK_EVERY_MS)
-  looking.unref()
+    for (const client of busy) if ((busySince.get(client) ?? 0) < latest) destroySocket(client)
+  }, CHECK_EVERY_MS)
+  timer.unref()
 }
 
-/** A transaction is as patient with each of its statements as with the first. */
-export const noteUse = (client: pg.PoolClient): void => {
+/** Restarts the time limit: each statement of a transaction has the full one. */
+export const markBusy = (client: pg.PoolClient): void => {
   busySince.set(client, performance.now())
 }
 
-/** Without a farewell, since nobody would answer it. The pool notices, and opens new ones. */
-function cut(client: pg.PoolClient): void {
+/**
+ * Closes the socket at once, since the server would not confirm a close. The pool notices, and
+ * opens a new connection.
+ */
+function destroySocket(client: pg.PoolClient): void {
   const { connection } = client as unknown as { connection: { stream: Socket } }
   connection.stream.destroy()
 }
 
 function dropIdle(pool: pg.Pool): void {
-  for (const client of idle.get(pool) ?? []) cut(client)
+  for (const client of idleClientsOf.get(pool) ?? []) destroySocket(client)
 }

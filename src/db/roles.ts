@@ -3,21 +3,24 @@ import pg from 'pg'
 import { hmac, hmacBytes } from '../kernel/hmac.ts'
 import { isPostgresError } from './constraints.ts'
 
-/** Who logs in. None owns a table or passes row level security. */
+/** The roles that log in. None owns a table or bypasses row level security. */
 export const LOGIN_ROLES = ['fd_app', 'fd_worker', 'fd_operator'] as const
 export type LoginRole = (typeof LOGIN_ROLES)[number]
 
-/** Who owns things: tables, the search function, the functions that run before a tenant is known. */
+/**
+ * The roles that own things: tables, the search function, and the functions that run before a store
+ * is known.
+ */
 export const NOLOGIN_ROLES = ['fd_owner', 'fd_search', 'fd_gate'] as const
 
-/** Statements end by themselves, so that one bad plan or lost client cannot hold a lock for long. */
+/** Time limits of each role, so that one bad plan or lost client cannot hold a lock for long. */
 const ROLE_SETTINGS: Record<LoginRole, Record<string, string>> = {
   fd_app: { statement_timeout: '10s', idle_in_transaction_session_timeout: '15s' },
   fd_worker: { statement_timeout: '30s', idle_in_transaction_session_timeout: '30s' },
   fd_operator: { statement_timeout: '30s', idle_in_transaction_session_timeout: '15s' },
 }
 
-/** The address of the same database for one of our roles, whose password follows from SECRET_KEY. */
+/** The URL of the same database for one of our roles. Its password is derived from SECRET_KEY. */
 export function roleUrl(databaseUrl: string, role: LoginRole, secretKey: string): string {
   const url = new URL(databaseUrl)
   url.username = role
@@ -28,7 +31,7 @@ export function roleUrl(databaseUrl: string, role: LoginRole, secretKey: string)
 const rolePassword = (role: LoginRole, secretKey: string) =>
   hmac(Buffer.from(secretKey), [`database role ${role}`], 'hex')
 
-/** The roles could not be made. `sql` is what an administrator must run once. */
+/** The roles could not be created. An administrator must run `sql` once. */
 export class RolesMissingError extends Error {
   readonly sql: string
   constructor(sql: string, cause: unknown) {
@@ -41,30 +44,30 @@ export class RolesMissingError extends Error {
   }
 }
 
-/** As many databases of one server as may come to be made at the same moment. */
+/** More databases than are ever created on one server at the same moment. */
 const TRIES_MAX = 10
 
 /**
- * Makes the roles and extensions where they are missing, and lets the current user act as the owner.
- * Roles are the whole server's: where another database makes them just now, we look again.
+ * Creates missing roles and extensions, and lets the current user act as the owner. Roles belong to
+ * the whole server: when another database creates them at the same moment, we look again.
  */
 export async function ensureRoles(client: pg.Client, databaseUrl: string, secretKey: string) {
   for (let tries = 1; ; tries++) {
     try {
-      return await makeMissing(client, databaseUrl, secretKey)
+      return await createMissing(client, databaseUrl, secretKey)
     } catch (error) {
-      if (tries === TRIES_MAX || !isOvertaken(error)) throw error
+      if (tries === TRIES_MAX || !isConcurrentChange(error)) throw error
     }
   }
 }
 
-/** A role or a membership is there by now, or its row was changed under our hands. */
-const isOvertaken = (error: unknown): boolean =>
+/** Whether another process has just created the role or membership, or changed its row. */
+const isConcurrentChange = (error: unknown): boolean =>
   isPostgresError(error) &&
   (['23505', '42710', '40P01'].includes(error.code) ||
     /tuple concurrently (updated|deleted)/.test(error.message))
 
-async function makeMissing(client: pg.Client, databaseUrl: string, secretKey: string) {
+async function createMissing(client: pg.Client, databaseUrl: string, secretKey: string) {
   const statements = [
     ...(await roleStatements(client, databaseUrl, secretKey)),
     ...(await membershipStatements(client)),
@@ -75,10 +78,10 @@ async function makeMissing(client: pg.Client, databaseUrl: string, secretKey: st
   const missing = (cause?: unknown) =>
     new RolesMissingError(statements.map((each) => `${each};`).join('\n'), cause)
   try {
-    // All or nothing, so that what the administrator is given fits what is there.
+    // All or nothing, so that the statements in the error message match the state of the server.
     await client.query('begin')
     for (const statement of statements) await client.query(statement)
-    // A grant that the user may not give can be a mere warning.
+    // PostgreSQL may answer a grant without the right to it with a mere warning.
     if ((await schemaStatements(client)).length > 0) throw missing()
     await client.query('commit')
   } catch (error) {
@@ -107,14 +110,17 @@ async function roleStatements(client: pg.Client, databaseUrl: string, secretKey:
   return statements
 }
 
-/** The migrating user must be able to act as the owner, and the owner to hand functions over. */
+/**
+ * Statements that let the migrating user act as the owner, and the owner give functions to their
+ * roles.
+ */
 async function membershipStatements(client: pg.Client) {
   const { rows } = await client.query<{ version: number; name: string; may_set: boolean }>(`
     select current_setting('server_version_num')::int as version, current_user as name,
            coalesce((select rolsuper from pg_roles where rolname = current_user), false) as may_set`)
   const [me] = rows
   if (me === undefined) throw new Error('the server did not say who we are')
-  // PostgreSQL 16 made membership and the right to SET ROLE two things.
+  // PostgreSQL 16 separated membership from the right to SET ROLE.
   const option = me.version >= 160_000 ? ' with inherit true, set true' : ''
   const wanted: (readonly [string, string])[] = [
     ['fd_search', 'fd_owner'],
@@ -122,10 +128,10 @@ async function membershipStatements(client: pg.Client) {
   ]
   if (!me.may_set) wanted.push(['fd_owner', me.name])
   const statements: string[] = []
-  // Whoever makes a role there may grant it, yet not act as it.
+  // There, the creator of a role may grant it, but not act as it.
   const right = me.version >= 160_000 ? 'set' : 'member'
   for (const [role, member] of wanted) {
-    if (!(await holds(client, role, member, right))) {
+    if (!(await hasRole(client, role, member, right))) {
       statements.push(`grant ${role} to ${pg.escapeIdentifier(member)}${option}`)
     }
   }
@@ -144,7 +150,10 @@ async function schemaStatements(client: pg.Client) {
   ]
 }
 
-/** What search stands on. Whoever may create in the database may add them: PostgreSQL trusts them all. */
+/**
+ * The extensions that search needs. A user that may create in the database may add them: PostgreSQL
+ * marks them all as trusted.
+ */
 const EXTENSIONS = ['btree_gin', 'fuzzystrmatch', 'pg_trgm', 'unaccent'] as const
 
 async function extensionStatements(client: pg.Client) {
@@ -155,7 +164,7 @@ async function extensionStatements(client: pg.Client) {
   )
 }
 
-async function holds(client: pg.Client, role: string, member: string, right: string) {
+async function hasRole(client: pg.Client, role: string, member: string, right: string) {
   const { rows } = await client.query<{ held: boolean }>(
     `select coalesce((select pg_has_role(m.oid, r.oid, $3)
                         from pg_roles m, pg_roles r
@@ -176,7 +185,8 @@ async function canLogIn(url: string): Promise<boolean> {
     await client.connect()
     return true
   } catch (error) {
-    // 28P01: wrong password. 28000: the role may not log in. Anything else is no answer.
+    // 28P01: wrong password. 28000: the role may not log in. Any other error says nothing about the
+    // password.
     if (['28P01', '28000'].includes((error as { code?: string }).code ?? '')) return false
     throw error
   } finally {
@@ -184,7 +194,9 @@ async function canLogIn(url: string): Promise<boolean> {
   }
 }
 
-/** The hash PostgreSQL keeps, so that no password stands in a statement the server may log. */
+/**
+ * The hash that PostgreSQL stores, so that no password is in a statement that the server may log.
+ */
 function scramVerifier(password: string): string {
   const iterations = 4_096
   const salt = hmacBytes(Buffer.from(password), ['salt']).subarray(0, 16)

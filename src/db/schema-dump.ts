@@ -3,13 +3,13 @@ import type pg from 'pg'
 /**
  * The migrated database as text: one paragraph for each object, sorted by name.
  *
- * Made from the catalogs, because the embedded server comes without `pg_dump`. Reads like SQL, for
- * people and for comparing; it is not meant to be run.
+ * It is read from the catalogs, because the embedded server has no `pg_dump`. It looks like SQL,
+ * for people and for comparing; it is not meant to be run.
  */
 export async function dumpSchema(client: pg.Client): Promise<string> {
   await client.query('begin isolation level repeatable read, read only')
   try {
-    // Names within it are written without their schema.
+    // Names in this schema are then written without it.
     await client.query('set local search_path = public, pg_temp')
     const paragraphs: string[] = []
     for (const list of [EXTENSIONS, ROLES, SEQUENCES]) paragraphs.push(...(await list(client)))
@@ -23,11 +23,11 @@ export async function dumpSchema(client: pg.Client): Promise<string> {
 const HEADER =
   '-- The migrated database, written from its catalogs. The migrations are what is run.'
 
-/** Code points, not the server's collation: the same order everywhere. */
+/** Sorts by code point and not by the server's collation: the same order everywhere. */
 const byCodePoint = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 interface Line {
-  /** Which object a line belongs to. */
+  /** The object that a line belongs to. */
   object: string
   line: string
 }
@@ -40,15 +40,15 @@ async function read(client: pg.Client, text: string): Promise<Line[]> {
 const paragraphs = (text: string) => async (client: pg.Client) =>
   (await read(client, text)).map(({ line }) => line)
 
-/** What an extension brought along is its own. */
-const notOfExtension = (catalog: string, alias: string) => `
+/** A condition that leaves out what extensions created. */
+const outsideExtension = (catalog: string, alias: string) => `
   not exists (select from pg_depend e
                where e.classid = '${catalog}'::regclass and e.objid = ${alias}.oid
                  and e.deptype = 'e')`
 
 /**
- * What is granted on an object to others than its owner, as the tail of a paragraph. PostgreSQL 17
- * added `maintain`, which we grant to nobody.
+ * The grants on an object to others than its owner, as the end of a paragraph. PostgreSQL 17 added
+ * `maintain`, which we grant to no role.
  */
 const grants = (acl: string, kind: string, owner: string, on: string) => `
   coalesce((select string_agg(entry, '' order by entry collate "C")
@@ -92,14 +92,14 @@ const SEQUENCES = paragraphs(`
     from pg_sequence s
     join pg_class c on c.oid = s.seqrelid
     join pg_roles o on o.oid = c.relowner
-   where ${notOfExtension('pg_class', 'c')}`)
+   where ${outsideExtension('pg_class', 'c')}`)
 
-/** Tables and views of ours. */
+/** Our tables and views. */
 const RELATIONS = `
   pg_class c join pg_namespace n on n.oid = c.relnamespace
    where c.relkind in ('r', 'p', 'v', 'm') and c.relpersistence <> 't'
      and n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg\\_toast%'
-     and ${notOfExtension('pg_class', 'c')}`
+     and ${outsideExtension('pg_class', 'c')}`
 
 const COLUMNS = `
   select c.oid::regclass::text as object,
@@ -120,7 +120,7 @@ const COLUMNS = `
     join (select c.oid from ${RELATIONS}) as c on c.oid = a.attrelid
    where a.attnum > 0 and not a.attisdropped`
 
-/** PostgreSQL 18 also keeps `not null` as a constraint; the column says it already. */
+/** PostgreSQL 18 also stores `not null` as a constraint; the column shows it already. */
 const CONSTRAINTS = `
   select k.conrelid::regclass::text as object,
          format('  constraint %I %s', k.conname, pg_get_constraintdef(k.oid)) as line
@@ -128,7 +128,7 @@ const CONSTRAINTS = `
     join (select c.oid from ${RELATIONS}) as c on c.oid = k.conrelid
    where k.contype in ('p', 'u', 'f', 'c', 'x')`
 
-/** What follows a table, numbered so that each kind stands together. */
+/** What follows a table. A leading digit keeps each kind together. */
 const ATTACHMENTS = `
   select x.indrelid::regclass::text as object,
          '2' || replace(pg_get_indexdef(x.indexrelid), ' ON public.', ' ON ') || ';' as line
@@ -195,7 +195,7 @@ async function listTables(client: pg.Client): Promise<string[]> {
     })
 }
 
-/** The lines of each object, without the digits that only served to sort them. */
+/** Groups lines by object, without the digits that only served to sort them. */
 function group(lines: Line[], digits: number): Map<string, string[]> {
   const groups = new Map<string, string[]>()
   for (const { object, line } of lines) {
@@ -249,4 +249,4 @@ const FUNCTIONS = paragraphs(`
     join pg_language l on l.oid = p.prolang
     join pg_roles o on o.oid = p.proowner
    where n.nspname not in ('pg_catalog', 'information_schema') and p.prokind <> 'a'
-     and ${notOfExtension('pg_proc', 'p')}`)
+     and ${outsideExtension('pg_proc', 'p')}`)

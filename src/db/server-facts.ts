@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** What the server itself says, for whoever examines an installation. */
+/** Facts that the server itself answers, for the doctor. */
 
 export async function readVersion(client: pg.Client): Promise<{ number: number; text: string }> {
   const { rows } = await client.query<{ number: number; text: string }>(
@@ -18,7 +18,7 @@ export async function readClock(client: pg.Client): Promise<number> {
   return only(rows).ms
 }
 
-/** Our own roles. */
+/** Lists our own roles. */
 export async function listRoles(client: pg.Client) {
   const { rows } = await client.query<{ name: string; may_log_in: boolean }>(
     "select rolname as name, rolcanlogin as may_log_in from pg_roles where rolname like 'fd\\_%'",

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Static, TSchema } from 'typebox'
 
-/** SQL text with gaps, and what fills them. Made by `sql`; one may fill a gap of another. */
+/** SQL text with gaps, and their values. Created by `sql`; a value may be another `Sql`. */
 export class Sql {
   readonly strings: readonly string[]
   readonly values: readonly unknown[]
@@ -13,19 +13,22 @@ export class Sql {
 export const sql = (strings: TemplateStringsArray, ...values: unknown[]) => new Sql(strings, values)
 
 /**
- * The machine's time: for leases, limits, timeouts, metrics, credentials, and the record of who did what.
- * Whatever a merchant or a shopper is promised goes by `fd_now()`, the store's own time.
+ * Machine time: for leases, limits, timeouts, metrics, credentials and the audit log. Promises to a
+ * merchant or a shopper go by `fd_now()`, the store's business time.
  */
 export const machineTime = sql`now()`
 
-/** Joins conditions or assignments, e.g. `join(filters, ' and ')`. The separator is code, not input. */
+/**
+ * Joins conditions or assignments, e.g. `join(filters, ' and ')`. The separator is code, never
+ * input.
+ */
 export function join(parts: readonly Sql[], separator: string): Sql {
   const [first, ...rest] = parts
   if (first === undefined) return sql``
   return new Sql(['', ...rest.map(() => separator), ''], [first, ...rest])
 }
 
-/** What a statement answers. The command is PostgreSQL's own word for what was done. */
+/** The result of a statement. `command` is the first word of PostgreSQL's command tag. */
 export interface Result {
   command: string
   rows: Record<string, unknown>[]
@@ -34,9 +37,9 @@ export interface Result {
 
 export type Send = (query: pg.QueryConfig) => Promise<Result>
 
-/** Somewhere to run SQL. Each method says how many rows it expects. */
+/** Runs SQL. Each method says how many rows it expects. */
 export class Runner {
-  /** Holds every row against its shape. Set in tests, so that no query drifts from its schema. */
+  /** Checks every row against its shape. Set in tests, so that no query drifts from its schema. */
   static checkRow: ((shape: TSchema, row: unknown) => void) | null = null
   readonly #send: Send
   constructor(send: Send) {
@@ -61,28 +64,33 @@ export class Runner {
     return row
   }
 
-  /** Answers how many rows the statement touched. */
+  /** Runs a statement and answers how many rows it touched. */
   async run(query: Sql): Promise<number> {
     return (await this.#send(prepare(query))).rowCount
   }
 }
 
-/** Statements that each connection keeps parsed. A text beyond that is parsed at every call. */
+/** How many statements each connection keeps parsed. A text beyond that is parsed at every call. */
 const STATEMENTS_MAX = 1_000
 const names = new Map<string, string>()
 
-/** The way through a statement's parts so far, and where each next part leads. */
+/**
+ * A node in the tree of known statements: the parts so far lead to it, and each next part leads on.
+ */
 interface Path {
-  /** What the statement is, where it ends here. */
+  /** The statement that ends here, if any. */
   statement?: { name: string; text: string }
   parts: WeakMap<readonly string[], Path>
   value?: Path
 }
 
-const startOfPaths: Path = { parts: new WeakMap() }
+const rootPath: Path = { parts: new WeakMap() }
 
-/** Null: what was joined is another array at every call, and leads nowhere. */
-function pathBehind(path: Path | null, part: readonly string[]): Path | null {
+/**
+ * Answers the node after a part. Null: joined SQL has new arrays at every call, and is not looked
+ * up.
+ */
+function pathAfter(path: Path | null, part: readonly string[]): Path | null {
   if (path === null || !('raw' in part)) return null
   const known = path.parts.get(part)
   if (known !== undefined) return known
@@ -92,14 +100,14 @@ function pathBehind(path: Path | null, part: readonly string[]): Path | null {
 }
 
 /**
- * Numbers the gaps, and names the text so that each connection parses it only once. A template is the
- * same array of strings at every call, so that its text is put together once, and not at every call.
+ * Numbers the gaps and names the text, so that each connection parses it only once. A template has
+ * the same array of strings at every call, so that its text is built once, and not at every call.
  */
 export function prepare(query: Sql): pg.QueryConfig {
   const values: unknown[] = []
-  let path: Path | null = startOfPaths
+  let path: Path | null = rootPath
   const walk = ({ strings, values: filled }: Sql): void => {
-    path = pathBehind(path, strings)
+    path = pathAfter(path, strings)
     for (const value of filled) {
       if (value instanceof Sql) walk(value)
       else {

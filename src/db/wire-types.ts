@@ -4,7 +4,7 @@ const BIGINT = 20
 const TIMESTAMPTZ = 1184
 const DATE = 1082
 
-/** Rows leave the driver in the shape of the wire: ISO timestamps, safe integers, plain dates. */
+/** Parsers that give rows the types of the API: ISO timestamps, safe integers, plain dates. */
 const parsers: Partial<Record<number, (text: string) => unknown>> = {
   [BIGINT]: (text) => {
     const value = Number(text)

@@ -1,15 +1,18 @@
 import type { App } from './route.ts'
 
-/** One answer, as it is counted. Only the route's pattern is kept: a path may hold a secret. */
-export interface Answered {
+/**
+ * A served request, as it is counted. It names the route's pattern and not the path, which may hold
+ * a secret.
+ */
+export interface ServedRequest {
   route: string
   method: string
   status: number
   seconds: number
 }
 
-/** Logs each answer once, and tells whoever counts them. */
-export function logAnswers(app: App, observe: ((answered: Answered) => void) | null): void {
+/** Logs each served request once, and passes it to the metrics. */
+export function logRequests(app: App, observe: ((answered: ServedRequest) => void) | null): void {
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
     const { method } = request

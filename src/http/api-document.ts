@@ -7,11 +7,11 @@ export interface ApiDocument {
   servers: { url: string }[]
   tags: { name: string; description?: string }[]
   paths: Record<string, Record<string, Operation>>
-  /** What we send to whoever has asked for it. */
+  /** The webhooks that endpoints receive. */
   webhooks?: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Shape>
-    responses: Record<string, Answer>
+    responses: Record<string, ResponseObject>
     securitySchemes: Record<string, SecurityScheme>
   }
 }
@@ -27,10 +27,10 @@ export interface Operation {
   'x-scope'?: string
   parameters?: Parameter[]
   requestBody?: { content: Content }
-  responses: Record<string, Answer | Reference>
+  responses: Record<string, ResponseObject | Reference>
 }
 
-export interface Answer {
+export interface ResponseObject {
   description: string
   content?: Content
 }
@@ -49,7 +49,7 @@ export interface Parameter {
 
 export type Content = Record<string, { schema: Shape }>
 
-/** A JSON Schema, as far as one is looked into. */
+/** A JSON Schema, as far as this code reads it. */
 export type Shape = { [keyword: string]: unknown }
 
 export interface SecurityScheme {
@@ -63,18 +63,21 @@ export interface SecurityScheme {
 
 const RESPONSES = '#/components/responses/'
 
-/** A response itself, where an operation only refers to it. */
-export function findAnswer(document: ApiDocument, response: Answer | Reference): Answer {
+/** Resolves a response that an operation only refers to. */
+export function resolveResponse(
+  document: ApiDocument,
+  response: ResponseObject | Reference,
+): ResponseObject {
   if (!('$ref' in response)) return response
-  const answer = document.components.responses[response.$ref.slice(RESPONSES.length)]
-  if (answer === undefined) throw new Error(`${response.$ref} leads nowhere`)
-  return answer
+  const found = document.components.responses[response.$ref.slice(RESPONSES.length)]
+  if (found === undefined) throw new Error(`${response.$ref} leads nowhere`)
+  return found
 }
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete']
 const byMethod = (a: string, b: string) => METHODS.indexOf(a) - METHODS.indexOf(b)
 
-/** Sorts what has no order of its own, so that documents can be compared. */
+/** Sorts everything without an order of its own, so that two documents can be compared. */
 export function arrange(
   made: ApiDocument,
   tags: Readonly<Record<string, string>>,
@@ -101,10 +104,13 @@ export function arrange(
   }
 }
 
-/** Most operations fail alike: each set of codes is written once, and named for them. */
+/**
+ * Shares the error responses: many operations have the same set of codes, which is written once and
+ * named after its codes.
+ */
 function shareFailures(paths: ApiDocument['paths']) {
-  const responses: Record<string, Answer> = {}
-  const share = ([status, response]: [string, Answer | Reference]) => {
+  const responses: Record<string, ResponseObject> = {}
+  const share = ([status, response]: [string, ResponseObject | Reference]) => {
     if (Number(status) < 400 || '$ref' in response) return [status, response] as const
     const codes = [...response.description.matchAll(/^- `(\w+)`/gm)].map(([, code]) => code)
     const name = [status, ...codes].join('.')

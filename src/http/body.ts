@@ -4,7 +4,7 @@ import { IJsonError, parseIJson } from '../kernel/i-json.ts'
 import { quotable } from './errors.ts'
 import type { App } from './route.ts'
 
-/** JSON is the only body, read by our own strict parser. Anything else is 415. */
+/** Accepts only JSON bodies, read by our own strict parser. Any other type answers 415. */
 export function acceptOnlyJson(app: App): void {
   app.decorateRequest('verbatim', '')
   app.removeAllContentTypeParsers()
@@ -15,13 +15,14 @@ export function acceptOnlyJson(app: App): void {
   )
 }
 
-/** For a route that takes its body otherwise, and finds that it is JSON. */
+/** Parses a JSON body. Also for a route that reads its body itself and finds that it is JSON. */
 export function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   const charset = /charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (request.headers['content-encoding'] !== undefined || !/^(utf-?8)?$/i.test(charset ?? '')) {
     throw new ApiError('unsupported_media_type')
   }
-  // Many clients name the type even when they send nothing; a route that needs a body says so itself.
+  // Many clients name the type even when they send no body; a route that needs one refuses by
+  // itself.
   if (bytes.length === 0) return undefined
   try {
     const { verbatim } = request.routeOptions.config

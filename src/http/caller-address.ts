@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 import { withoutPort } from '../kernel/address.ts'
 
 /**
- * Who is asking, where no framework says so: the peer, or behind proxies that are trusted, the last
- * address that one of them vouches for.
+ * Reads the address of the caller where the framework does not: the peer, or behind trusted
+ * proxies, the last address that one of them vouches for.
  */
 export function addressReader(trusted: readonly string[]) {
   const ranges = trusted.map((each) =>
@@ -30,8 +30,8 @@ export function addressReader(trusted: readonly string[]) {
 }
 
 /**
- * Says once that requests come by a proxy which nobody has named: to every limit all who come through
- * it are one caller, and the address kept of each order is the proxy's.
+ * Warns once when requests come through a proxy that is not configured: every limit then counts all
+ * its callers as one, and orders record the proxy's address.
  */
 export function warnOfUnnamedProxy(
   server: Server,

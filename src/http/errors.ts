@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, type ErrorCode, errorBody } from '../errors.ts'
-import { patternWords } from '../kernel/schema.ts'
+import { describePattern } from '../kernel/schema.ts'
 
 /**
- * Whether a body names its correlation id. A 401 and a 404 never do: they must be alike to the byte,
- * whatever was missing. On public routes only our own failures do.
+ * Whether an error body has its correlation id. Bodies of 401 and 404 never do: they must be equal
+ * to the byte, whatever was missing. On public routes only our own failures do.
  */
 export function showsCorrelation(status: number, plane: string | undefined): boolean {
   if (status >= 500) return true
@@ -23,12 +23,15 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   ERR_STREAM_PREMATURE_CLOSE: 'invalid_body',
 }
 
-/** What any thrown thing means to the caller. What we did not foresee is our fault, never theirs. */
+/**
+ * Turns any thrown value into an error of the API. An unexpected one is our fault, never the
+ * caller's.
+ */
 export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError {
   if (thrown instanceof ApiError) return thrown
-  // Nobody waits for this answer, but it is counted, and it is the caller who went away.
+  // The caller has closed the connection. The response is still counted, as the caller's error.
   if (request?.destroyed && !request.complete) return new ApiError('invalid_body')
-  // Anything can be thrown, also nothing.
+  // Any value can be thrown, also undefined.
   const error = Object(thrown) as Partial<FastifyError>
   if (error.validation !== undefined) return validationError(error as FastifyError)
   const code = FRAMEWORK_CODES[error.code ?? '']
@@ -36,7 +39,10 @@ export function toApiError(thrown: unknown, request?: IncomingMessage): ApiError
   return new ApiError('service_unavailable', { cause: thrown })
 }
 
-/** Names of ours may be shown in an answer; any other text a caller sent may be a card number. */
+/**
+ * Hides text that may not be quoted: our own member names may be shown in a response, while other
+ * text of the caller may be a card number.
+ */
 export const quotable = (segment: string): string =>
   /^([a-z_]{1,40}\d?|\d{1,5})$/i.test(segment) ? segment : '*'
 
@@ -48,8 +54,11 @@ const FORMATS: Record<string, string> = {
   uuid: 'must be a UUID',
 }
 
-/** What was expected, for a person: the choices there are, and not the pattern but its meaning. */
-export function inWords({
+/**
+ * Says what was expected, for people: the allowed values, and the meaning of a pattern instead of
+ * the pattern.
+ */
+export function describeIssue({
   keyword,
   params,
   message,
@@ -64,20 +73,20 @@ export function inWords({
   }
   if (keyword === 'additionalProperties') return 'is not a known member; remove it'
   if (keyword === 'not') return 'must have a different value'
-  const words = keyword === 'format' ? FORMATS[format ?? ''] : patternWords(pattern ?? '')
+  const words = keyword === 'format' ? FORMATS[format ?? ''] : describePattern(pattern ?? '')
   return words ?? message ?? 'is not valid; see the API reference'
 }
 
-/** Says where the body is wrong and what was expected there. Never repeats what was sent. */
+/** Says where the body is wrong and what was expected there. Never repeats the caller's text. */
 function validationError(error: FastifyError): ApiError {
-  // That a branch failed says nothing beside what failed in it.
+  // That an `if` branch failed adds nothing to what failed inside it.
   const telling = (error.validation ?? []).filter(({ keyword }) => keyword !== 'if')
   const issues = telling.map((issue) => {
     const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
     const member = missingProperty ?? additionalProperty
     const above = issue.instancePath.split('/').slice(1)
     const path = member === undefined ? above : [...above, String(member)]
-    return { path: path.map(quotable).join('.'), message: inWords(issue) }
+    return { path: path.map(quotable).join('.'), message: describeIssue(issue) }
   })
   return new ApiError('invalid_body', { body: { issues }, cause: error })
 }

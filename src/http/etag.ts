@@ -1,6 +1,6 @@
 /**
- * Whether an `If-None-Match` header names this entity tag: one of a list, weak or strong, or `*`.
- * A reader that holds any of them has our bytes already.
+ * Whether an `If-None-Match` header names this entity tag: in a list, weak or strong, or by `*`.
+ * The client then has our bytes already.
  */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false

@@ -7,7 +7,7 @@ import { digestEquals, sha256 } from '../kernel/tokens.ts'
 import type { Actor } from '../platform/audit.ts'
 import type { App, Plane, Routes } from './route.ts'
 
-/** What a checked merchant key stands for. */
+/** The store and scopes of a checked merchant key. */
 export interface Merchant {
   tenant: string
   credentialId: string
@@ -16,21 +16,23 @@ export interface Merchant {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Merchant plane: the key's store, or the owner's where a route takes a session too. */
+    /**
+     * Merchant plane: the store of the key, or of the owner where a route accepts a session too.
+     */
     merchant: Merchant
     owner: Owner | null
-    /** The store's data: the key's on the merchant plane, the path's elsewhere. */
+    /** The store's data: by the key on the merchant plane, by the path elsewhere. */
     db: TenantDb
     actor: Actor
   }
 }
 
 export interface Limits {
-  attempt(caller: string): Promise<void>
-  gate(caller: string): Promise<void>
-  failure(caller: string): Promise<void>
-  wager(caller: string): Promise<void>
-  forgive(caller: string): Promise<void>
+  countAttempt(caller: string): Promise<void>
+  checkFailures(caller: string): Promise<void>
+  countFailure(caller: string): Promise<void>
+  countFailureAhead(caller: string): Promise<void>
+  uncountFailure(caller: string): Promise<void>
 }
 
 export interface GuardDeps {
@@ -43,13 +45,13 @@ export interface GuardDeps {
   requireStore(db: TenantDb): Promise<void>
   operatorTokens: readonly string[]
   storefrontTokens: readonly string[]
-  /** What the storefront of this same process sends in place of the token. */
+  /** The token that the storefront of this same process sends instead of the storefront token. */
   ownToken: string
 }
 
 type Guard = (request: FastifyRequest) => Promise<void>
 
-/** Registers routes under a plane: the plane's guard runs before anything is read from the caller. */
+/** Registers routes under a plane. Its guard runs before anything is read from the request. */
 export const onPlane = (plane: Plane, guard: Guard | null, routes: readonly Routes[]): Routes =>
   async function planeRoutes(app: App) {
     app.addHook('onRoute', (route) => {
@@ -59,7 +61,7 @@ export const onPlane = (plane: Plane, guard: Guard | null, routes: readonly Rout
     for (const add of routes) await add(app)
   }
 
-/** What the guards put on a request. Nothing is there until one has. */
+/** Declares what the guards set on a request. It is unset before a guard has run. */
 export function decorateRequests(app: App): void {
   const unset = undefined as never
   app.decorateRequest('merchant', unset)
@@ -79,7 +81,7 @@ export function createGuards(deps: GuardDeps) {
     const { scope, orOwner } = request.routeOptions.config
     const bySession = orOwner === true && isSession(request)
     if (bySession) await owner(request)
-    else await admit(request, () => enterByKey(deps, request))
+    else await admit(request, () => authenticateByKey(deps, request))
     if (bySession || scope === 'any') return
     if (scope === undefined) throw new ApiError('forbidden')
     if (satisfies(request.merchant.scopes, scope)) return
@@ -88,48 +90,55 @@ export function createGuards(deps: GuardDeps) {
     })
   }
 
-  const owner: Guard = (request) => admit(request, () => enterAsOwner(deps, request))
+  const owner: Guard = (request) => admit(request, () => authenticateOwner(deps, request))
 
   const operator: Guard = async (request) => {
     await admit(request, async () => isOperator(header(request, 'x-operator-token')))
     request.actor = actor(request, 'operator')
-    await enterStoreOfPath(deps, request)
+    await openStoreOfPath(deps, request)
   }
 
   const storefront: Guard = async (request) => {
     const token = header(request, 'x-storefront-token')
     await admit(request, async () => isStorefront(token), isOwn(token) ? OWN_STOREFRONT : undefined)
     request.actor = actor(request, 'storefront')
-    await enterStoreOfPath(deps, request)
+    await openStoreOfPath(deps, request)
   }
 
   return { merchant, owner, operator, storefront, limited: limitFailures(deps) }
 }
 
-/** For attempts on public routes: a login, a sign-up. What is refused counts against the caller. */
+/**
+ * Limits attempts on public routes, such as a login or a sign-up: a refusal counts against the
+ * caller.
+ */
 const limitFailures =
   ({ limits, callerOf }: GuardDeps) =>
   async <T>(request: FastifyRequest, attempt: () => Promise<T>): Promise<T> => {
     const caller = callerOf(request.ip)
-    await limits.wager(caller)
+    await limits.countFailureAhead(caller)
     try {
       const result = await attempt()
-      await limits.forgive(caller)
+      await limits.uncountFailure(caller)
       return result
     } catch (error) {
-      if (!(error instanceof ApiError) || error.status >= 500) await limits.forgive(caller)
+      if (!(error instanceof ApiError) || error.status >= 500) await limits.uncountFailure(caller)
       throw error
     }
   }
 
 type Check = () => Promise<boolean>
 
-/** No address: whoever fails from that of this machine must not shut the process's own shop. */
+/**
+ * The storefront of this process is counted under a name and not an address: failures of other
+ * programs on this machine must not block it.
+ */
 const OWN_STOREFRONT = 'own storefront'
 
 /**
- * The one way in. On `/v1/my/*` every attempt counts; elsewhere only failures do, so that a busy
- * merchant is never throttled by its own success. Either way the limiter is asked first.
+ * Checks the limits, then the credential. On `/v1/my/*` every attempt counts; elsewhere only
+ * failures do, so that a busy merchant is never limited for successful requests. The limiter always
+ * comes first.
  */
 async function admitCaller(
   deps: GuardDeps,
@@ -138,13 +147,13 @@ async function admitCaller(
   caller = deps.callerOf(request.ip),
 ) {
   const countsAll = request.routeOptions.url?.startsWith('/v1/my/') ?? false
-  await (countsAll ? deps.limits.attempt(caller) : deps.limits.gate(caller))
+  await (countsAll ? deps.limits.countAttempt(caller) : deps.limits.checkFailures(caller))
   if (await check()) return
-  if (!countsAll) await deps.limits.failure(caller)
+  if (!countsAll) await deps.limits.countFailure(caller)
   throw new ApiError('unauthorized')
 }
 
-async function enterByKey(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {
+async function authenticateByKey(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {
   const found = await knownOr503(deps.checkKey(bearer(request)))
   if (found === null) return false
   request.merchant = found
@@ -153,12 +162,13 @@ async function enterByKey(deps: GuardDeps, request: FastifyRequest): Promise<boo
   return true
 }
 
-async function enterAsOwner(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {
+async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Promise<boolean> {
   const cookie = sessionCookie(request)
   const token = bearer(request) || cookie
   const found = await knownOr503(deps.checkSession(token))
   if (found === null) return false
-  // A browser sends cookies by itself, so a write must also carry what only our own pages can set.
+  // A browser sends cookies by itself, so a write also needs a header that only our own pages can
+  // set.
   const writes = request.method !== 'GET' && request.method !== 'HEAD'
   if (token === cookie && writes && request.headers['x-fd-csrf'] === undefined) {
     throw new ApiError('csrf_required')
@@ -168,15 +178,15 @@ async function enterAsOwner(deps: GuardDeps, request: FastifyRequest): Promise<b
   return true
 }
 
-/** Operator and storefront routes name their store in the path. */
-async function enterStoreOfPath(deps: GuardDeps, request: FastifyRequest) {
+/** Opens the store that the path names, on operator and storefront routes. */
+async function openStoreOfPath(deps: GuardDeps, request: FastifyRequest) {
   const { tenant } = request.params as { tenant?: string }
   if (tenant === undefined) return
   request.db = deps.database.tenant(tenant)
   await deps.requireStore(request.db)
 }
 
-/** A check that could not be made is no refusal. */
+/** Answers 503 for a check that could not run: that is not a refusal. */
 async function knownOr503<T>(check: Promise<T>): Promise<T> {
   try {
     return await check
@@ -203,10 +213,10 @@ const SESSION_COOKIE = /(?:^|;\s*)__Host-fd_session=([^;\s]{1,200})/
 const sessionCookie = (request: FastifyRequest) =>
   SESSION_COOKIE.exec(header(request, 'cookie'))?.[1] ?? ''
 
-/** A caller that names no key of ours may still be the owner. */
+/** A caller without a merchant key may still be the owner. */
 const isSession = (request: FastifyRequest) => !bearer(request).startsWith('fdk_')
 
-/** Compares digests, so that neither length nor content shows in the time it takes. */
+/** Compares digests, so that the time taken reveals neither length nor content. */
 function tokenCheck(accepted: readonly string[]) {
   const digests = accepted.map(sha256)
   return (given: string): boolean => {
@@ -215,7 +225,7 @@ function tokenCheck(accepted: readonly string[]) {
   }
 }
 
-/** The owner plane's caller. The guard has put it there. */
+/** The owner who calls. The guard of the owner plane has set it. */
 export function requireOwner({ owner }: FastifyRequest): Owner {
   if (owner === null) throw new ApiError('unauthorized')
   return owner

@@ -1,6 +1,6 @@
 /**
- * How many Host headers came. Of two, Node keeps the first and a proxy before us may take the other.
- * Names and values stand in turn.
+ * Counts the Host headers. Of two, Node uses the first, while a proxy before us may use the other.
+ * `rawHeaders` alternates names and values.
  */
 export function countHosts(rawHeaders: readonly string[]): number {
   let hosts = 0

@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` and `trusted` make it. */
+/** Markup that is safe to send. Only `html` and `trustedHtml` create it. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -8,12 +8,15 @@ export class Html {
 
 type Part = Html | string | number | null | undefined | false | readonly Part[]
 
-/** Markup whose gaps are escaped, in text and in quoted attributes. Nothing is shown for nothing. */
+/**
+ * Builds markup. Its gaps are escaped, in text and in quoted attributes; null, undefined and false
+ * show nothing.
+ */
 export const html = (strings: TemplateStringsArray, ...parts: Part[]): Html =>
   new Html(strings.reduce((text, next, i) => text + write(parts[i - 1]) + next))
 
-/** Text of our own that is markup or style already. Never for what came from outside. */
-export const trusted = (text: string): Html => new Html(text)
+/** Marks text of our own as markup or style. Never for text from outside. */
+export const trustedHtml = (text: string): Html => new Html(text)
 
 function write(part: Part): string {
   if (part === null || part === undefined || part === false) return ''

@@ -8,18 +8,23 @@ interface OnceOptions {
   operation: string
   /** Keys the fingerprint of the body. */
   secret: Buffer
-  /** What of the path belongs to the request, e.g. the id of the order to refund. */
+  /** The part of the path that belongs to the request, e.g. the id of the order to refund. */
   target?: string
-  /** Refusals that pass by themselves: the key stays free. */
+  /**
+   * Refusals that a retry may not meet again: they are not stored, and the key can be used again.
+   */
   passing?: readonly ErrorCode[]
   /**
-   * Puts into a kept body what must not be kept with it, just before it is sent: a secret that is
-   * shown at first and for a while. The first answer takes the same way as its replays.
+   * Completes a stored body just before it is sent with a secret that must not be stored in it, and
+   * that is shown for a limited time. The first answer goes the same way as its replays.
    */
   fill?: (answer: { status: number; body: string }) => Promise<string>
 }
 
-/** For money routes: does the work once for each Idempotency-Key, and sends what was kept. */
+/**
+ * For routes that move money: runs the operation once for each Idempotency-Key, and sends the
+ * stored answer.
+ */
 export async function once(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -31,6 +36,6 @@ export async function once(
   const claim = { operation, key, fingerprint: print, correlationId: request.id, passing }
   const { status, headers, body } = await run(request.db, claim, work)
   const sent = fill === undefined ? body : await fill({ status, body })
-  // The bytes were made when the work was done; the route's shapes no longer matter to them.
+  // The bytes were written when the operation ended; the route's shapes no longer apply to them.
   return reply.code(status).headers(headers).send(sent) as never
 }

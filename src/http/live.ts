@@ -3,7 +3,12 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { type ApiError, errorBody } from '../errors.ts'
-import { type Answer, bodyBytes, type Encoded, type HeaderLists } from '../platform/live-answer.ts'
+import {
+  bodyBytes,
+  type CachedResponse,
+  type EncodedBody,
+  type HeaderLists,
+} from '../platform/cached-response.ts'
 import type { LiveCache } from '../platform/live-cache.ts'
 import { matchesEtag } from './etag.ts'
 import { countHosts } from './hosts.ts'
@@ -11,9 +16,9 @@ import type { App } from './route.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** A public answer that is no success: the same bytes, whoever asks and whatever is missing. */
-export const refusalAnswer = (error: ApiError): Answer =>
-  withLists({
+/** A refusal of a public route: the same bytes for every caller, whatever is missing. */
+export const refusalResponse = (error: ApiError): CachedResponse =>
+  withHeaderLists({
     status: error.status,
     headers: { 'content-type': JSON_TYPE },
     body: Buffer.from(errorBody(error)),
@@ -21,56 +26,56 @@ export const refusalAnswer = (error: ApiError): Answer =>
 
 const JSON_HEADERS = { 'content-type': JSON_TYPE, vary: 'accept-encoding' }
 
-/** A JSON text, cut so that its long part can be shared. */
-export const jsonAnswer = (head: string, body: Buffer, etag: string): Answer =>
-  withLists({ status: 200, headers: JSON_HEADERS, head, body, etag })
+/** A JSON response in two parts, so that the long part can be shared. */
+export const jsonResponse = (head: string, body: Buffer, etag: string): CachedResponse =>
+  withHeaderLists({ status: 200, headers: JSON_HEADERS, head, body, etag })
 
-/** A JSON text of its own, which no one asks about by its tag. */
-export const plainJsonAnswer = (body: Buffer): Answer =>
-  withLists({ status: 200, headers: JSON_HEADERS, body })
+/** A JSON response of its own, without an entity tag. */
+export const plainJsonResponse = (body: Buffer): CachedResponse =>
+  withHeaderLists({ status: 200, headers: JSON_HEADERS, body })
 
-/** Sends a finished answer from a route: what the fast path below found nothing for. */
-export async function sendAnswer(
+/** Sends a cached response from a route, when `answerFromMemory` did not find it. */
+export async function sendCached(
   request: FastifyRequest,
   reply: FastifyReply,
   cache: LiveCache,
-  answer: Answer,
+  cached: CachedResponse,
 ): Promise<void> {
-  const encoded = await cache.encoded(answer, request.raw.headers['accept-encoding'])
+  const encoded = await cache.encoded(cached, request.raw.headers['accept-encoding'])
   reply.hijack()
-  write(request.raw, reply.raw, { answer, encoded, correlationId: request.id })
+  write(request.raw, reply.raw, { cached, encoded, correlationId: request.id })
 }
 
 interface Outgoing {
-  answer: Answer
-  encoded: Encoded | null
+  cached: CachedResponse
+  encoded: EncodedBody | null
   correlationId: string
 }
 
-/** Writes an answer, or only that it has not changed. The status is certain by then. */
+/** Writes a response, or 304 when the client has it already. Answers the status that was sent. */
 function write(request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): number {
-  const { answer, encoded, correlationId } = outgoing
-  const { etag, head, body } = answer
+  const { cached, encoded, correlationId } = outgoing
+  const { etag, head, body } = cached
   if (etag !== undefined && matchesEtag(request.headers['if-none-match'], etag)) {
-    response.writeHead(304, withId(headersOf(answer).unchanged, correlationId))
+    response.writeHead(304, withId(headersOf(cached).unchanged, correlationId))
     response.end()
     return 304
   }
   if (encoded !== null) {
     const length = String(encoded.body.length)
     const more = ['content-encoding', encoded.encoding, 'content-length', length]
-    const headers = [...headersOf(answer).common, ...more]
-    response.writeHead(answer.status, withId(headers, correlationId))
+    const headers = [...headersOf(cached).common, ...more]
+    response.writeHead(cached.status, withId(headers, correlationId))
     response.end(request.method === 'HEAD' ? undefined : encoded.body)
-    return answer.status
+    return cached.status
   }
-  response.writeHead(answer.status, withId(headersOf(answer).plain, correlationId))
+  response.writeHead(cached.status, withId(headersOf(cached).plain, correlationId))
   if (request.method === 'HEAD') response.end()
   else {
     if (head !== undefined) response.write(head)
     response.end(body)
   }
-  return answer.status
+  return cached.status
 }
 
 const withId = (headers: readonly string[], correlationId: string) => [
@@ -79,22 +84,25 @@ const withId = (headers: readonly string[], correlationId: string) => [
   correlationId,
 ]
 
-const headersOf = (answer: Answer): HeaderLists => answer.lists ?? listHeaders(answer)
+const headersOf = (cached: CachedResponse): HeaderLists => cached.headerLists ?? listHeaders(cached)
 
-function listHeaders(answer: Answer): HeaderLists {
-  const { etag, headers } = answer
+function listHeaders(cached: CachedResponse): HeaderLists {
+  const { etag, headers } = cached
   const tag = etag === undefined ? [] : ['etag', etag]
   const common = [...Object.entries(headers).flat(), ...tag]
   return {
     common,
-    plain: [...common, 'content-length', String(bodyBytes(answer))],
+    plain: [...common, 'content-length', String(bodyBytes(cached))],
     unchanged: [...(headers.vary === undefined ? [] : ['vary', headers.vary]), ...tag],
   }
 }
 
-const withLists = (answer: Answer): Answer => ({ ...answer, lists: listHeaders(answer) })
+const withHeaderLists = (cached: CachedResponse): CachedResponse => ({
+  ...cached,
+  headerLists: listHeaders(cached),
+})
 
-/** One without a host, or with two, is for the route to refuse. */
+/** Whether a request has exactly one host. The route refuses all others. */
 const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
   Boolean(headers.host) && countHosts(rawHeaders) === 1
 
@@ -102,26 +110,27 @@ const hasOneHost = ({ headers, rawHeaders }: IncomingMessage): boolean =>
 export interface LiveRead {
   /** The route's pattern, for the metrics. */
   route: string
-  /** Null for an address that is not this read's, or for what is not kept. */
-  find(url: string): Answer | null
-  /** Whether the address alone says which answer it is, so that it need not be taken apart again. */
-  lasting: boolean
+  /** Null when the address is not one of this route, or the response is not cached. */
+  find(url: string): CachedResponse | null
+  /** Whether the address alone identifies the response, so that it need not be parsed again. */
+  isAddressKey: boolean
 }
 
 interface FastPathOptions {
   cache: LiveCache
   reads: readonly LiveRead[]
   logger: Logger
-  /** Counts an answer. Told of every one, so it must cost next to nothing. */
+  /** Counts a response. It is called for each one, so it must cost next to nothing. */
   count: ((route: string, status: number) => void) | null
 }
 
-/** A line for each answer would cost a third of the throughput: of these, one in so many is logged. */
+/** One in this many responses is logged: a line for each would cost a third of the throughput. */
 const LOG_ONE_IN = 1_000
 
 /**
- * Answers what is kept before the router sees it: hits cost little more than handing out bytes. Any
- * doubt, also an odd spelling of the address, leaves the request to its route.
+ * Answers requests from the live cache before the router sees them: a hit costs little more than
+ * sending bytes. In any doubt, also for an unusual spelling of the address, the request goes to its
+ * route.
  */
 export function answerFromMemory(app: App, options: FastPathOptions): void {
   const { cache, reads, logger, count } = options
@@ -131,12 +140,12 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     if (request.method !== 'GET') return false
     const url = request.url ?? ''
     const known = cache.findByAddress(url)
-    if (known !== null) return send(request, response, known.answer, known.route)
-    for (const { route, find, lasting } of reads) {
-      const answer = find(url)
-      if (answer === null) continue
-      if (lasting) cache.noteAddress(answer, url, route)
-      return send(request, response, answer, route)
+    if (known !== null) return send(request, response, known.response, known.route)
+    for (const { route, find, isAddressKey } of reads) {
+      const cached = find(url)
+      if (cached === null) continue
+      if (isAddressKey) cache.addAddress(cached, url, route)
+      return send(request, response, cached, route)
     }
     return false
   }
@@ -144,14 +153,14 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
   function send(
     request: IncomingMessage,
     response: ServerResponse,
-    answer: Answer,
+    cached: CachedResponse,
     route: string,
   ): boolean {
     if (!hasOneHost(request)) return false
-    const encoded = cache.findEncoded(answer, request.headers['accept-encoding'])
+    const encoded = cache.findEncoded(cached, request.headers['accept-encoding'])
     if (encoded === undefined) return false
     const correlationId = randomUUID()
-    const status = write(request, response, { answer, encoded, correlationId })
+    const status = write(request, response, { cached, encoded, correlationId })
     count?.(route, status)
     unlogged = (unlogged + 1) % LOG_ONE_IN
     if (unlogged === 0) {
@@ -161,7 +170,7 @@ export function answerFromMemory(app: App, options: FastPathOptions): void {
     return true
   }
 
-  // The router's is the first; whoever else listens only watches, and is to see every request.
+  // The first listener is the router's. All others only watch, and must see every request.
   const [routed] = app.server.listeners('request') as RequestListener[]
   if (routed === undefined) throw new Error('the server has no router')
   app.server.removeListener('request', routed)

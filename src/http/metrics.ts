@@ -1,18 +1,22 @@
 import { createServer, type Server } from 'node:http'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { FailureKind } from '../errors.ts'
-import type { Answered } from './access-log.ts'
+import type { ServedRequest } from './access-log.ts'
 
 export interface Metrics {
-  observe(answered: Answered): void
-  /** An answer from memory. Only added up here, and put into its counter when somebody looks. */
+  observe(answered: ServedRequest): void
+  /**
+   * Counts a response from the live cache. It is added to its counter when the metrics are read.
+   */
   countLive(route: string, status: number): void
   countFailure(kind: FailureKind): void
-  /** On a port of its own, so that no storefront's host can ask for it. */
+  /**
+   * Serves the metrics on a port of its own, so that they cannot be read through a store's host.
+   */
   serve(host: string, port: number): Promise<Server>
 }
 
-/** One registry for a process. Its default metrics tell of memory, event loop and handles. */
+/** Opens the metrics of a process. The default ones cover memory, event loop and handles. */
 export function openMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -37,7 +41,7 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** A labelled counter takes ten times as long as the answer it counts; a plain sum does not. */
+/** Counts in a plain map: a labelled counter takes ten times as long as the response it counts. */
 function countLive(registry: Registry) {
   const pending = new Map<string, Map<number, number>>()
   new Counter({

@@ -7,13 +7,13 @@ import type { App, Plane } from './route.ts'
 import { allFailures } from './route.ts'
 
 export interface DescribeOptions {
-  /** What each tag is about, in a sentence. */
+  /** The description of each tag. */
   tags?: Readonly<Record<string, string>>
-  /** The envelopes that are sent, by the name of their event. */
-  webhooks?: Readonly<Record<string, Sent>>
+  /** The webhooks, by the name of their event. */
+  webhooks?: Readonly<Record<string, WebhookDescription>>
 }
 
-interface Sent {
+interface WebhookDescription {
   operationId: string
   summary: string
   envelope: TSchema
@@ -52,7 +52,7 @@ const SECURITY: Record<string, SecurityScheme> = {
   },
 }
 
-/** The body of every failure. Some codes add members beside `error`. */
+/** The body of every error. Some codes add members beside `error`. */
 const ErrorBody = Type.Object(
   {
     error: Type.Object({
@@ -87,7 +87,7 @@ const IDEMPOTENCY_KEY = {
 }
 
 /**
- * Makes the OpenAPI document of every route that is registered after this, and serves it at
+ * Describes every route that is registered after this call in an OpenAPI document, served at
  * `/openapi.json`.
  */
 export async function describeApi(app: App, options: DescribeOptions = {}): Promise<void> {
@@ -97,7 +97,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
       info: { title: 'Fairdock', version: '0.0.1' },
       components: { securitySchemes: SECURITY as Record<string, never> },
     },
-    // `const` is JSON Schema as it should be; the default is for tools of OpenAPI 3.0.
+    // `const` is valid JSON Schema; the plugin's default is for tools of OpenAPI 3.0.
     convertConstToEnum: false,
     transform: ({ schema, url, route }) => ({ schema: describe(route, schema), url }),
     transformObject: (made) =>
@@ -105,7 +105,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
         ? (arrange(
             made.openapiObject as unknown as ApiDocument,
             options.tags ?? {},
-            describeSent(options.webhooks ?? {}),
+            describeWebhooks(options.webhooks ?? {}),
           ) as never)
         : made.swaggerObject,
     refResolver: {
@@ -121,7 +121,7 @@ export async function describeApi(app: App, options: DescribeOptions = {}): Prom
   })
 }
 
-const SENT_HEADERS: Readonly<Record<string, string>> = {
+const WEBHOOK_HEADERS: Readonly<Record<string, string>> = {
   'x-webhook-event-id': 'The `id` of the envelope.',
   'x-webhook-event-type': 'The `type` of the envelope.',
   'x-webhook-timestamp': 'The time of this attempt, in Unix seconds.',
@@ -130,13 +130,18 @@ const SENT_HEADERS: Readonly<Record<string, string>> = {
   'x-webhook-delivery-attempt': 'The number of this attempt, counted from 1.',
 }
 
-/** Shapes that routes share are named there by `$id`; the plugin does not come by here. */
-function describeSent(sent: NonNullable<DescribeOptions['webhooks']>): ApiDocument['webhooks'] {
-  const parameters = Object.entries(SENT_HEADERS).map(([name, description]) => {
+/**
+ * Describes the webhooks. Shapes are referenced by `$id`; the plugin does not rewrite those
+ * references here, so this function does.
+ */
+function describeWebhooks(
+  webhooks: NonNullable<DescribeOptions['webhooks']>,
+): ApiDocument['webhooks'] {
+  const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, description]) => {
     return { name, in: 'header', required: true, description, schema: { type: 'string' } }
   })
   return Object.fromEntries(
-    Object.entries(sent).map(([name, { operationId, summary, envelope }]) => {
+    Object.entries(webhooks).map(([name, { operationId, summary, envelope }]) => {
       const text = JSON.stringify(envelope).replace(
         /"\$ref":"(\w+)#"/g,
         '"$ref":"#/components/schemas/$1"',
@@ -151,10 +156,10 @@ function describeSent(sent: NonNullable<DescribeOptions['webhooks']>): ApiDocume
   )
 }
 
-/** The document of an app that is ready. */
+/** Reads the document of an app that is ready. */
 export const readDocument = (app: App) => app.swagger() as unknown as ApiDocument
 
-/** As it is served and committed: the same routes give the same bytes. */
+/** The document as it is served and committed: the same routes give the same bytes. */
 export const documentText = (app: App) => `${JSON.stringify(readDocument(app), null, 2)}\n`
 
 type Route = Pick<RouteOptions, 'config' | 'method' | 'schema'>
@@ -181,7 +186,9 @@ function describeHeaders(idempotent: boolean, optional: Record<string, TSchema>)
   return { headers: { type: 'object', properties, required } }
 }
 
-/** In OpenAPI 3.1 a requirement may name the roles it needs; those are our scopes. */
+/**
+ * The credentials a route accepts. OpenAPI 3.1 lets a requirement name roles; those are our scopes.
+ */
 function securityOf({ config = {} }: Route): Record<string, string[]>[] {
   const { plane = 'public', scope, orOwner } = config
   const owner = [{ ownerSession: [] }, { ownerCookie: [] }]
@@ -205,8 +212,8 @@ const SUCCESSES: Record<string, string> = {
 }
 
 /**
- * The plugin takes the description of an answer from its shape, which describes something else, and
- * ignores one beside a reference.
+ * Adds the descriptions of successful responses. The plugin would take them from the shape, which
+ * describes something else, and ignores a description beside a reference.
  */
 function describeSuccesses(response: unknown): Record<string, unknown> {
   return Object.fromEntries(
@@ -218,7 +225,7 @@ function describeSuccesses(response: unknown): Record<string, unknown> {
   )
 }
 
-/** One response for each status, whose `code` is one of those the route can give. */
+/** One response for each status, whose `code` is one of those the route can answer. */
 function describeFailures(codes: readonly ErrorCode[]): Record<string, unknown> {
   const statuses = Map.groupBy([...codes].sort(), (code) => ERRORS[code][0])
   return Object.fromEntries(

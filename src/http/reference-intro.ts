@@ -1,6 +1,6 @@
 import { html } from './html.ts'
 
-/** What holds for every operation, told once. */
+/** What applies to every operation, written once. */
 export const INTRODUCTION = html`
 <section id="authentication" aria-labelledby="authentication-title">
   <h2 id="authentication-title">Authentication</h2>

@@ -6,14 +6,14 @@ const isShape = (value: unknown): value is Shape =>
 
 const shapesOf = (value: unknown): Shape[] => (Array.isArray(value) ? value.filter(isShape) : [])
 
-/** Text of a description: `code` between backticks, all else as it is. */
+/** Renders a description: text between backticks is code, all else as it is. */
 export const prose = (text: string): Html[] =>
   text.split('`').map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
 
-/** What is sent must have what is required; of what is answered only the optional is worth a word. */
+/** Where a shape is used. A request marks its required members, a response its optional ones. */
 export type Side = 'request' | 'answer'
 
-/** A shape as a tree: what it is, and below it what it is made of. */
+/** Renders a shape as a tree: its type, and below it its members. */
 export function shapeTree(shape: Shape, side: Side): Html {
   const members = memberItems(shape, side)
   if (members.length > 0) return html`<ul class="tree">${members}</ul>`
@@ -48,7 +48,7 @@ function memberItem(name: string, shape: Shape, side: Side, needed: boolean): Ht
 const description = ({ description: text }: Shape) =>
   typeof text === 'string' ? html`<div class="note">${prose(text)}</div>` : null
 
-/** The type and its bounds, in a line. */
+/** Renders the type and its limits in one line. */
 export function typeLine(shape: Shape): Html {
   const limits = limitsOf(shape)
   return html`<span class="type">${typeOf(shape)}</span>${
@@ -85,7 +85,7 @@ function referenceTo(pointer: string): Html {
 
 const count = (value: unknown, unit: string) => `${value} ${unit}${value === 1 ? '' : 's'}`
 
-/** How each keyword reads. Those that say nothing to a reader are left out. */
+/** The text for each keyword. Keywords that mean nothing to a reader are left out. */
 const LIMITS: Record<string, (value: unknown) => string> = {
   minLength: (value) => `at least ${count(value, 'character')}`,
   maxLength: (value) => `at most ${count(value, 'character')}`,

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import {
-  type Answer,
   type ApiDocument,
   type Content,
-  findAnswer,
   type Operation,
+  type ResponseObject,
+  resolveResponse,
   type Shape,
 } from './api-document.ts'
-import { type Html, html, trusted } from './html.ts'
+import { type Html, html, trustedHtml } from './html.ts'
 import { readDocument } from './openapi.ts'
 import { INTRODUCTION } from './reference-intro.ts'
 import { prose, type Side, shapeTree, typeLine } from './reference-shapes.ts'
 import { REFERENCE_STYLE } from './reference-style.ts'
 import type { App, Plane } from './route.ts'
 
-/** Nothing is loaded and nothing runs: the one stylesheet is known by its hash. */
+/** The page loads nothing and runs nothing: its only stylesheet is allowed by its hash. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(REFERENCE_STYLE).digest('base64')}'`,
@@ -45,7 +45,7 @@ interface Entry {
   method: string
   path: string
   operation: Operation
-  answers: [status: string, answer: Answer][]
+  responses: [status: string, response: ResponseObject][]
 }
 
 export function renderReference(document: ApiDocument): string {
@@ -57,7 +57,7 @@ export function renderReference(document: ApiDocument): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${document.info.title} API reference</title>
-<style>${trusted(REFERENCE_STYLE)}</style>
+<style>${trustedHtml(REFERENCE_STYLE)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -90,9 +90,9 @@ function groupByTag(document: ApiDocument) {
       method,
       path,
       operation,
-      answers: Object.entries(operation.responses).map(([status, response]) => [
+      responses: Object.entries(operation.responses).map(([status, response]) => [
         status,
-        findAnswer(document, response),
+        resolveResponse(document, response),
       ]),
     })),
   )
@@ -125,7 +125,7 @@ ${groups.map(
   )}</ul>`,
 )}
 <a class="group" href="#shapes">Shapes</a>`
-  // A phone folds the list away; a wide screen has room for it. Only one of the two is ever shown.
+  // A phone folds the list; a wide screen shows it. Only one of the two is ever visible.
   return html`<nav aria-label="Contents">
 <details class="narrow"><summary>Contents</summary>${links}</details>
 <div class="wide">${links}</div>
@@ -137,7 +137,7 @@ const title = (tag: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The first sentence of a summary, as a heading has it. */
+/** The first sentence of a summary, without its full stop. */
 const headline = (summary: string) => (summary.split('. ')[0] ?? summary).replace(/\.$/, '')
 
 const section = (tag: string, text: string | undefined, entries: Entry[]) => html`
@@ -147,7 +147,7 @@ ${text === undefined ? null : html`<p>${prose(text)}</p>`}
 ${entries.map(article)}
 </section>`
 
-function article({ id, method, path, operation, answers }: Entry): Html {
+function article({ id, method, path, operation, responses }: Entry): Html {
   const { summary = id, description, parameters = [], requestBody } = operation
   const heading = headline(summary)
   const rest = summary.slice(heading.length).replace(/^\.\s*/, '')
@@ -159,13 +159,13 @@ function article({ id, method, path, operation, answers }: Entry): Html {
 ${[rest, description ?? ''].filter((text) => text !== '').map((text) => html`<p>${prose(text)}</p>`)}
 ${parameters.length > 0 && html`<h4>Parameters</h4>${parameterTree(parameters)}`}
 ${requestBody && html`<h4>Request body</h4>${shapeOf(requestBody.content, 'request')}`}
-${answers
+${responses
   .filter(([status]) => Number(status) < 400)
   .map(
     ([status, { description: said, content }]) =>
       html`<h4>Answer ${status}</h4>${content ? shapeOf(content, 'answer') : html`<p>${prose(said)}</p>`}`,
   )}
-${errorTable(answers.filter(([status]) => Number(status) >= 400))}
+${errorTable(responses.filter(([status]) => Number(status) >= 400))}
 </article>`
 }
 
@@ -203,8 +203,8 @@ function shapeOf(content: Content, side: Side): Html {
   )}`
 }
 
-function errorTable(answers: Entry['answers']): Html {
-  const rows = answers.flatMap(([status, { content }]) =>
+function errorTable(responses: Entry['responses']): Html {
+  const rows = responses.flatMap(([status, { content }]) =>
     codesOf(content?.['application/json']?.schema).map(
       (code) =>
         html`<tr><td>${status}</td><td><code>${code}</code></td><td>${prose(meaning(code))}</td></tr>`,
@@ -215,7 +215,7 @@ function errorTable(answers: Entry['answers']): Html {
 <tbody>${rows}</tbody></table></div>`
 }
 
-/** The codes of a status, from where `failureShape` puts them. */
+/** Reads the codes of a status from the place where `failureShape` writes them. */
 function codesOf(schema: Shape | undefined): string[] {
   const steps = ['allOf', 1, 'properties', 'error', 'properties', 'code', 'enum']
   const found = steps.reduce<unknown>((at, step) => (at as Shape | undefined)?.[step], schema)

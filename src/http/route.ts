@@ -19,10 +19,13 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-/** What a module's `routes.ts` exports for each plane it has routes on. */
+/** Registers routes: a module's `routes.ts` exports one such function for each plane. */
 export type Routes = (app: App) => Promise<void>
 
-/** Who may call. Set by the plane a route is registered under, never by the route itself. */
+/**
+ * The credential a route needs. It is set by the plane the route is registered under, never by the
+ * route itself.
+ */
 export type Plane = 'public' | 'storefront' | 'merchant' | 'owner' | 'operator'
 
 declare module 'fastify' {
@@ -30,24 +33,24 @@ declare module 'fastify' {
     plane?: Plane
     /** Merchant plane: the scope a key needs, or `any` for a route that every key may call. */
     scope?: Scope | 'any'
-    /** Merchant plane: the store's owner may call it too, by session. */
+    /** Merchant plane: the store's owner may also call it, with a session. */
     orOwner?: boolean
-    /** The codes this route answers with besides those of its plane. */
+    /** The codes this route can answer, beside those of its plane. */
     failures?: readonly ErrorCode[]
     /** The query parameters, for the documentation. They are read by clamping helpers, never refused. */
     query?: Record<string, TSchema>
     /** Headers a caller may send, for the documentation. */
     headers?: Record<string, TSchema>
-    /** A member of the body whose text is kept as it came, in `request.verbatim`. */
+    /** A member of the body whose original text is stored in `request.verbatim`. */
     verbatim?: string
     /** Needs an Idempotency-Key header. */
     idempotent?: boolean
-    /** Left out of OpenAPI: pages for people. */
+    /** Not in the OpenAPI document: pages for people. */
     hidden?: boolean
   }
 }
 
-/** One row of the route table: what tests, OpenAPI and the boot check are made from. */
+/** One row of the route table, from which tests, OpenAPI and the check at the start are made. */
 export interface RouteEntry {
   method: string
   url: string
@@ -70,10 +73,10 @@ declare module 'fastify' {
 }
 
 /**
- * Keeps the route table and refuses to boot with a route that says too little: no plane, a merchant
- * route without a scope, or no shape for its success.
+ * Collects the route table, and refuses to start with a route that declares too little: no plane, a
+ * merchant route without a scope, or no shape for its success.
  */
-export function keepRouteTable(app: App): void {
+export function collectRoutes(app: App): void {
   const seen: RouteOptions[] = []
   app.decorate('routeTable', [])
   app.addHook('onRoute', (route) => {
@@ -123,10 +126,13 @@ const KEY: readonly ErrorCode[] = [
   'idempotency_in_progress',
 ]
 
-/** A body is read and held to the profile also where a route has no use for one. */
+/**
+ * Methods without a body. For all others a body is read and checked, even where a route does not
+ * use it.
+ */
 const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
-/** Every code a route can answer with: its own, its plane's, and those that follow from its shape. */
+/** Every code a route can answer: its own, its plane's, and those that follow from its options. */
 export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config' | 'method'>) {
   const { plane = 'public', failures = [], idempotent, orOwner } = config
   return [

@@ -7,18 +7,20 @@ type BuildSerializer = NonNullable<Factory['buildSerializer']>
 export type MakeSerializer = ReturnType<BuildSerializer>
 export type Serialize = ReturnType<MakeSerializer>
 
-/** Fastify's own, which is no dependency of ours. */
+/** Fastify's own compiler, which is not a dependency of ours. */
 const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
 const selectSerializer: () => BuildSerializer = ofFastify('@fastify/fast-json-stringify-compiler')
 
 /**
- * Makes code of an answer's shape when that answer is first given. To do it for all of them takes a
- * start more than a second and a third of its memory, and most processes never give most answers.
- * Whoever builds the same app many times may keep what was made.
+ * Compiles the serializer of a response when it is first sent. Compiling all of them would add more
+ * than a second to the start and a third to its memory, and most processes never send most
+ * responses. `cache` lets tests, which build the same app many times, reuse compiled serializers.
  */
 export const lazySerializers = (
-  keep: (route: Parameters<MakeSerializer>[0], make: MakeSerializer) => Serialize = (route, make) =>
-    make(route),
+  cache: (route: Parameters<MakeSerializer>[0], make: MakeSerializer) => Serialize = (
+    route,
+    make,
+  ) => make(route),
 ): SchemaController => ({
   compilersFactory: {
     buildSerializer: (shapes, options) => {
@@ -26,7 +28,7 @@ export const lazySerializers = (
       return (route) => {
         let serialize: Serialize | undefined
         return (data) => {
-          serialize ??= keep(route, make)
+          serialize ??= cache(route, make)
           return serialize(data)
         }
       }

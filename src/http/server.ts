@@ -14,60 +14,63 @@ import { acceptOnlyJson } from './body.ts'
 import { warnOfUnnamedProxy } from './caller-address.ts'
 import { sendError, toApiError } from './errors.ts'
 import { countHosts } from './hosts.ts'
-import { type App, allFailures, keepRouteTable } from './route.ts'
+import { type App, allFailures, collectRoutes } from './route.ts'
 import { lazySerializers, type SchemaController } from './serializers.ts'
 import { answerBrokenRequest, drainOnClose, watchSockets } from './sockets.ts'
 
 const SECOND = 1_000
 
-/** A request line, with its path and query. Node's own bound on all headers together is 16 KiB. */
+/**
+ * The longest URL, with its path and query. Node's own limit for all headers together is 16 KiB.
+ */
 const URL_LENGTH_MAX = 8_000
 
-/** A slow client may not hold a socket. Each is in milliseconds. */
+/** Limits for slow clients, in milliseconds. */
 const TIMEOUTS = {
   /** From the first byte, or from the connection, to the end of the headers. */
   headers: 5 * SECOND,
-  /** From there to the end of the body. */
+  /** From the end of the headers to the end of the body. */
   request: 10 * SECOND,
-  /** How often the two are looked at. */
+  /** How often these two are checked. */
   check: SECOND,
   /** Between two requests. */
   keepAlive: 30 * SECOND,
-  /** Without a byte in either direction: a client that does not take its answer. */
+  /** Without a byte in either direction: the client does not read its response. */
   stall: 60 * SECOND,
-  /** What is in flight has this long to finish when the server closes. */
+  /** How long running requests have to finish when the server closes. */
   drain: 10 * SECOND,
 }
 
 export interface ServerOptions {
   logger: Logger
-  /** Proxies whose x-forwarded-for is believed. None: the peer's own address counts. */
+  /** The proxies whose x-forwarded-for is trusted. Empty: the peer's own address counts. */
   trustProxy: readonly string[]
   bodyLimitBytes?: number
   timeouts?: Partial<typeof TIMEOUTS>
-  /** Told of each answer that is a failure. */
+  /** Called for each response with a 5xx status. */
   onFailure?: ((kind: FailureKind) => void) | undefined
-  /** How shapes become code. Tests, which build the same app many times, keep what was made. */
+  /** How shapes are compiled. Tests, which build the same app many times, reuse compiled ones. */
   schemaController?: SchemaController
-  /** Told of a code that the route did not declare. Tests make it a failure. */
+  /** Called when a route answers a code that it does not declare. Tests fail on it. */
   onUndeclared?: (route: string, code: ErrorCode) => void
 }
 
-/** A bare server: timeouts, strict bodies, one error shape at every door, and no route yet. */
+/** Creates a server without routes: timeouts, strict bodies, and one error shape everywhere. */
 export function createServer(options: ServerOptions): App {
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const app = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
-    // Each answer is logged once, by its route's pattern; see metrics.ts.
+    // Each response is logged once, by its route's pattern; see access-log.ts.
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    // The few lines that a request logs name its id themselves: a logger for each would cost more.
+    // The few log lines of a request contain its id themselves: a logger for each request would
+    // cost more.
     childLoggerFactory: (logger) => logger,
     trustProxy: options.trustProxy.length === 0 ? false : [...options.trustProxy],
     bodyLimit: options.bodyLimitBytes ?? 1_048_576,
     requestTimeout: timeouts.request,
-    // Routes are compiled while it starts, which on a slow machine takes longer than the ten seconds
-    // after which it would give itself up.
+    // Routes are compiled during the start, which on a slow machine takes longer than the ten
+    // seconds after which the framework would give up.
     pluginTimeout: 120_000,
     keepAliveTimeout: timeouts.keepAlive,
     connectionTimeout: timeouts.stall,
@@ -79,7 +82,7 @@ export function createServer(options: ServerOptions): App {
     },
     routerOptions: { maxParamLength: URL_LENGTH_MAX, ignoreTrailingSlash: false },
     schemaController: options.schemaController ?? lazySerializers(),
-    // A close waits for what is in flight; idle connections end at once.
+    // A close waits for running requests; idle connections end at once.
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,
@@ -92,11 +95,11 @@ export function createServer(options: ServerOptions): App {
         strict: true,
         strictTypes: false,
       },
-      // Its own takes `urn:uuid:` as well, which is no id to PostgreSQL.
+      // The default format also accepts `urn:uuid:`, which is not an id to PostgreSQL.
       onCreate: (ajv) => ajv.addFormat('uuid', isUuid),
     },
     frameworkErrors: (error, request, reply) => {
-      nameCorrelation(request, reply)
+      setCorrelationHeader(request, reply)
       return sendError(request, reply, toApiError(error))
     },
     clientErrorHandler: answerBrokenRequest,
@@ -107,13 +110,13 @@ export function createServer(options: ServerOptions): App {
   warnOfUnnamedProxy(app.server, options.trustProxy, options.logger)
   drainOnClose(app, timeouts.drain)
   acceptOnlyJson(app)
-  keepRouteTable(app)
+  collectRoutes(app)
   for (const shape of sharedShapes()) app.addSchema(shape)
   app.addHook('onRequest', async (request, reply) => {
-    nameCorrelation(request, reply)
+    setCorrelationHeader(request, reply)
     refuseOddRequest(request)
-    // Here, because the framework reads a body even where there is no route to take it.
-    if (request.is404) throw whatIsMissing(app, request)
+    // Checked here, because the framework reads a body even where no route takes it.
+    if (request.is404) throw noRouteError(app, request)
   })
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request.raw)
@@ -123,7 +126,7 @@ export function createServer(options: ServerOptions): App {
   return app
 }
 
-function nameCorrelation(request: FastifyRequest, reply: FastifyReply) {
+function setCorrelationHeader(request: FastifyRequest, reply: FastifyReply) {
   reply.header('x-correlation-id', request.id)
 }
 
@@ -133,11 +136,14 @@ function refuseOddRequest({ raw }: FastifyRequest) {
     throw new ApiError('invalid_request')
   }
   if ((raw.url?.length ?? 0) > URL_LENGTH_MAX) throw new ApiError('uri_too_long')
-  // PostgreSQL has no text with U+0000 in it, so nothing can ever be found by one.
+  // PostgreSQL has no text with U+0000, so no row can ever match.
   if (raw.url?.includes('%00')) throw new ApiError('invalid_request')
 }
 
-/** A failure is logged with its cause, as loud as somebody must look at it; a refusal is only counted. */
+/**
+ * Logs a failure with its cause, as an error when an operator or developer must act; a refusal is
+ * only counted.
+ */
 function report(request: FastifyRequest, error: ApiError, options: ServerOptions) {
   const { onUndeclared, onFailure } = options
   const { config, url, method } = request.routeOptions
@@ -157,8 +163,11 @@ function report(request: FastifyRequest, error: ApiError, options: ServerOptions
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** A path that other methods have answers 405 and names them; any other is no route. */
-function whatIsMissing(app: App, request: FastifyRequest): ApiError {
+/**
+ * The error for a request without a route: 405 with the allowed methods when the path has other
+ * methods, else 404.
+ */
+function noRouteError(app: App, request: FastifyRequest): ApiError {
   const path = request.url.split('?', 1)[0] ?? ''
   const allowed = METHODS.filter((method) =>
     app.routeTable.some((route) => {

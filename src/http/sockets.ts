@@ -4,18 +4,18 @@ import type { Duplex } from 'node:stream'
 import { ApiError, ERRORS, type ErrorCode, errorBody } from '../errors.ts'
 import type { App } from './route.ts'
 
-/** The answer to the request that came last on a socket. */
-const latest = new WeakMap<Duplex, ServerResponse>()
-/** Sockets on which something was not HTTP. Whatever else arrives there is not looked at. */
-const broken = new WeakSet<Duplex>()
+/** The response to the latest request on each socket. */
+const latestResponses = new WeakMap<Duplex, ServerResponse>()
+/** Sockets that received something other than HTTP. All that arrives there later is ignored. */
+const brokenSockets = new WeakSet<Duplex>()
 
-/** The doors that are not routes: what Node would answer by itself, in another shape than ours. */
+/** Handles what reaches no route. Node would answer it by itself, in another shape than ours. */
 export function watchSockets(server: Server): void {
-  server.on('request', (request, response) => latest.set(request.socket, response))
+  server.on('request', (request, response) => latestResponses.set(request.socket, response))
   server.on('checkExpectation', answerExpectation)
-  // A tunnel's target is no path of ours.
+  // A CONNECT request names no path of ours.
   server.on('connect', (_request, socket) => {
-    // Node has let go of this socket: a reset that nobody hears would end the process.
+    // Node no longer handles this socket: without a listener, a reset would end the process.
     socket.on('error', () => socket.destroy())
     endWith(socket, 'invalid_request')
   })
@@ -28,41 +28,45 @@ const BROKEN: Record<string, ErrorCode> = {
   [TIMEOUT]: 'request_timeout',
 }
 
-/** What came was no HTTP, or took too long. There is no request to answer, only a socket. */
+/**
+ * Answers bytes that are not HTTP, or that took too long. There is no request to answer, only a
+ * socket.
+ */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (broken.has(socket)) return
-  // Node says so once for each request; from here on its own pace is what bounds this one.
-  if (error.code === TIMEOUT && paced.has(socket)) return
-  broken.add(socket)
-  const answer = latest.get(socket)
+  if (brokenSockets.has(socket)) return
+  // Node reports this once for each request; from here on its pace limits this one.
+  if (error.code === TIMEOUT && pacedSockets.has(socket)) return
+  brokenSockets.add(socket)
+  const answer = latestResponses.get(socket)
   const code = BROKEN[error.code ?? ''] ?? 'invalid_request'
   if (error.code === 'ECONNRESET') socket.destroy()
   else if (answer === undefined || answer.writableFinished) endWith(socket, code)
-  // A good request came before. Its answer must not be mistaken for this one, nor this one for it.
+  // A valid request came before. The two responses must not be taken for each other.
   else if (answer.req.complete) answer.once('close', () => endWith(socket, code))
-  // It is the body of the latest request that is broken: it was answered early, or is not yet first.
+  // The body of the latest request is broken: it was answered early, or others are answered before
+  // it.
   else if (answer.headersSent || answer.socket === null) socket.destroy()
   else endWith(socket, code)
 }
 
-/** How a large body may come over a slow line: so much in each span of time, and all of it in a bound. */
+/** The minimum speed of a large body: so many bytes in each interval, and a limit for the whole. */
 export interface Pace {
   bytes: number
   everyMs: number
   atMostMs: number
 }
 
-/** Sockets on which a body comes at a pace of its own, and not within the time of any request. */
-const paced = new WeakSet<Duplex>()
+/** Sockets whose body is limited by its pace, and not by the time limit of other requests. */
+const pacedSockets = new WeakSet<Duplex>()
 
-/** Bounds a request's body by its pace, from here on and in place of the time that others have. */
-export function keepPace(request: IncomingMessage, { bytes, everyMs, atMostMs }: Pace): void {
+/** Limits a request's body by its pace from here on, instead of by the usual time limit. */
+export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs }: Pace): void {
   const { socket } = request
   const began = performance.now()
   let before = socket.bytesRead
   const stop = () => {
     clearInterval(timer)
-    paced.delete(socket)
+    pacedSockets.delete(socket)
   }
   const timer = setInterval(() => {
     const came = socket.bytesRead - before
@@ -71,21 +75,21 @@ export function keepPace(request: IncomingMessage, { bytes, everyMs, atMostMs }:
     stop()
     answerBrokenRequest(Object.assign(new Error('too slow'), { code: TIMEOUT }), socket)
   }, everyMs).unref()
-  paced.add(socket)
+  pacedSockets.add(socket)
   request.once('end', stop)
   request.once('close', stop)
 }
 
-/** How long a caller that sent no HTTP has to take its answer. */
-const FAREWELL_MS = 1_000
+/** How long a client that sent no HTTP has to read its answer. */
+const CLOSE_AFTER_MS = 1_000
 
 function endWith(socket: Duplex, code: ErrorCode): void {
   if (socket.writable) socket.end(rawErrorResponse(code))
-  // Whoever sent garbage may not read either; the socket goes in any case.
-  setTimeout(() => socket.destroy(), FAREWELL_MS).unref()
+  // A client that sends garbage may not read either; the socket is closed in any case.
+  setTimeout(() => socket.destroy(), CLOSE_AFTER_MS).unref()
 }
 
-/** A whole HTTP answer, for a socket on which no request could be read. */
+/** A complete HTTP response, for a socket on which no request could be read. */
 function rawErrorResponse(code: ErrorCode): string {
   const [status] = ERRORS[code]
   const body = errorBody(new ApiError(code))
@@ -107,8 +111,8 @@ function answerExpectation(_request: IncomingMessage, response: ServerResponse):
 }
 
 /**
- * Ends every connection when `drainMs` of a close are over. The idle ones end by themselves, but Node
- * no longer looks for slow clients then, and one of them could hold up the close for good.
+ * Closes every connection `drainMs` after a close began. Idle ones end by themselves, but Node no
+ * longer checks for slow clients then, and one of them could delay the close for ever.
  */
 export function drainOnClose(app: App, drainMs: number): void {
   let timer: NodeJS.Timeout | undefined

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 
 /**
- * The one spelling of a JSON value (RFC 8785): no space, members in the order of their UTF-16 units.
+ * The canonical text of a JSON value (RFC 8785): no space, members in the order of their UTF-16
+ * units.
  *
- * Only plain JSON is taken. The library drops a member that is undefined, and writes a Map as `{}`:
- * two different values would then have one hash.
+ * Only plain JSON is accepted. The library drops a member that is undefined, and writes a Map as
+ * `{}`: two different values would then have one hash.
  */
 export function canonicalJson(value: unknown): string {
-  // It goes first, because it refuses a cycle, which would keep the walk from ending.
+  // The library runs first, because it refuses a cycle, in which the check would never end.
   const text = canonicalize(value)
   refuseOtherThanJson(value)
   if (text === undefined) throw new TypeError('the value has no JSON form')
@@ -26,7 +27,7 @@ function refuseOtherThanJson(value: unknown): void {
     if (typeof next !== 'object' || !isPlain(next)) {
       throw new TypeError(`${Object.prototype.toString.call(next)} has no JSON form`)
     }
-    // Not `push(...)`, which overflows the stack on a long array; and `of` sees the holes too.
+    // Not `push(...)`, which overflows the stack on a long array; and `of` also visits the holes.
     for (const child of Array.isArray(next) ? next : Object.values(next)) rest.push(child)
   }
 }

@@ -1,21 +1,24 @@
-/** Where the time comes from; business time, where it is a store's. An argument, so that it can be moved. */
+/**
+ * A source of time: business time, where it is a store's. Passed as an argument, so that tests and
+ * stores can move it.
+ */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
 }
 
 /**
- * The machine's time, in milliseconds since the epoch: for leases, limits, timeouts, caches, metrics, the
- * record of who did what, and for what the world outside goes by, such as signatures. Whatever a merchant or
- * a shopper is promised goes by a store's `Clock` instead.
+ * Machine time in milliseconds since the epoch: for leases, limits, timeouts, caches, metrics, the
+ * audit log, and for what the outside world checks, such as signatures. Promises to a merchant or a
+ * shopper go by a store's `Clock` instead.
  */
 export const machineNow = (): number => Date.now()
 
 export const systemClock: Clock = { now: machineNow }
 
-/** A clock that is ahead of another by so many milliseconds, or behind it. */
+/** A clock that differs from another by that many milliseconds. */
 export const moveClock = (clock: Clock, byMs: number): Clock =>
   byMs === 0 ? clock : { now: () => clock.now() + byMs }
 
-/** The time of a clock, as the API writes it. */
+/** The time of a clock in the format of the API. */
 export const isoNow = (clock: Clock): string => new Date(clock.now()).toISOString()

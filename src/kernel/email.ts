@@ -1,12 +1,12 @@
 import { canonicalHostname } from './hostname.ts'
 
-/** Longer than any address that mail can be sent to; what is longer is not even looked at. */
+/** Longer than any address that mail can be sent to; a longer text is not even parsed. */
 const TEXT_LENGTH_MAX = 320
 
 /**
- * The one spelling of an e-mail address for comparing: compatible characters made alike, lower case,
- * the domain in punycode. What stands after a plus stays, since some providers do not ignore it.
- * Null when the text is no address. Never to be used for sending.
+ * The canonical form of an e-mail address for comparing: compatibility characters folded, lower
+ * case, the domain in punycode. The part after a plus stays, since some mail providers do not
+ * ignore it. Null when the text is not an address. Never use it for sending.
  */
 export function foldEmail(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null

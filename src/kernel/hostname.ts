@@ -1,6 +1,6 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 
-/** Longer than any spelling of a name that DNS can carry; what is longer is not even looked at. */
+/** Longer than any spelling of a name that DNS can carry; a longer text is not even parsed. */
 const TEXT_LENGTH_MAX = 1_000
 
 /** The longest name DNS can carry, without its trailing dot. */
@@ -9,23 +9,23 @@ export const HOSTNAME_LENGTH_MAX = 253
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * What the URL parser would cut off, decode or drop without a word: `a.com/x`, `a%2ecom`, a tab.
- * A name must be written as a name.
+ * Characters that the URL parser would cut off, decode or drop silently: `a.com/x`, `a%2ecom`, a
+ * tab. A name must be written as a name.
  */
 const NOT_OF_A_NAME = /[\s\p{Cc}/?#\\@%[\]:]/u
 
 /**
- * The one spelling of a host name: lower case, punycode, without port and trailing dot. Null when
- * the text is no full name of DNS: an address in any notation, a single label, a wildcard.
+ * The canonical form of a host name: lower case, punycode, without port and trailing dot. Null when
+ * the text is not a full DNS name: an address in any notation, a single label, a wildcard.
  *
- * Whoever claims a name and whoever looks one up must go through here, or `Shop.example.` would be
- * another store than `shop.example`.
+ * Claiming a name and looking one up must both use this form, or `Shop.example.` would be another
+ * store than `shop.example`.
  */
 export function canonicalHostname(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null
   const written = text.replace(/:\d{0,5}$/, '')
   if (NOT_OF_A_NAME.test(written)) return null
-  // Other scripts have full stops of their own, so the last dot is looked for afterwards.
+  // Other scripts have their own full stops, so the trailing dot is removed after the conversion.
   const host = domainToASCII(written).replace(/\.$/, '')
   if (host.length > HOSTNAME_LENGTH_MAX) return null
   const labels = host.split('.')
@@ -35,12 +35,12 @@ export function canonicalHostname(text: string): string | null {
   return domainToUnicode(host).split('.').some(isUndecoded) ? null : host
 }
 
-/** Punycode that stands for nothing. No browser would open it. */
+/** Punycode that cannot be decoded. No browser would open it. */
 const isUndecoded = (label: string) => label.startsWith('xn--')
 
-/** Whether a name is the zone itself or lies within it. Both are canonical. */
+/** Whether a name is the zone itself or below it. Both must be canonical. */
 export const isWithin = (host: string, zone: string): boolean =>
   host === zone || host.endsWith(`.${zone}`)
 
-/** What news of a host is about. No tenant is called like this. */
+/** The subject under which changes of a host are announced. No store has such a name. */
 export const hostSubject = (hostname: string) => `host:${hostname}`

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 
 export interface Limits {
-  /** How many arrays and objects may stand inside one another. */
+  /** How deep arrays and objects may be nested. */
   depth: number
-  /** Values of every kind, the containers included. Names are not values. */
+  /** The number of values of every kind, containers included. Names are not values. */
   nodes: number
-  /** Characters (code points) of a member's name, after its escapes are read. */
+  /** Characters (code points) of a member's name, after its escapes are decoded. */
   keyLength: number
 }
 
@@ -50,29 +50,29 @@ export interface Slice {
 interface Frame {
   isObject: boolean
   /**
-   * The member at hand, in an object. Names stand here as their UTF-8 bytes, a character for each:
-   * equal when they are equal, and seldom in need of decoding.
+   * The current member, in an object. Names are stored as their UTF-8 bytes, one character for
+   * each: they compare correctly, and seldom need decoding.
    */
   name: string | null
-  /** The element at hand, in an array. */
+  /** The index of the current element, in an array. */
   index: number
   names: string[]
-  /** The same names, once they are many. */
+  /** The same names as a set, once there are many. */
   seen: Set<string> | null
 }
 
 interface Scan {
   bytes: Buffer
-  /** One character for each byte: searched and cut much faster than the bytes are. */
+  /** One character for each byte: much faster to search and slice than the bytes. */
   latin1: string
   limits: Limits
   frames: Frame[]
-  /** Whether the string read last had an escape in it. */
+  /** Whether the last string contained an escape. */
   isEscaped: boolean
-  /** The next one that no string has taken yet. Outside of strings there is none. */
+  /** The position of the next backslash. Outside of strings there is none. */
   backslash: number
   sliceOf: string | undefined
-  /** Where the value of the member `sliceOf` stands, with the space around it. */
+  /** The position of the value of the member `sliceOf`, with the space around it. */
   start: number
   end: number
 }
@@ -90,11 +90,11 @@ const isSpace = (code: number): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
 /**
- * Reads JSON in the I-JSON profile (RFC 7493), so that hashing, comparing and merging are safe.
+ * Parses JSON in the I-JSON profile (RFC 7493), so that hashing, comparing and merging are safe.
  *
- * One pass over the text holds it to the profile and the limits; then `JSON.parse` makes the value.
- * The pass does not check the grammar: it reads any well-formed text right, and what is not
- * well-formed is refused by `JSON.parse`. So the two can never disagree about a value.
+ * One pass over the text checks the profile and the limits; then `JSON.parse` makes the value. The
+ * pass does not check the grammar: it reads any well-formed text correctly, and `JSON.parse`
+ * refuses all other text. So the two can never disagree about a value.
  */
 export function parseIJson(
   bytes: Uint8Array,
@@ -178,7 +178,7 @@ function skipScalar(scan: Scan, at: number, code: number): number {
   throw refusal(scan, 'syntax')
 }
 
-/** From the opening quote to behind the closing one. */
+/** Skips a string: from its opening quote to the position after its closing quote. */
 function skipString(scan: Scan, from: number): number {
   const { latin1 } = scan
   let quote = latin1.indexOf('"', from + 1)
@@ -202,7 +202,7 @@ function skipEscape(scan: Scan, at: number): number {
   const unit = readUnit(scan, at + 2)
   if (unit === 0) throw refusal(scan, 'nul_character')
   if (unit < 0xd800 || unit > 0xdfff) return at + 6
-  // UTF-8 has no surrogates of its own, so the other half can only be an escape too.
+  // UTF-8 has no surrogates, so the other half can only be an escape too.
   const isPair = unit < 0xdc00 && scan.latin1.startsWith('\\u', at + 6)
   const low = isPair ? readUnit(scan, at + 8) : 0
   if (low < 0xdc00 || low > 0xdfff) throw refusal(scan, 'lone_surrogate')
@@ -222,7 +222,10 @@ function readUnit(scan: Scan, from: number): number {
   return unit
 }
 
-/** Beyond 2^53 every number is an integer, so one bound serves all spellings, 1e20 and 1.5e300 too. */
+/**
+ * Skips a number. Beyond 2^53 every number is an integer, so one limit covers all spellings, 1e20
+ * and 1.5e300 too.
+ */
 function skipNumber(scan: Scan, from: number): number {
   const { bytes } = scan
   const { length } = bytes
@@ -242,10 +245,10 @@ function skipNumber(scan: Scan, from: number): number {
   return at
 }
 
-/** Up to here, looking through the names is faster than making a Set. */
+/** Up to this many names, searching the array is faster than making a Set. */
 const FEW_NAMES = 12
 
-/** The name between two quotes, `from` at the first and `end` behind the second. */
+/** Adds the name between two quotes: `from` is at the first, `end` is after the second. */
 function addName(scan: Scan, frame: Frame, from: number, end: number): void {
   const name = scan.isEscaped ? readEscaped(scan, from, end) : scan.latin1.slice(from + 1, end - 1)
   if (isLonger(name, scan.limits.keyLength)) throw refusal(scan, 'key_too_long')
@@ -271,7 +274,7 @@ function isLonger(name: string, characters: number): boolean {
   return name.length > 4 * characters || [...fromLatin1(name)].length > characters
 }
 
-/** `JSON.parse` quotes the text in its message, so its error goes no further than this. */
+/** Parses JSON. The message of `JSON.parse` quotes the text, so its error is replaced here. */
 function parse(scan: Scan, text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,7 @@
-/** Whether the last digit is the check digit of the others, as on every card. ASCII digits only. */
+/**
+ * Whether the last digit is the check digit of the others, as on every card number. ASCII digits
+ * only.
+ */
 export function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let i = 0; i < digits.length; i++) {

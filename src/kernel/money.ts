@@ -1,8 +1,11 @@
-/** Arithmetic on integer cents. Products of two amounts leave the safe integers, so they are BigInt. */
+/**
+ * Arithmetic on integer cents. Products of two amounts exceed the safe integers, so they are
+ * BigInt.
+ */
 
 const BPS_WHOLE = 10_000n
 
-/** So many hundredths of a percent of an amount, half a cent up. */
+/** Computes basis points (hundredths of a percent) of an amount, rounding half a cent up. */
 export const bpsOf = (cents: number, bps: number): number =>
   Number((BigInt(cents) * BigInt(bps) + BPS_WHOLE / 2n) / BPS_WHOLE)
 
@@ -10,9 +13,9 @@ export const sum = (amounts: readonly number[]): number =>
   amounts.reduce((total, amount) => total + amount, 0)
 
 /**
- * Splits an amount by weights, to the cent: each gets its share rounded down, and the cents that are
- * left go to the largest remainders, the earlier first where they tie. A share of no weight is 0, and
- * none is more than its weight as long as the amount is not more than all weights together.
+ * Splits an amount by weights, to the cent. Each share is rounded down, and the cents left go to
+ * the largest remainders, the earlier first where they tie. A share with weight 0 is 0, and no
+ * share exceeds its weight as long as the amount does not exceed the sum of all weights.
  */
 export function allocate(cents: number, weights: readonly number[]): number[] {
   const whole = weights.reduce((total, weight) => total + BigInt(weight), 0n)
@@ -32,8 +35,9 @@ export function allocate(cents: number, weights: readonly number[]): number[] {
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * What units of a whole are worth when it is given back in parts: its even share, rounded down, and
- * to the last unit whatever is left. Parts in any sequence add up to exactly the whole.
+ * The part of an amount that belongs to some of its units, when it is refunded in parts: an even
+ * share, rounded down, and the rest with the last unit. The parts, in any order, add up to exactly
+ * the whole.
  */
 export function unitShare(
   cents: number,
@@ -47,7 +51,7 @@ export function unitShare(
 
 const digits = new Map<string, number>()
 
-/** How many digits of an amount are coins: two of USD, none of JPY, three of KWD. */
+/** The number of decimal digits of a currency: two for USD, none for JPY, three for KWD. */
 export function coinDigits(currency: string): number {
   const known = digits.get(currency)
   if (known !== undefined) return known

@@ -1,10 +1,13 @@
-/** A person who owns stores, as a checked session shows them. */
+/** The person who owns stores, as read from a checked session. */
 export interface Owner {
   id: string
   email: string
   name: string
-  /** Only a proven address owns stores. */
+  /** Only an owner with a verified address can own stores. */
   emailVerified: boolean
-  /** Ends this session; absent when an external provider vouches for the owner. */
+  /**
+   * The token of this session, which ends it; absent when an external identity provider vouches for
+   * the owner.
+   */
   token?: string
 }

@@ -11,12 +11,12 @@ interface Bounds {
   offsetMax?: number
 }
 
-/** Lists of the merchant and operator planes. */
+/** Bounds of the lists of the merchant and operator planes. */
 export const LIST: Bounds = { limitDefault: 25, limitMax: 100 }
 
 /**
- * Reads `limit` and `offset` of a query string. The contract clamps them and never refuses:
- * absent or not a number is the default, a fraction is floored, the rest is moved into range.
+ * Reads `limit` and `offset` of a query string. The contract never refuses them: absent or not a
+ * number means the default, a fraction is floored, and a value out of range is clamped.
  */
 export function readPage(query: unknown, bounds: Bounds = LIST): Page {
   const { limit, offset } = query as { limit?: unknown; offset?: unknown }
@@ -41,10 +41,10 @@ export function clamp(
   return Math.min(Math.max(value, min), max)
 }
 
-/** How many rows all pages of a list have together, as it comes from the database. */
+/** The number of rows of all pages of a list, as the database answers it. */
 export const Total = Type.Object({ total: Type.Integer() })
 
-/** How the two parameters stand in the documentation. */
+/** The two parameters as the documentation shows them. */
 export const PAGE_QUERY = {
   limit: Type.Integer({ minimum: 1, maximum: LIST.limitMax, default: LIST.limitDefault }),
   offset: Type.Integer({ minimum: 0, default: 0 }),

@@ -1,16 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import { toUtc } from './time.ts'
 
-/** Reads query parameters. Like paging they are never refused: what makes no sense is not there. */
+/** Reads query parameters. They are never refused: an invalid one counts as absent. */
 
-/** A text, the first when repeated. Blank counts as absent. */
+/** Reads a text; the first one if it is repeated. Blank counts as absent. */
 export function readText(query: unknown, name: string): string | undefined {
   const raw = (query as Record<string, unknown>)[name]
   const value = Array.isArray(raw) ? raw[0] : raw
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** A date or a time, as ISO 8601 in UTC. A plus that nobody encoded arrives as a space. */
+/**
+ * Reads a date or a time, as ISO 8601 in UTC. A plus that was not URL-encoded arrives as a space.
+ */
 export function readTimestamp(query: unknown, name: string): string | undefined {
   const value = readText(query, name)?.replace(/ (?=\d\d:?\d\d$)/, (space, at) =>
     at > 10 ? '+' : space,
@@ -27,7 +29,7 @@ export function readOneOf<T extends string>(
   return all.find((each) => each === value)
 }
 
-/** A header as its sender wrote it: bytes arrive as Latin-1, and most are UTF-8. Blank: none. */
+/** Decodes a header: its bytes arrive as Latin-1, and most are UTF-8. Blank counts as absent. */
 export function headerText(header: unknown): string | undefined {
   if (typeof header !== 'string') return undefined
   const bytes = Buffer.from(header, 'latin1')

@@ -7,27 +7,27 @@ export const Id = Type.String({ format: 'uuid' })
 /** ISO 8601 in UTC. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
-/** Integer cents; the range JavaScript counts exactly. */
+/** Integer cents, within the range that JavaScript represents exactly. */
 export const Cents = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** No single amount is larger, so that sums of many are still counted exactly. */
+/** The largest single amount, so that sums of many are still exact. */
 export const AMOUNT_CENTS_MAX = 100_000_000_000
 
-/** An amount that somebody may name: at least a cent. */
+/** An amount that a request may name: at least one cent. */
 export const Amount = Type.Integer({ minimum: 1, maximum: AMOUNT_CENTS_MAX })
 
 const patterns = new Map<string, string>()
 
-/** A text of a certain form, and the words that tell a person which. */
-export function Pattern(pattern: string, words: string, bounds: TStringOptions = {}) {
-  patterns.set(pattern, words)
+/** A text that matches a pattern, and the description of the pattern for people. */
+export function Pattern(pattern: string, description: string, bounds: TStringOptions = {}) {
+  patterns.set(pattern, description)
   return Type.String({ ...bounds, pattern })
 }
 
-/** What a refused pattern means, if anybody has put it into words. */
-export const patternWords = (pattern: string): string | undefined => patterns.get(pattern)
+/** The description of a pattern, if it has one. */
+export const describePattern = (pattern: string): string | undefined => patterns.get(pattern)
 
-/** A store's slug: what stands in addresses and before every row of its data. */
+/** A store's slug. It is in the store's addresses and in every row of its data. */
 export const TenantRef = Pattern(
   '^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$',
   'must be 3 to 63 lower-case letters, digits or hyphens, with no hyphen at either end',
@@ -39,15 +39,18 @@ export const Currency = Pattern(
 )
 
 /**
- * What a store calls a customer: any text of any script, kept and compared as it is. Control
- * characters are refused, because they are seen in no list and break every log.
+ * A store's own name for a customer: any text in any script, stored and compared as it is. Control
+ * characters are refused, because lists do not show them and they break logs.
  */
 export const CustomerRef = Pattern(
   '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$',
   'must be 1 to 200 characters without control characters',
 )
 
-/** An address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP takes. */
+/**
+ * An e-mail address that mail can be sent to: ASCII, and the part before the @ no longer than SMTP
+ * accepts.
+ */
 export const Email = Pattern('^[^@]{1,64}@', 'must be an e-mail address', {
   format: 'email',
   maxLength: 254,
@@ -55,17 +58,17 @@ export const Email = Pattern('^[^@]{1,64}@', 'must be an e-mail address', {
 
 const shared: TSchema[] = []
 
-/** A shape with a name of its own: one component in OpenAPI, used by `ref`. */
+/** A shape with a name: one component in OpenAPI, referenced by `ref`. */
 export function Shared<T extends TSchema>(name: string, schema: T): T {
   const named = { ...schema, $id: name }
   shared.push(named)
   return named
 }
 
-/** Every shared shape of the modules that are loaded. */
+/** Lists every shared shape of the loaded modules. */
 export const sharedShapes = (): readonly TSchema[] => shared
 
-/** Points to a shared shape. */
+/** A reference to a shared shape. */
 export function ref<T extends TSchema>(schema: T) {
   const { $id } = schema as unknown as { $id?: string }
   if ($id === undefined) throw new Error('only a shared shape can be referenced')
@@ -73,8 +76,9 @@ export function ref<T extends TSchema>(schema: T) {
 }
 
 /**
- * A value or null. A plain type becomes `type: [t, 'null']`, because the serialiser takes more than
- * twice as long over an `anyOf`. An object must be inline: `{$ref, type: [...]}` writes null as `{}`.
+ * A value or null. A plain type becomes `type: [t, 'null']`, because the serializer takes more than
+ * twice as long for an `anyOf`. An object must be inline: `{$ref, type: [...]}` writes null as
+ * `{}`.
  */
 export function Nullable<T extends TSchema>(schema: T) {
   const { type } = schema as unknown as { type?: string }
@@ -84,13 +88,13 @@ export function Nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'] })
 }
 
-/** An object without fixed members. Nothing in it is ever dropped. */
+/** An object with any members. None is ever dropped. */
 export const OpenObject = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
 })
 
-/** The named segments of a path. Any text: what is malformed is simply not found. */
+/** The named segments of a path. Any text: a malformed id is simply not found. */
 export const Params = <K extends string>(...names: K[]) =>
   Type.Object(
     Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<
@@ -99,7 +103,7 @@ export const Params = <K extends string>(...names: K[]) =>
     >,
   )
 
-/** A page of rows under the contract's name for them. */
+/** A page of rows under the contract's name for these rows. */
 export const PageOf = <K extends string, T extends TSchema>(name: K, row: T) =>
   Type.Object({
     ...({ [name]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>),
@@ -110,7 +114,7 @@ export const PageOf = <K extends string, T extends TSchema>(name: K, row: T) =>
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether a path segment can be an id at all, so that PostgreSQL is not asked about garbage. */
+/** Whether a path segment can be an id at all, so that PostgreSQL is not queried with garbage. */
 export const isUuid = (text: string): boolean => UUID.test(text)
 
 const CUSTOMER_REF = new RegExp((CustomerRef as unknown as { pattern: string }).pattern, 'u')

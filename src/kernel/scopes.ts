@@ -1,4 +1,4 @@
-/** The closed allowlist of the contract, in its order. Any other scope is refused. */
+/** Every scope of the contract, in its order. Any other scope is refused. */
 export const SCOPES = [
   'read:own_orders',
   'manage:own_orders',
@@ -27,7 +27,7 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number]
 
-/** What the owner of a draft store may do: build it. No shopper's data, no money. */
+/** The scopes of the owner of a draft store: building it. No shopper's data, no money. */
 export const PRE_LIVE_SCOPES: readonly Scope[] = [
   'read:own_catalog',
   'manage:own_catalog',
@@ -46,11 +46,14 @@ const known: ReadonlySet<string> = new Set(SCOPES)
 
 export const isScope = (text: string): text is Scope => known.has(text)
 
-/** Each scope once, in the allowlist's order. */
+/** Sorts scopes in the order of the contract, each once. */
 export const sortScopes = (scopes: readonly Scope[]): Scope[] =>
   SCOPES.filter((scope) => scopes.includes(scope))
 
-/** Whether a grant meets a need. `manage:` or `write:` of a resource includes its `read:`. */
+/**
+ * Whether granted scopes satisfy a needed one. `manage:` or `write:` of a resource includes its
+ * `read:`.
+ */
 export function satisfies(granted: readonly Scope[], needed: Scope): boolean {
   if (granted.includes(needed)) return true
   if (!needed.startsWith('read:')) return false

@@ -1,9 +1,9 @@
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * A date or a time of ISO 8601 as a timestamp in UTC, or null when it is none that PostgreSQL reads:
- * an offset of twenty hours is one, the year 0 or 10000 is not. Without an offset it is UTC, whatever
- * the zone of this machine.
+ * Converts a date or a time of ISO 8601 to a timestamp in UTC. Null when PostgreSQL could not read
+ * it: an offset of twenty hours is valid, the year 0 or 10000 is not. A text without an offset is
+ * UTC, whatever the time zone of this machine.
  */
 export function toUtc(text: string): string | null {
   const [, date, time = '00:00', offset = 'Z'] = ISO.exec(text) ?? []
@@ -15,17 +15,18 @@ export function toUtc(text: string): string | null {
 
 export type CalendarUnit = 'day' | 'week' | 'month' | 'year'
 
-/** What a zone's clocks show at a time, as if they were UTC's. */
+/** The local time of a zone, as if it were UTC. */
 const localTime = (timeZone: string, at: Date): Date =>
   new Date(at.getTime() + offsetMs(timeZone, at))
 
-/** Which day of its month a time is, in a zone. */
+/** The day of the month of a time, in a zone. */
 export const dayOfMonth = (timeZone: string, at: Date): number =>
   localTime(timeZone, at).getUTCDate()
 
 /**
- * The same time of day so much later by a zone's calendar: the 31st of January is followed by the last of
- * February. A time that its clocks leave out is as much later, so that it is still that day.
+ * Adds calendar units in a zone and keeps the time of day: one month after the 31st of January is
+ * the last of February. A time that the zone's clocks skip is moved later by as much, so that it is
+ * still on that day.
  */
 export function addByCalendar(timeZone: string, at: Date, count: number, unit: CalendarUnit): Date {
   const local = localTime(timeZone, at)
@@ -45,7 +46,7 @@ export function addByCalendar(timeZone: string, at: Date, count: number, unit: C
 
 const offsetMs = (timeZone: string, at: Date): number => offsetMinutes(timeZone, at) * 60_000
 
-/** How many minutes a zone's clocks are ahead of UTC at a time. */
+/** The offset of a zone from UTC at a time, in minutes. */
 function offsetMinutes(timeZone: string, at: Date): number {
   const written = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' })
     .formatToParts(at)

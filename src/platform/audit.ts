@@ -4,7 +4,7 @@ import { join, type Runner, type Sql, sql } from '../db/sql.ts'
 import { type Page, Total } from '../kernel/page.ts'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../kernel/schema.ts'
 
-/** Who acts, and in which request. */
+/** The name an act is recorded under, and the request it came with. */
 export interface Actor {
   /** `operator`, `system`, `owner:<id>`, `merchant_key:<credential id>`. */
   name: string
@@ -38,7 +38,7 @@ interface NewEntry {
   reason?: string | undefined
 }
 
-/** Writes down a change, in the transaction that makes it. */
+/** Records a change in the audit log, in the transaction that makes it. */
 export const record = (tx: Tx, actor: Actor, entry: NewEntry) =>
   tx.run(sql`
     insert into audit_log (tenant_ref, actor, action, entity, before, after, reason, correlation_id)
@@ -52,18 +52,18 @@ const json = (value: Record<string, unknown> | undefined) =>
 export interface AuditFilters {
   actor?: string | undefined
   action?: string | undefined
-  /** Over all stores only. */
+  /** Only for lists over all stores. */
   tenant_ref?: string | undefined
   /** Timestamps; the end is not included. */
   from?: string | undefined
   to?: string | undefined
 }
 
-/** One store's trail, newest first. */
+/** Lists the audit entries of one store, newest first. */
 export const listOfStore = (db: Db, filters: AuditFilters, page: Page) =>
   list(db, [sql`tenant_ref = ${db.tenant}`, ...conditions(filters)], page)
 
-/** The trail of every store, on the operator's own login. */
+/** Lists the audit entries of all stores. Only the operator's database login can read them. */
 export const listOfAll = (operator: Runner, filters: AuditFilters, page: Page) =>
   list(operator, [sql`true`, ...conditions(filters)], page)
 

@@ -12,17 +12,17 @@ import {
   verified,
 } from './blobs.ts'
 
-/** Where uploads grow. No tenant's name begins with a dot. */
+/** The folder of unfinished uploads. No store's name begins with a dot. */
 const UPLOADS = '.uploads'
 
-/** An upload this old belongs to a process that was killed. */
+/** An upload older than this belongs to a process that was killed. */
 const ABANDONED_MS = 24 * 60 * 60 * 1_000
 
-/** Blobs as files below one folder. What `put` has answered survives a power cut. */
+/** Stores blobs as files below one folder. A blob whose `put` has returned survives a power cut. */
 export async function openDiskBlobs(folder: string): Promise<BlobStore> {
   const uploads = join(folder, UPLOADS)
   await mkdir(uploads, { recursive: true })
-  await sweep(uploads)
+  await deleteAbandoned(uploads)
 
   const pathOf = (key: string) => {
     const { tenant, sha256, extension } = parseKey(key)
@@ -48,8 +48,9 @@ export async function openDiskBlobs(folder: string): Promise<BlobStore> {
       if (file === null) return null
       try {
         const { size } = await file.stat()
-        const { start, bytes } = cut(size, range)
-        // An end before the start would be refused, so nothing is read as an empty range.
+        const { start, bytes } = clip(size, range)
+        // An end before the start would be refused, so an empty range is read from the end of the
+        // file.
         const end = { start, end: Math.max(start + bytes - 1, 0) }
         const stream = file.createReadStream(bytes === 0 ? { start: size } : end)
         return { stream, bytes, totalBytes: size }
@@ -70,7 +71,7 @@ export async function openDiskBlobs(folder: string): Promise<BlobStore> {
   }
 }
 
-function cut(size: number, range: BlobRange | undefined) {
+function clip(size: number, range: BlobRange | undefined) {
   if (range === undefined) return { start: 0, bytes: size }
   if (range.start >= size) throw new BlobRangeError()
   const end = Math.min(range.end ?? size - 1, size - 1)
@@ -87,7 +88,10 @@ async function writeDurably(path: string, body: Readable) {
   }
 }
 
-/** A new name is safe only when its folder is written, and a new folder when its parent is. */
+/**
+ * Moves a file so that the move survives a power cut: a new name is safe only when its folder is
+ * synced, and a new folder when its parent is.
+ */
 async function moveDurably(from: string, to: string, root: string) {
   const made = await mkdir(dirname(to), { recursive: true })
   await rename(from, to)
@@ -96,7 +100,7 @@ async function moveDurably(from: string, to: string, root: string) {
 }
 
 async function syncFolder(path: string) {
-  // Windows opens no folder, and writes names down by itself.
+  // Windows cannot open a folder, and writes names to disk by itself.
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
   try {
@@ -106,7 +110,7 @@ async function syncFolder(path: string) {
   }
 }
 
-async function sweep(uploads: string) {
+async function deleteAbandoned(uploads: string) {
   for (const name of await readdir(uploads)) {
     const path = join(uploads, name)
     const found = await orNull(stat(path))

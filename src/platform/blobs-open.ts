@@ -9,13 +9,13 @@ export interface BlobOptions {
   dataDir: string
 }
 
-/** The store that the settings name, opened when it is first used: most processes never do. */
+/** Opens the blob store that the settings name, at its first use: most processes never use it. */
 export function openBlobs({ s3, dataDir }: BlobOptions): BlobStore {
   let opened: Promise<BlobStore> | null = null
   const store = () => {
     opened ??= (s3 === undefined ? openDiskBlobs(join(dataDir, 'assets')) : openS3Blobs(s3)).catch(
       (error: unknown) => {
-        // A disk that is full today may not be tomorrow.
+        // The next call tries again: a full disk may have space by then.
         opened = null
         throw error
       },

@@ -12,17 +12,20 @@ import {
 export interface S3Options {
   bucket: string
   region: string
-  /** An S3 other than AWS, whose buckets are then named in the path. */
+  /** The address of an S3 other than AWS. Its buckets are then named in the path. */
   endpoint?: string
-  /** Absent: the usual AWS sources. */
+  /** Absent: the default credential sources of AWS. */
   credentials?: { accessKeyId: string; secretAccessKey: string }
 }
 
 const CONNECT_MS = 3_000
-/** How long a connection may be silent. */
+/** How long a connection may be silent before the call fails. */
 const IDLE_MS = 30_000
 
-/** Blobs in a bucket. The SDK is loaded here and not at the start, since few need it. */
+/**
+ * Stores blobs in an S3 bucket. The SDK is loaded here and not at the start, since few
+ * installations need it.
+ */
 export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
   const { GetObjectCommand, HeadObjectCommand, ...sdk } = await import('@aws-sdk/client-s3')
   const client = connect(sdk.S3Client, options)
@@ -54,7 +57,7 @@ export async function openS3Blobs(options: S3Options): Promise<BlobStore> {
     async head(key) {
       const found = await orNull(client.send(new HeadObjectCommand(at(key))))
       if (found !== null) return headOf(found.ContentLength, found.ContentType)
-      // HEAD says only 404. GET tells a missing blob from a missing bucket, which is a failure.
+      // HEAD answers only 404. GET tells a missing blob from a missing bucket, which is a failure.
       const blob = await get(key)
       blob?.stream.destroy()
       return blob === null ? null : headOf(blob.totalBytes, blob.contentType)
@@ -82,14 +85,17 @@ function connect(Client: typeof S3Client, { endpoint, region, credentials }: S3O
     // The signature already covers the hash of the body; not every S3 knows the newer checksums.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would write to the console that a stream cannot be sent twice; the caller gets the error.
+    // The SDK would write to the console that a stream cannot be sent twice; the caller gets the
+    // error.
     logger: silent,
   })
 }
 
 type Stack = InstanceType<typeof import('@aws-sdk/client-s3').PutObjectCommand>['middlewareStack']
 
-/** The key names the hash, so even a stream goes out with a signed body, and the store checks it. */
+/**
+ * Signs the body with the hash that the key names, so that even a stream is checked by the store.
+ */
 function signBody(stack: Stack, sha256: string) {
   stack.add(
     (next) => (args) => {
@@ -101,7 +107,10 @@ function signBody(stack: Stack, sha256: string) {
   )
 }
 
-/** The SDK does not notice that its source fails, and would wait for the rest. */
+/**
+ * Sends a stream, and aborts when the stream fails: the SDK does not notice that, and would wait
+ * for the rest.
+ */
 async function upload(stream: Readable, send: (signal: AbortSignal) => Promise<unknown>) {
   const aborter = new AbortController()
   let failure: Error | undefined
@@ -134,7 +143,7 @@ function headOf(totalBytes: number | undefined, contentType: string | undefined)
   return { totalBytes, ...(contentType === undefined ? {} : { contentType }) }
 }
 
-/** Null when the blob is missing. Anything else that is missing, as a bucket, is a failure. */
+/** Answers null for a missing blob. A missing bucket is a failure. */
 async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

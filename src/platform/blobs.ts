@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable, Transform } from 'node:stream'
 
-/** Bytes of which the number is known before they come. */
+/** A stream whose length is known before it is read. */
 export interface BlobSource {
   stream: Readable
   bytes: number
@@ -10,35 +10,36 @@ export interface BlobSource {
 export interface BlobRange {
   /** The first byte, from 0. */
   start: number
-  /** The last byte, included. To the end of the blob when absent or beyond it. */
+  /** The last byte, included. Absent, or beyond the blob: to its end. */
   end?: number
 }
 
 export interface BlobHead {
-  /** All of the blob, whatever part was asked for. */
+  /** The length of the whole blob, whatever range was requested. */
   totalBytes: number
-  /** Where the store keeps it. The disk does not: the key's extension says it. */
+  /** Only where the store has it. The disk does not: there, the key's extension says it. */
   contentType?: string
 }
 
 export interface Blob extends BlobHead {
-  /** To be read to its end or destroyed. */
+  /** The caller must read it to its end or destroy it. */
   stream: Readable
-  /** What the stream will give. */
+  /** The length of the stream. */
   bytes: number
 }
 
 /**
- * Where media is kept. A key is `<tenant>/<sha256 of the bytes>.<extension>`, so a blob never
- * changes, and what is put twice is the same. What is missing is null; a store that fails throws.
+ * Storage for media. A key is `<tenant>/<sha256 of the bytes>.<extension>`, so a blob never
+ * changes, and a second `put` of the same blob changes nothing. A missing blob is null; a store
+ * that fails throws.
  */
 export interface BlobStore {
-  /** Keeps all of it or nothing, and only bytes that have the key's hash. */
+  /** Stores the whole blob or nothing, and only bytes that match the hash in the key. */
   put(key: string, body: Buffer | BlobSource, options: { contentType: string }): Promise<void>
   /** Throws `BlobRangeError` for a range that lies beyond the blob. */
   get(key: string, options?: { range?: BlobRange }): Promise<Blob | null>
   head(key: string): Promise<BlobHead | null>
-  /** Also when there is none. */
+  /** Deletes the blob, or does nothing when there is none. */
   delete(key: string): Promise<void>
   close(): Promise<void>
 }
@@ -57,7 +58,7 @@ export class BlobRangeError extends Error {
   }
 }
 
-/** What came is not what the key or the length promised. Nothing was kept. */
+/** The bytes do not match the key's hash or the declared length. Nothing was stored. */
 export class BlobMismatchError extends Error {
   constructor(what: 'length' | 'hash') {
     super(`the ${what} of the bytes is not the one announced`)
@@ -72,7 +73,10 @@ export interface BlobKey {
   extension: string
 }
 
-/** Letters, digits and dashes, one slash and one dot: no key can name a place outside its store. */
+/**
+ * Letters, digits and dashes, one slash and one dot: no key can name a file outside its store's
+ * folder.
+ */
 const KEY =
   /^(?<tenant>[a-z0-9][a-z0-9-]{1,61}[a-z0-9])\/(?<sha256>[0-9a-f]{64})\.(?<extension>[a-z0-9]{1,8})$/
 
@@ -93,8 +97,8 @@ export function checkRange({ start, end }: BlobRange): void {
 }
 
 /**
- * The same bytes, but for the end: the last chunk is held back until length and hash are known to
- * be right, so that no store ever sees all of a wrong upload.
+ * Passes the bytes on and checks them. The last chunk is held back until length and hash are known
+ * to be right, so that the blob store never gets a complete wrong upload.
  */
 export function verified(body: Buffer | BlobSource, sha256: string): Readable {
   const [source, bytes] = Buffer.isBuffer(body)
@@ -121,12 +125,16 @@ export function verified(body: Buffer | BlobSource, sha256: string): Readable {
   return compose(source, check)
 }
 
-/** A failure on either side ends both: `pipe` alone would leave the reader waiting for ever. */
+/**
+ * Pipes one stream into another so that a failure of either ends both: `pipe` alone would leave the
+ * reader waiting for ever.
+ */
 function compose(source: Readable, check: Transform): Transform {
   const interrupt = () => {
     if (!source.readableEnded) check.destroy(new Error('the upload was interrupted'))
   }
-  // Whoever reads asks the stream itself; unheard in between, a failure would end the process.
+  // The reader sees the failure on the stream itself. Without a listener, a failure before that
+  // would end the process.
   check.on('error', () => {})
   if (source.destroyed) interrupt()
   source.once('error', (error) => check.destroy(error))

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../db/sql.ts'
 interface BalanceOptions<S extends TSchema> {
   /** Has the columns tenant_ref, id, balance_cents, held_cents and updated_at. */
   table: Sql
-  /** What a row shows. */
+  /** The columns that each statement answers. */
   columns: Sql
   /** The shape of `columns`. */
   shape: S
@@ -14,9 +14,12 @@ interface BalanceOptions<S extends TSchema> {
 
 /** The statements that change a balance. Each answers the row as it is afterwards. */
 export interface HeldBalance<Row> {
-  /** The row, locked: whoever changes a balance has it to itself from here on. */
+  /**
+   * Answers the row, locked until the transaction ends: no other transaction can change the balance
+   * meanwhile.
+   */
   lock(tx: Tx, which: Sql): Promise<Row | null>
-  /** Throws and writes nothing where the guard does not hold. */
+  /** Updates the row. Throws and writes nothing where the guard does not hold. */
   update(tx: Tx, id: string, assignments: Sql, guard?: Sql): Promise<Row>
   /** Holds an amount of the balance for an order. */
   addHeld(tx: Tx, id: string, cents: number): Promise<Row>
@@ -24,13 +27,14 @@ export interface HeldBalance<Row> {
   releaseHeld(tx: Tx, id: string, cents: number): Promise<Row>
   /** Ends a hold: the amount is spent. */
   captureHeld(tx: Tx, id: string, cents: number): Promise<Row>
-  /** Adds to the balance or, with a negative amount, takes from what no order holds. */
+  /** Adds to the balance or, with a negative amount, reduces it by what no order holds. */
   addBalance(tx: Tx, id: string, cents: number): Promise<Row>
 }
 
 /**
- * A table whose rows are worth something to somebody: what they are worth, and what orders hold of it.
- * The guards hold by the row's lock already; should one ever not, the statement throws.
+ * Defines the statements for a table of balances, such as gift cards: what each is worth, and how
+ * much of it orders hold. The row's lock already makes the guards true; a statement whose guard is
+ * not throws.
  */
 export function defineBalance<S extends TSchema>({
   table,

@@ -1,6 +1,6 @@
 import type { Database, Db } from '../db/database.ts'
 import { machineTime, sql } from '../db/sql.ts'
-import { eachStore } from './each-store.ts'
+import { forEachStore } from './for-each-store.ts'
 import { listStoresDue } from './store-lists.ts'
 
 /** Retries come within minutes, questions about an order within weeks. */
@@ -19,7 +19,7 @@ export async function deleteOldAnswers(database: Database): Promise<number> {
     oldestBy: sql`answered_at`,
     limit: BATCH_ROWS,
   })
-  return eachStore(stores, (tenant) => deleteBatch(database.tenant(tenant)))
+  return forEachStore(stores, (tenant) => deleteBatch(database.tenant(tenant)))
 }
 
 const deleteBatch = (db: Db) =>

@@ -58,7 +58,7 @@ const Standing = Type.Object({
 /** Claims the key, or says how it stands. Commits at once, so that no other caller waits for the lock. */
 export async function claim(db: TenantDb, request: ClaimRequest): Promise<Claim> {
   for (;;) {
-    const fresh = await insertClaim(db.lightly, request)
+    const fresh = await insertClaim(db.asyncCommit, request)
     if (fresh !== null) return won(request, fresh)
     const standing = await readClaim(db, request)
     // Null: the key was freed in between, so it can be claimed again.

@@ -4,24 +4,27 @@ import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id } from '../kernel/schema.ts'
 import { StoreWithWork } from './store-lists.ts'
 
-/** What a killed worker held comes back after this. A ladder that begins at a minute can bear it. */
+/**
+ * How long a claimed row stays with a worker that was killed. Retry ladders begin at a minute, so
+ * this delay is bearable.
+ */
 export const LEASE_SECONDS = 30
 
-/** Due rows looked at before the tenants behind them are searched one by one. */
+/** Due rows that are read before the stores are searched one by one. */
 const SAMPLE_ROWS = 1_000
 
-/** Tenants that take turns in one round. Only their names are read, so there can be many. */
+/** Stores that take turns in one round. Only their names are read, so there can be many. */
 const TENANTS_MAX = 2_000
 
-/** Who holds a row. Every write of a result repeats the token. */
+/** The lease on a row. Every write of a result repeats its token. */
 export const Lease = Type.Object({ tenant_ref: Type.String(), id: Id, lease_token: Id })
 export type Lease = Static<typeof Lease>
 
 const businessTime = sql`fd_now()`
 
-/** The lease ran out and somebody else has the work: what was being written must not be. */
+/** The lease expired and another worker has the row: this worker's result must not be written. */
 export class LeaseLostError extends Error {
-  /** Which lease: work may hold several. */
+  /** The token of the lost lease: a worker may hold several. */
   readonly token: string
   constructor(what: string, token: string) {
     super(`the lease on ${what} was lost`)
@@ -41,55 +44,60 @@ export interface QueueOptions<P extends TProperties> {
   time?: Sql
   /** A further condition that a row must meet to be taken. */
   only?: Sql
-  /** What a claimed row shows beside its lease. */
+  /** The columns of a claimed row beside its lease. */
   columns: Sql
   /** The shape of `columns`. */
   shape: TObject<P>
 }
 
-export interface TakeOptions {
+export interface FairClaimOptions {
   slots: number
-  /** At most so many of one tenant, those in `busy` included. */
+  /** At most this many rows of one store, those in `busy` included. */
   perTenant?: number
-  /** What each tenant has under way already, for a caller that refills its slots one by one. */
+  /**
+   * How many rows of each store the caller works on already, for a caller that refills its slots
+   * one by one.
+   */
   busy?: ReadonlyMap<string, number>
   leaseSeconds?: number
 }
 
-/** For a table of due rows whose leases are kept in another way than the queue's. */
-export interface TurnsOptions {
+/** Options for a table of due rows that has no lease columns of the queue's kind. */
+export interface RotationOptions {
   table: Sql
   due: Sql
-  /** As of a queue. Without a store in hand, both are machine time. */
+  /** As in `QueueOptions`. Statements over all stores run on machine time in either case. */
   time?: Sql
-  /** Whether nobody holds a row, unless who takes one takes it away. */
+  /** Whether a row is free. Absent: every row is, because claiming one deletes it. */
   free?: Sql
 }
 
-export interface Turns {
-  /** Tenants with due rows that nobody holds, the longest waiting first. Takes no lock. */
+export interface StoreRotation {
+  /** Lists stores with due rows that are free, the longest waiting first. Takes no lock. */
   listTenants(worker: GlobalDb, limit: number): Promise<string[]>
-  /** Takes up to `slots` by a claim of the caller's own, each tenant in its turn. */
-  takeFairBy<T extends { tenant_ref: string }>(
+  /** Claims up to `slots` rows by the caller's own statement, the stores taking turns. */
+  claimFairlyBy<T extends { tenant_ref: string }>(
     database: Database,
-    options: TakeOptions,
+    options: FairClaimOptions,
     claim: (db: TenantDb, limit: number) => Promise<T[]>,
   ): Promise<T[]>
 }
 
-export interface Queue<Row> extends Turns {
-  /** Takes up to `limit` due rows of one tenant. Two callers never get the same row. */
+export interface Queue<Row> extends StoreRotation {
+  /** Claims up to `limit` due rows of one store. Two callers never get the same row. */
   claim(db: TenantDb, limit: number, leaseSeconds?: number): Promise<(Row & Lease)[]>
-  /** Takes up to `slots` rows, each tenant in its turn, however many rows another one has. */
-  takeFair(database: Database, options: TakeOptions): Promise<(Row & Lease)[]>
-  /** Answers whether the lease is still held. */
+  /**
+   * Claims up to `slots` rows, the stores taking turns: one store's backlog does not delay another.
+   */
+  claimFairly(database: Database, options: FairClaimOptions): Promise<(Row & Lease)[]>
+  /** Extends the lease. Answers whether it was still held. */
   renew(db: Db, lease: Lease, leaseSeconds?: number): Promise<boolean>
-  /** Lets a row go untouched, so that it is due at once. */
-  giveBack(db: Db, lease: Lease): Promise<void>
+  /** Ends the lease and changes nothing else, so that the row is due at once. */
+  release(db: Db, lease: Lease): Promise<void>
   /** Writes a result and ends the lease, or throws `LeaseLostError` and writes nothing. */
-  settle(db: Db, lease: Lease, assignments: Sql): Promise<void>
-  /** Runs `work` and renews the lease under it. The signal fires should the lease be lost. */
-  hold<T>(
+  finish(db: Db, lease: Lease, assignments: Sql): Promise<void>
+  /** Runs `work` and renews the lease meanwhile. The signal fires when the lease is lost. */
+  runWithLease<T>(
     db: Db,
     lease: Lease,
     work: (signal: AbortSignal) => Promise<T>,
@@ -97,39 +105,39 @@ export interface Queue<Row> extends Turns {
   ): Promise<T>
 }
 
-/** A table whose due rows are a queue, worked on by any number of processes. */
+/** Defines a queue: a table whose due rows are worked on by any number of processes. */
 export function defineQueue<P extends TProperties>(
   options: QueueOptions<P>,
 ): Queue<Static<TObject<P>>> {
   const { table, due = sql`next_attempt_at`, time = businessTime, only = sql`true` } = options
   const free = sql`(lease_until is null or lease_until <= ${machineTime}) and ${only}`
-  const turns = defineTurns({ table, due, time, free })
-  const claim = claimVerb(options, sql`${due} <= ${time} and ${free}`, due)
+  const rotation = defineStoreRotation({ table, due, time, free })
+  const claim = claimStatement(options, sql`${due} <= ${time} and ${free}`, due)
   return {
-    ...leaseVerbs(options),
-    ...turns,
+    ...leaseStatements(options),
+    ...rotation,
     claim,
-    takeFair: (database, take) =>
-      turns.takeFairBy(database, take, (db, limit) => claim(db, limit, take.leaseSeconds)),
+    claimFairly: (database, take) =>
+      rotation.claimFairlyBy(database, take, (db, limit) => claim(db, limit, take.leaseSeconds)),
   }
 }
 
-/** Tenants take turns in this process, whatever it is that they wait for. */
-export function defineTurns(options: TurnsOptions): Turns {
+/** Makes the stores take turns in this process, whatever their rows are. */
+export function defineStoreRotation(options: RotationOptions): StoreRotation {
   const listTenants = tenantLister(options)
-  // Who was served when: the tenant that waited longest for a turn is next.
-  const turns = new Map<string, number>()
+  // The number of each store's last turn: the store whose turn was longest ago is next.
+  const lastTurns = new Map<string, number>()
   return {
     listTenants,
-    async takeFairBy(database, take, claim) {
-      const inTurn = orderByTurn(await listTenants(database.global, TENANTS_MAX), turns)
+    async claimFairlyBy(database, take, claim) {
+      const inTurn = orderByTurn(await listTenants(database.global, TENANTS_MAX), lastTurns)
       const claimOf = (tenant: string, limit: number) => claim(database.tenant(tenant), limit)
-      return takeRounds(inTurn, take, claimOf, turns)
+      return claimInRounds(inTurn, take, claimOf, lastTurns)
     },
   }
 }
 
-function tenantLister({ table, due, time = businessTime, free = sql`true` }: TurnsOptions) {
+function tenantLister({ table, due, time = businessTime, free = sql`true` }: RotationOptions) {
   const listOldest = (worker: GlobalDb) =>
     worker.many(
       StoreWithWork,
@@ -141,9 +149,10 @@ function tenantLister({ table, due, time = businessTime, free = sql`true` }: Tur
        limit ${SAMPLE_ROWS}`,
     )
 
-  // Steps from one tenant to the next by the index, past however many rows each has. Compared as pairs,
-  // since nothing but the index of both has them in this order: PostgreSQL took that of the time alone,
-  // and read through the rows of all tenants for each.
+  // Steps from one store to the next by the index, past however many rows each has. The columns are
+  // compared as pairs, because only the index of both has them in this order: with separate
+  // comparisons PostgreSQL chose the index of the time alone, and read the rows of all stores for
+  // each.
   const listBySkipping = (worker: GlobalDb, limit: number) =>
     worker.many(
       StoreWithWork,
@@ -172,13 +181,13 @@ function tenantLister({ table, due, time = businessTime, free = sql`true` }: Tur
 
   return async (worker: GlobalDb, limit: number): Promise<string[]> => {
     const oldest = await listOldest(worker)
-    // A full sample may be one tenant's backlog, with the others out of sight behind it.
+    // A full sample may be the backlog of one store, with no row of any other in it.
     const rows = oldest.length < SAMPLE_ROWS ? oldest : await listBySkipping(worker, limit)
     return [...new Set(rows.map((row) => row.tenant_ref))].slice(0, limit)
   }
 }
 
-function claimVerb<P extends TProperties>(options: QueueOptions<P>, isDue: Sql, due: Sql) {
+function claimStatement<P extends TProperties>(options: QueueOptions<P>, isDue: Sql, due: Sql) {
   const { table, columns, shape } = options
   const Row = Type.Object({ ...shape.properties, ...Lease.properties })
   return async (db: TenantDb, limit: number, leaseSeconds = LEASE_SECONDS) => {
@@ -204,7 +213,7 @@ function claimVerb<P extends TProperties>(options: QueueOptions<P>, isDue: Sql, 
   }
 }
 
-function leaseVerbs({ table }: { table: Sql }) {
+function leaseStatements({ table }: { table: Sql }) {
   const held = (db: Db, { id, lease_token }: Lease) =>
     sql`tenant_ref = ${db.tenant} and id = ${id} and lease_token = ${lease_token}`
 
@@ -219,12 +228,12 @@ function leaseVerbs({ table }: { table: Sql }) {
   return {
     renew,
 
-    async giveBack(db: Db, lease: Lease): Promise<void> {
+    async release(db: Db, lease: Lease): Promise<void> {
       await db.run(sql`
         update ${table} set lease_until = null, lease_token = null where ${held(db, lease)}`)
     },
 
-    async settle(db: Db, lease: Lease, assignments: Sql): Promise<void> {
+    async finish(db: Db, lease: Lease, assignments: Sql): Promise<void> {
       const settled = await db.run(sql`
         update ${table}
            set lease_until = null, lease_token = null, ${assignments}
@@ -232,19 +241,19 @@ function leaseVerbs({ table }: { table: Sql }) {
       if (settled === 0) throw new LeaseLostError(`row ${lease.id}`, lease.lease_token)
     },
 
-    async hold<T>(
+    async runWithLease<T>(
       db: Db,
       lease: Lease,
       work: (signal: AbortSignal) => Promise<T>,
       leaseSeconds = LEASE_SECONDS,
     ): Promise<T> {
       const lost = new AbortController()
-      const beat = async () => {
-        // A renewal that fails is no loss yet: two more follow before the lease runs out.
+      const renewOrAbort = async () => {
+        // A renewal that fails does not lose the lease: two more follow before it expires.
         const kept = await renew(db, lease, leaseSeconds).catch(() => true)
         if (!kept) lost.abort(new LeaseLostError(`row ${lease.id}`, lease.lease_token))
       }
-      const timer = setInterval(beat, (leaseSeconds * 1_000) / 3)
+      const timer = setInterval(renewOrAbort, (leaseSeconds * 1_000) / 3)
       try {
         return await work(lost.signal)
       } finally {
@@ -254,45 +263,47 @@ function leaseVerbs({ table }: { table: Sql }) {
   }
 }
 
-/** The longest without a turn first; among those who never had one, the longest waiting. */
-function orderByTurn(tenants: string[], turns: Map<string, number>): string[] {
+/**
+ * Sorts the store without a turn for longest first; stores that never had one stay as they wait.
+ */
+function orderByTurn(tenants: string[], lastTurns: Map<string, number>): string[] {
   const due = new Set(tenants)
-  // Whoever has no work needs no place in the line, so the map stays as small as the line.
-  for (const tenant of turns.keys()) if (!due.has(tenant)) turns.delete(tenant)
-  return tenants.toSorted((a, b) => (turns.get(a) ?? 0) - (turns.get(b) ?? 0))
+  // A store without work needs no entry, so the map stays as small as the list of due stores.
+  for (const tenant of lastTurns.keys()) if (!due.has(tenant)) lastTurns.delete(tenant)
+  return tenants.toSorted((a, b) => (lastTurns.get(a) ?? 0) - (lastTurns.get(b) ?? 0))
 }
 
-async function takeRounds<Row extends { tenant_ref: string }>(
+async function claimInRounds<Row extends { tenant_ref: string }>(
   tenants: string[],
-  { slots, perTenant = slots, busy }: TakeOptions,
+  { slots, perTenant = slots, busy }: FairClaimOptions,
   claim: (tenant: string, limit: number) => Promise<Row[]>,
-  turns: Map<string, number>,
+  lastTurns: Map<string, number>,
 ): Promise<Row[]> {
-  const taken: Row[] = []
+  const claimed: Row[] = []
   const room = new Map(tenants.map((each) => [each, perTenant - (busy?.get(each) ?? 0)]))
-  let turn = Math.max(0, ...turns.values())
+  let turn = Math.max(0, ...lastTurns.values())
   let waiting = tenants.filter((each) => (room.get(each) ?? 0) > 0)
-  while (taken.length < slots && waiting.length > 0) {
-    const left = slots - taken.length
+  while (claimed.length < slots && waiting.length > 0) {
+    const left = slots - claimed.length
     const share = Math.max(1, Math.floor(left / waiting.length))
-    const asked = waiting.slice(0, left).map((tenant) => {
+    const requests = waiting.slice(0, left).map((tenant) => {
       return { tenant, limit: Math.min(share, room.get(tenant) ?? 0) }
     })
-    const answers = await Promise.allSettled(asked.map((each) => claim(each.tenant, each.limit)))
-    const rows = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
-    const failed = answers.find((each) => each.status === 'rejected')
-    taken.push(...rows)
-    // What was taken is worked on all the same; a fault that lasts shows at the next turn.
-    if (failed !== undefined && taken.length === 0) throw failed.reason
-    if (failed !== undefined) return taken
+    const results = await Promise.allSettled(requests.map((each) => claim(each.tenant, each.limit)))
+    const rows = results.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))
+    const failed = results.find((each) => each.status === 'rejected')
+    claimed.push(...rows)
+    // The rows already claimed are worked on; an error that lasts is thrown at the next call.
+    if (failed !== undefined && claimed.length === 0) throw failed.reason
+    if (failed !== undefined) return claimed
     const counts = Map.groupBy(rows, (row) => row.tenant_ref)
-    const hungry = asked.filter(({ tenant, limit }) => {
+    const unsatisfied = requests.filter(({ tenant, limit }) => {
       const got = counts.get(tenant)?.length ?? 0
-      if (got > 0) turns.set(tenant, ++turn)
+      if (got > 0) lastTurns.set(tenant, ++turn)
       room.set(tenant, (room.get(tenant) ?? 0) - got)
       return got === limit && (room.get(tenant) ?? 0) > 0
     })
-    waiting = [...waiting.slice(left), ...hungry.map(({ tenant }) => tenant)]
+    waiting = [...waiting.slice(left), ...unsatisfied.map(({ tenant }) => tenant)]
   }
-  return taken
+  return claimed
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { Type } from 'typebox'
 import { sendTogether } from '../db/batch.ts'
-import { sparesConnection } from '../db/constraints.ts'
+import { keepsConnectionUsable } from '../db/constraints.ts'
 import type { GlobalDb } from '../db/database.ts'
 import { openPool } from '../db/pool.ts'
 import { machineTime, prepare, Runner, sql } from '../db/sql.ts'
@@ -13,18 +13,21 @@ import {
   WINDOW_SECONDS,
 } from './limits-store.ts'
 
-/** Of the limiter's own, so that neither it nor the shop waits for the other's connections. */
+/** The limiter has its own connections, so that neither it nor the API waits for the other's. */
 const CONNECTIONS = 2
 
-/** The server gives up this much before we do: then the connection is still good. */
+/**
+ * The server ends a statement this much before our own deadline, so that the connection stays
+ * usable.
+ */
 const MARGIN_MS = 50
 
-/** Deleted at a time, so that no hit waits long behind the cleaning. */
-const FORGET_MAX = 1_000
+/** Rows that one statement deletes, so that no hit waits long for its locks. */
+const DELETE_MAX = 1_000
 
 const Counter = Type.Object({ hits: Type.Integer() })
 
-/** Counters in PostgreSQL. Whoever logs in needs what `fd_app` was granted. */
+/** Opens counters in PostgreSQL. The login needs the rights of `fd_app`. */
 export function openPostgresStore(options: StoreOptions): LimitStore {
   const { url, onError, deadlineMs = DEADLINE_MS } = options
   const pool = openPool({
@@ -48,18 +51,20 @@ export function openPostgresStore(options: StoreOptions): LimitStore {
   }
 }
 
-/** Deletes counters of windows long over, some at a time. Answers how many. */
-export function forgetOldCounters(db: GlobalDb): Promise<number> {
+/** Deletes counters whose window ended more than an hour ago, some at a time. Answers how many. */
+export function deleteOldCounters(db: GlobalDb): Promise<number> {
   return db.run(sql`
     delete from limit_counters
      where bucket in (select bucket
                         from limit_counters
                        where window_start < ${machineTime} - interval '1 hour'
-                       limit ${FORGET_MAX}
+                       limit ${DELETE_MAX}
                          for update skip locked)`)
 }
 
-/** In one order for everybody, so that nobody waits in a circle. */
+/**
+ * Adds hits to all buckets in one statement. They are sorted, so that two callers cannot deadlock.
+ */
 async function countHit(db: Runner, buckets: readonly string[], weight: number): Promise<number> {
   const open = sql`c.window_start > ${machineTime} - make_interval(secs => ${WINDOW_SECONDS})`
   const counters = await db.many(
@@ -88,9 +93,9 @@ async function countHits(db: Runner, bucket: string): Promise<number> {
 }
 
 /**
- * One statement, in one write with its own time limit. What waiting for a connection took is no
- * longer there for the statement. The server ends an overdue one by itself: were only the connection
- * dropped, its process would wait on for the lock, and each new try would add another.
+ * Sends one statement together with its time limit. The time spent waiting for a connection is
+ * taken from that limit. The server ends an overdue statement by itself: if we only closed the
+ * connection, its process would go on waiting for the lock, and each retry would add another.
  */
 async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: number) {
   if (pool.waitingCount >= CALLS_MAX) throw new Error('too many calls wait for the limiter')
@@ -102,12 +107,12 @@ async function sendInTime(pool: pg.Pool, query: pg.QueryConfig, deadlineMs: numb
     throw new Error('the deadline passed while waiting for a connection')
   }
   try {
-    // No answer in time cuts the connection.
+    // Without an answer in time, the connection is closed.
     const result = await sendTogether(client, [endAfter(left - MARGIN_MS), query], left)
     client.release()
     return result
   } catch (error) {
-    client.release(!sparesConnection(error))
+    client.release(!keepsConnectionUsable(error))
     throw error
   }
 }

@@ -7,7 +7,7 @@ import {
   WINDOW_SECONDS,
 } from './limits-store.ts'
 
-/** A script runs alone, so no counter is ever left without its end. */
+/** Adds hits and starts the window. A script is atomic, so no counter is left without an expiry. */
 const HIT = `
   local most = 0
   for _, key in ipairs(KEYS) do
@@ -18,8 +18,8 @@ const HIT = `
   return most`
 
 /**
- * Only what is still counted: a decrement would else make a counter without an end, or one below
- * nothing, where what is taken back was counted in the window before.
+ * Takes one hit back, if the window still has one. If the hit was counted in the window before, a
+ * plain decrement would create a counter without an expiry, or one below zero.
  */
 const UNHIT = `
   if tonumber(redis.call('get', KEYS[1]) or '0') > 0 then redis.call('decr', KEYS[1]) end
@@ -28,13 +28,13 @@ const UNHIT = `
 const RETRY_MIN_MS = 50
 const RETRY_MAX_MS = 500
 
-/** Counters in Redis. Opens whether or not the server is there; calls fail until it is. */
+/** Opens counters in Redis, whether or not the server answers. Calls fail until it does. */
 export async function openRedisStore(options: StoreOptions): Promise<LimitStore> {
   const { url, onError, deadlineMs = DEADLINE_MS } = options
   const redis = connect(url, deadlineMs)
-  // Unheard, a lost connection would end the process.
+  // Without a listener, a lost connection would end the process.
   redis.on('error', (error: Error) => onError?.(error))
-  // The client goes on trying by itself.
+  // The client retries by itself.
   await redis.connect().catch(() => {})
   let calls = 0
 
@@ -65,16 +65,16 @@ export async function openRedisStore(options: StoreOptions): Promise<LimitStore>
 function connect(url: string, deadlineMs: number): Redis {
   return new Redis(url, {
     lazyConnect: true,
-    // A call fails at once while there is no connection; it is neither kept nor sent again.
+    // A call fails at once while there is no connection; it is neither queued nor sent again.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     commandTimeout: deadlineMs,
     connectTimeout: deadlineMs,
-    // A server that has gone silent keeps its connection open: it is given up and made anew.
+    // A silent server keeps its connection open: we close it and open a new one.
     socketTimeout: deadlineMs,
     retryStrategy: (times) => Math.min(times * RETRY_MIN_MS, RETRY_MAX_MS),
-    // After a failover the old primary refuses writes. The address may lead to the new one now.
+    // After a failover the old primary refuses writes. The address may point to the new one by now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
 }

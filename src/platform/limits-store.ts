@@ -1,25 +1,26 @@
 /**
- * Where hits are counted. A bucket's window begins with its first hit and is over a minute later,
- * whatever comes in between. Every call ends within the deadline, with an answer or an error.
+ * The counters behind the limits. A bucket's window begins with its first hit and ends a minute
+ * later, whatever comes in between. Every call ends within the deadline, with an answer or an
+ * error.
  */
 export interface LimitStore {
   /**
-   * Counts one or several, atomically, and answers how many this window has now. Several buckets are
-   * counted as one, so that two callers never find each other in different ones; the fullest answers.
+   * Adds hits atomically, and answers the count of this window. Several buckets are updated as one,
+   * so that two callers never see different states of them; the highest count is answered.
    */
   hit(bucket: string | readonly string[], weight?: number): Promise<number>
-  /** Takes one back that turned out not to count. */
+  /** Takes back one hit. */
   unhit(bucket: string): Promise<void>
-  /** How many this window has, without counting. */
+  /** The count of this window. Adds nothing. */
   peek(bucket: string): Promise<number>
-  /** Throws where `hit` would, too. */
+  /** Throws where `hit` would throw. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
 export interface StoreOptions {
   url: string
-  /** Hears of connections that were lost in between. */
+  /** Called when a connection is lost between two calls. */
   onError?: (error: Error) => void
   /** How long one call may take, waiting for a connection included. */
   deadlineMs?: number
@@ -27,7 +28,9 @@ export interface StoreOptions {
 
 export const WINDOW_SECONDS = 60
 
-/** Long for a statement that takes one millisecond, short for a caller who is to be refused. */
+/**
+ * Long for a statement that takes one millisecond, and short for a caller that waits to be refused.
+ */
 export const DEADLINE_MS = 500
 
 /** More calls than this at a time would miss the deadline anyway; they are refused at once. */

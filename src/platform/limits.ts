@@ -8,26 +8,30 @@ import { openPostgresStore } from './limits-postgres.ts'
 import { type LimitStore, type StoreOptions, WINDOW_SECONDS } from './limits-store.ts'
 
 /**
- * What the guards ask before they look at a credential. Each throws `rate_limited` when the caller
- * has spent its minute, and `db_error` when the store cannot say: nobody passes uncounted.
+ * The rate limiter that guards call before they check a credential. Each method throws
+ * `rate_limited` when the caller has used up its minute, and `db_error` when the counters cannot be
+ * read: no caller passes uncounted.
  */
 export interface Limits {
-  /** Counts an attempt, good or bad. Exactly the limit is admitted, also of many at a time. */
-  attempt(caller: string): Promise<void>
-  /** Refuses a caller that has failed too often. Counts nothing. */
-  gate(caller: string): Promise<void>
   /**
-   * Counts an attempt as failed before it is made, for what is costly to try: many at a time cannot
-   * slip past the limit together. `forgive` takes it back once it has succeeded.
+   * Counts an attempt, successful or not. Admits exactly the limit, also of many at the same time.
    */
-  wager(caller: string): Promise<void>
-  forgive(caller: string): Promise<void>
+  countAttempt(caller: string): Promise<void>
+  /** Refuses a caller that has failed too often. Counts nothing itself. */
+  checkFailures(caller: string): Promise<void>
+  /**
+   * Counts an attempt as failed before it is made, for attempts that are costly: many at the same
+   * time cannot pass the limit together. `uncountFailure` takes it back once the attempt has
+   * succeeded.
+   */
+  countFailureAhead(caller: string): Promise<void>
+  uncountFailure(caller: string): Promise<void>
   /** Counts an attempt that failed. */
-  failure(caller: string): Promise<void>
-  /** Counts one, and answers whether the bucket is still within its limit per minute. */
+  countFailure(caller: string): Promise<void>
+  /** Counts one hit, and answers whether the bucket is still within its limit per minute. */
   velocity(bucket: string, limit: number): Promise<boolean>
-  /** Counts so many in each of the buckets, and answers how many the fullest one's minute has now. */
-  spend(buckets: readonly string[], weight: number): Promise<number>
+  /** Adds hits to each of the buckets, and answers the count of the fullest one in this minute. */
+  addHits(buckets: readonly string[], weight: number): Promise<number>
   ping(): Promise<void>
 }
 
@@ -37,7 +41,7 @@ export interface LimitsOptions {
   perMinute: { my: number; failed: number }
 }
 
-/** In Redis where there is one, else in PostgreSQL. */
+/** Opens the counters: in Redis where one is configured, else in PostgreSQL. */
 export async function openLimitStore({
   databaseUrl,
   redisUrl,
@@ -53,9 +57,9 @@ export async function openLimitStore({
 }
 
 export function createLimits({ store, clock = systemClock, perMinute }: LimitsOptions): Limits {
-  const overspent = recentlyOver(clock)
+  const overLimit = recentlyOverLimit(clock)
   const failures = recentFailures(clock, (caller) => counted(() => store.peek(`failed:${caller}`)))
-  const spend = (buckets: readonly string[], weight: number) =>
+  const addHits = (buckets: readonly string[], weight: number) =>
     counted(() =>
       store.hit(
         buckets.map((bucket) => `velocity:${bucket}`),
@@ -63,52 +67,55 @@ export function createLimits({ store, clock = systemClock, perMinute }: LimitsOp
       ),
     )
   return {
-    spend,
-    async attempt(caller) {
-      if (overspent.has(caller)) throw spent(perMinute.my)
+    addHits,
+    async countAttempt(caller) {
+      if (overLimit.has(caller)) throw limitError(perMinute.my)
       const hits = await counted(() => store.hit(`my:${caller}`))
       if (hits <= perMinute.my) return
-      overspent.add(caller)
-      throw spent(perMinute.my)
+      overLimit.add(caller)
+      throw limitError(perMinute.my)
     },
-    async wager(caller) {
+    async countFailureAhead(caller) {
       const hits = await counted(() => store.hit(`failed:${caller}`))
       failures.remember(caller, hits)
-      if (hits > perMinute.failed) throw spent(perMinute.failed)
+      if (hits > perMinute.failed) throw limitError(perMinute.failed)
     },
-    async forgive(caller) {
+    async uncountFailure(caller) {
       await orUnavailable(() => store.unhit(`failed:${caller}`))
-      // Else a login that was right would be held against whoever comes next from there.
+      // Otherwise a successful login would count against the next caller with that address.
       failures.forget(caller)
     },
-    async gate(caller) {
-      if ((await failures.of(caller)) >= perMinute.failed) throw spent(perMinute.failed)
+    async checkFailures(caller) {
+      if ((await failures.of(caller)) >= perMinute.failed) throw limitError(perMinute.failed)
     },
-    async failure(caller) {
+    async countFailure(caller) {
       failures.remember(caller, await counted(() => store.hit(`failed:${caller}`)))
     },
     async velocity(bucket, limit) {
-      return (await spend([bucket], 1)) <= limit
+      return (await addHits([bucket], 1)) <= limit
     },
     ping: () => orUnavailable(() => store.ping()),
   }
 }
 
-/** The store is spared a question for every request of a busy caller, for this long. */
-const TRUSTED_MS = 1_000
+/**
+ * How long a caller's count is used from memory, so that a busy caller does not cost a query per
+ * request.
+ */
+const KNOWN_FOR_MS = 1_000
 const CALLERS_MAX = 10_000
 
 /**
- * Who was over the limit just now. Refused from memory for a second, a flood costs the store one
- * question a second and not all it can answer; nobody within the limit is ever refused so.
+ * The callers that were over the limit within the last second. They are refused from memory, so
+ * that a flood costs one query a second. A caller within the limit is never refused by this.
  */
-function recentlyOver(clock: Clock) {
+function recentlyOverLimit(clock: Clock) {
   const since = new Map<string, number>()
   return {
     has(caller: string): boolean {
       const at = since.get(caller)
-      const age = at === undefined ? TRUSTED_MS : clock.now() - at
-      return age >= 0 && age < TRUSTED_MS
+      const age = at === undefined ? KNOWN_FOR_MS : clock.now() - at
+      return age >= 0 && age < KNOWN_FOR_MS
     },
     add(caller: string): void {
       if (since.size >= CALLERS_MAX) since.clear()
@@ -117,22 +124,22 @@ function recentlyOver(clock: Clock) {
   }
 }
 
-/** What the store last said of each caller's failures, while that is still trusted. */
+/** The last known count of each caller's failures, for as long as it is recent. */
 function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) {
   const known = new Map<string, { hits: number; at: number }>()
-  const asking = new Map<string, Promise<number>>()
+  const pending = new Map<string, Promise<number>>()
 
-  function trusted(caller: string) {
+  function findRecent(caller: string) {
     const entry = known.get(caller)
-    const age = entry === undefined ? TRUSTED_MS : clock.now() - entry.at
-    // A clock that was set back must not keep an entry alive.
-    return age >= 0 && age < TRUSTED_MS ? entry : undefined
+    const age = entry === undefined ? KNOWN_FOR_MS : clock.now() - entry.at
+    // A clock that was set back must not prolong an entry.
+    return age >= 0 && age < KNOWN_FOR_MS ? entry : undefined
   }
 
   function remember(caller: string, hits: number): number {
-    const entry = trusted(caller)
+    const entry = findRecent(caller)
     if (entry !== undefined) {
-      // An answer overtaken by another must not hide the failures the other counted.
+      // An older count that arrives late must not replace a higher one.
       entry.hits = Math.max(entry.hits, hits)
       return entry.hits
     }
@@ -147,22 +154,22 @@ function recentFailures(clock: Clock, ask: (caller: string) => Promise<number>) 
     try {
       return remember(caller, await ask(caller))
     } finally {
-      asking.delete(caller)
+      pending.delete(caller)
     }
   }
 
   function of(caller: string): Promise<number> {
-    const entry = trusted(caller)
+    const entry = findRecent(caller)
     if (entry !== undefined) return Promise.resolve(entry.hits)
-    const question = asking.get(caller) ?? askOnce(caller)
-    asking.set(caller, question)
-    return question
+    const pendingCount = pending.get(caller) ?? askOnce(caller)
+    pending.set(caller, pendingCount)
+    return pendingCount
   }
 
   return { of, remember, forget: (caller: string) => known.delete(caller) }
 }
 
-/** What is no count must not pass for a small one. */
+/** Refuses an answer that is not a count: it must not pass for a small count. */
 async function counted(ask: () => Promise<number>): Promise<number> {
   return orUnavailable(async () => {
     const hits = await ask()
@@ -175,26 +182,30 @@ async function orUnavailable<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (cause) {
-    // What PostgreSQL says shows by itself whether it was away; Redis has no such words.
+    // An error of PostgreSQL shows by its code whether it is an outage; Redis has no such codes.
     throw new ApiError('db_error', { cause, ...(!isPostgresError(cause) && { kind: 'outage' }) })
   }
 }
 
-const spent = (limit: number) =>
+const limitError = (limit: number) =>
   new ApiError('rate_limited', {
     message: `Too many attempts: at most ${limit} per minute. Try again later.`,
     headers: { 'retry-after': String(WINDOW_SECONDS) },
   })
 
-/** A household's share of the IPv6 space, whose addresses are free to change by the minute. */
+/**
+ * The part of the IPv6 space that one household gets. It can change the rest of its address every
+ * minute.
+ */
 const IPV6_PREFIX = 64
 
-/** Who is counted together: an IPv4 address, or an IPv6 network. */
+/** The caller that a request is counted for: an IPv4 address, or an IPv6 network. */
 export function callerOf(written: string): string {
-  // A plain IPv4 address needs no reading: it is its own name.
+  // A plain IPv4 address needs no parsing.
   if (isIPv4(written)) return written
   const ip = withoutPort(written)
-  // The library would also read 1 or 0x7f.1 as addresses. What is none shares one count.
+  // The library would also read 1 or 0x7f.1 as addresses. Texts that are no address share one
+  // count.
   if (isIP(ip) === 0) return 'unknown'
   const address = ipaddr.process(ip)
   if (address instanceof ipaddr.IPv4) return address.toString()

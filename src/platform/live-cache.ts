@@ -3,31 +3,31 @@ import type { Database, Tx } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 import {
-  type Answer,
   bodyBytes,
+  type CachedResponse,
   COMPRESS_FROM_BYTES,
   compress,
-  type Encoded,
+  type EncodedBody,
   type Encoding,
   pickEncoding,
   wholeBody,
-} from './live-answer.ts'
-import { CHANNEL, createLiveChannel } from './live-channel.ts'
-import { createLiveStore, type Entry, type Load } from './live-store.ts'
+} from './cached-response.ts'
+import { createLiveEntries, type Entry, type Load } from './live-cache-entries.ts'
+import { CHANNEL, createLiveListener } from './live-cache-listener.ts'
 
 const MAX_BYTES = 64 * 1_024 * 1_024
 
 /**
- * The database ends our statements after 10 s. A load that is older hangs on a dead connection, and
- * no new reader is made to wait for it.
+ * How long readers may join a running load. The database ends our statements after 10 s: an older
+ * load waits on a dead connection.
  */
 const LOAD_MS = 10_000
 
-/** Cannot be set back, as the time of day can: trust would last longer. */
+/** Monotonic: the time of day can be set back, and the cache would be trusted for longer. */
 const monotonicClock: Clock = { now: () => performance.now() }
 
 export interface LiveCacheOptions {
-  /** Past any pooler, since notifications arrive on it. */
+  /** Must bypass any connection pooler, since notifications arrive on this connection. */
   listenUrl: string
   database: Database
   maxBytes?: number
@@ -35,27 +35,34 @@ export interface LiveCacheOptions {
   clock?: Clock
 }
 
-export type LoadAnswer = () => Promise<Answer>
+export type LoadResponse = () => Promise<CachedResponse>
 
 export interface LiveCache {
-  /** What is kept under the key, or else what the loader gives. */
-  read(tenant: string, key: string, load: LoadAnswer): Promise<Answer>
-  /** Only what is kept, at once. */
-  find(tenant: string, key: string): Answer | null
-  /** The same by the address that `noteAddress` was told. */
-  findByAddress(address: string): { readonly answer: Answer; readonly route: string } | null
-  /** Lets a kept answer be found by its address, if that alone names it and always will. */
-  noteAddress(answer: Answer, address: string, route: string): void
+  /** Answers the cached response of the key, else what the loader answers. */
+  read(tenant: string, key: string, load: LoadResponse): Promise<CachedResponse>
+  /** Answers only from the cache, without a wait. */
+  find(tenant: string, key: string): CachedResponse | null
+  /** The same, by the address that was given to `addAddress`. */
+  findByAddress(
+    address: string,
+  ): { readonly response: CachedResponse; readonly route: string } | null
   /**
-   * The smallest form the caller understands, or null for the answer as it is. Made once for an
-   * answer that is kept.
+   * Lets a cached response be found by its address, if that address alone identifies it for good.
    */
-  encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Encoded | null>
-  /** The same, but only what is made already; undefined when it is yet to be made. */
-  findEncoded(answer: Answer, acceptEncoding: string | undefined): Encoded | null | undefined
+  addAddress(response: CachedResponse, address: string, route: string): void
   /**
-   * Forgets a tenant. A writer calls this when its commit has returned or its outcome is unknown,
-   * and before it answers. Other processes learn by `notifyChanged`.
+   * The smallest encoding that the client accepts, or null for the plain body. A cached response is
+   * compressed once per encoding.
+   */
+  encoded(response: CachedResponse, acceptEncoding: string | undefined): Promise<EncodedBody | null>
+  /** The same, but only an encoding that exists already; undefined when it must still be made. */
+  findEncoded(
+    response: CachedResponse,
+    acceptEncoding: string | undefined,
+  ): EncodedBody | null | undefined
+  /**
+   * Drops the responses of a store. A writer calls this when its commit has returned or its outcome
+   * is unknown, and before it answers. Other processes learn of the change by `notifyChanged`.
    */
   drop(tenant: string): void
   readonly trusted: boolean
@@ -73,52 +80,54 @@ export interface LiveCacheStats {
   evictions: number
   hits: number
   misses: number
-  /** Reads while nothing was kept. */
+  /** Reads while the cache was off. */
   bypassed: number
 }
 
 /**
- * Tells every process, once this transaction commits, that what the public sees of the tenant has
- * changed. Not for money: a commit that notifies takes a lock of the whole installation.
+ * Notifies every process, once this transaction commits, that public responses of the store have
+ * changed. Not for transactions that move money: a commit that notifies takes a lock of the whole
+ * installation.
  */
 export async function notifyChanged(tx: Tx, subject: string = tx.tenant): Promise<void> {
   await tx.run(sql`select pg_notify(${CHANNEL}, ${subject})`)
 }
 
 /**
- * Finished public answers, kept in memory and never wrong for longer than a notification travels.
- * While notifications cannot be relied on nothing is kept, and every read asks the database.
+ * Creates the live cache: finished responses of public routes, in memory, never outdated for longer
+ * than a notification takes. While notifications cannot be relied on, nothing is cached and every
+ * read queries the database.
  */
 export function createLiveCache(options: LiveCacheOptions): LiveCache {
   const clock = options.clock ?? monotonicClock
-  const store = createLiveStore(options.maxBytes ?? MAX_BYTES)
+  const entries = createLiveEntries(options.maxBytes ?? MAX_BYTES)
   const counts = { hits: 0, misses: 0, bypassed: 0 }
-  const channel = createLiveChannel({
+  const listener = createLiveListener({
     ...options,
     clock,
-    onChange: (subject) => store.drop(subject),
-    onDistrust: () => store.clear(),
+    onChange: (subject) => entries.drop(subject),
+    onDistrust: () => entries.clear(),
   })
-  const loadAfresh = createFreshLoads(clock)
+  const loadUncached = createUncachedLoads(clock)
 
-  function loadShared(tenant: string, key: string, load: LoadAnswer): Promise<Answer> {
-    const shelf = store.openShelf(tenant)
-    const running = shelf.loads.get(key)
-    if (running !== undefined && clock.now() - running.since < LOAD_MS) return running.answer
-    const answer = attempt(load)
-      // Trust that lapsed meanwhile puts the shelf away, so it is asked about first.
-      .then((loaded) => (channel.isTrusted() ? store.put(shelf, key, loaded) : loaded))
+  function loadShared(tenant: string, key: string, load: LoadResponse): Promise<CachedResponse> {
+    const generation = entries.openGeneration(tenant)
+    const running = generation.loads.get(key)
+    if (running !== undefined && clock.now() - running.since < LOAD_MS) return running.response
+    const response = startLoad(load)
+      // Checked first: when trust has ended meanwhile, this call also drops the generation.
+      .then((loaded) => (listener.isTrusted() ? entries.put(generation, key, loaded) : loaded))
       .finally(() => {
-        if (shelf.loads.get(key) === started) shelf.loads.delete(key)
-        store.forgetIfBare(shelf)
+        if (generation.loads.get(key) === started) generation.loads.delete(key)
+        entries.deleteIfEmpty(generation)
       })
-    const started: Load = { answer, since: clock.now() }
-    shelf.loads.set(key, started)
-    return answer
+    const started: Load = { response, since: clock.now() }
+    generation.loads.set(key, started)
+    return response
   }
 
-  function find(tenant: string, key: string): Answer | null {
-    const found = channel.isTrusted() ? store.find(tenant, key) : null
+  function find(tenant: string, key: string): CachedResponse | null {
+    const found = listener.isTrusted() ? entries.find(tenant, key) : null
     if (found !== null) counts.hits += 1
     return found
   }
@@ -126,117 +135,127 @@ export function createLiveCache(options: LiveCacheOptions): LiveCache {
   return {
     find,
     findByAddress(address) {
-      const found = channel.isTrusted() ? store.findByAddress(address) : null
+      const found = listener.isTrusted() ? entries.findByAddress(address) : null
       if (found !== null) counts.hits += 1
       return found
     },
-    noteAddress: (answer, address, route) => store.noteAddress(answer, address, route),
+    addAddress: (response, address, route) => entries.addAddress(response, address, route),
     read(tenant, key, load) {
       const found = find(tenant, key)
       if (found !== null) return Promise.resolve(found)
-      if (channel.isTrusted()) {
+      if (listener.isTrusted()) {
         counts.misses += 1
         return loadShared(tenant, key, load)
       }
       counts.bypassed += 1
-      return loadAfresh(`${tenant}\n${key}`, load)
+      return loadUncached(`${tenant}\n${key}`, load)
     },
-    ...createEncoder(store),
-    drop: (tenant) => store.drop(tenant),
+    ...createEncoder(entries),
+    drop: (tenant) => entries.drop(tenant),
     get trusted() {
-      return channel.isTrusted()
+      return listener.isTrusted()
     },
-    start: () => channel.start(),
-    stop: () => channel.stop(),
-    stats: () => ({ trusted: channel.isTrusted(), ...store.figures(), ...counts }),
+    start: () => listener.start(),
+    stop: () => listener.stop(),
+    stats: () => ({ trusted: listener.isTrusted(), ...entries.stats(), ...counts }),
   }
 }
 
-/** A loader that throws before its first await fails like any other. */
-const attempt = async (load: LoadAnswer) => load()
+/** Starts a load. A loader that throws before its first await rejects like any other. */
+const startLoad = async (load: LoadResponse) => load()
 
-interface Line {
+interface LoadChain {
   readonly over: Promise<void>
   readonly since: number
-  next: Promise<Answer> | null
+  next: Promise<CachedResponse> | null
 }
 
 /**
- * Loads while nothing is known of other processes' writes. A reader may not join a load that began
- * before it, which may have missed the write the reader knows of; it shares the next one instead.
- * So a crowd costs two loads and not one each, at the moment the database is least able to bear it.
+ * Creates the loads that run while the cache is off. A reader may not join a load that began before
+ * it, because that load may have missed a write the reader knows of; it shares the next load
+ * instead. So a crowd of readers costs two loads and not one each, at the moment the database can
+ * bear it least.
  */
-function createFreshLoads(clock: Clock) {
-  const lines = new Map<string, Line>()
+function createUncachedLoads(clock: Clock) {
+  const chains = new Map<string, LoadChain>()
 
-  function begin(id: string, load: LoadAnswer): Promise<Answer> {
-    const answer = attempt(load)
-    const over = answer.then(
+  function begin(id: string, load: LoadResponse): Promise<CachedResponse> {
+    const response = startLoad(load)
+    const over = response.then(
       () => {},
       () => {},
     )
-    const line: Line = { over, since: clock.now(), next: null }
-    lines.set(id, line)
+    const chain: LoadChain = { over, since: clock.now(), next: null }
+    chains.set(id, chain)
     over.then(() => {
-      if (line.next === null && lines.get(id) === line) lines.delete(id)
+      if (chain.next === null && chains.get(id) === chain) chains.delete(id)
     })
-    return answer
+    return response
   }
 
-  return (id: string, load: LoadAnswer): Promise<Answer> => {
-    const line = lines.get(id)
-    if (line === undefined || clock.now() - line.since >= LOAD_MS) return begin(id, load)
-    line.next ??= line.over.then(() => begin(id, load))
-    return line.next
+  return (id: string, load: LoadResponse): Promise<CachedResponse> => {
+    const chain = chains.get(id)
+    if (chain === undefined || clock.now() - chain.since >= LOAD_MS) return begin(id, load)
+    chain.next ??= chain.over.then(() => begin(id, load))
+    return chain.next
   }
 }
 
-/** Compresses each kept answer once, and one form of it at a time. */
-function createEncoder(store: ReturnType<typeof createLiveStore>) {
-  const lines = new WeakMap<Entry, Promise<unknown>>()
+/** Compresses each cached response once per encoding, and one encoding at a time. */
+function createEncoder(entries: ReturnType<typeof createLiveEntries>) {
+  const running = new WeakMap<Entry, Promise<unknown>>()
 
   async function addForm(entry: Entry, encoding: Encoding): Promise<Buffer | null> {
-    const before = lines.get(entry) ?? Promise.resolve()
+    const before = running.get(entry) ?? Promise.resolve()
     const made = before
       .catch(() => {})
       .then(async () => {
         const known = entry.forms.get(encoding)
         if (known !== undefined) return known
-        const whole = wholeBody(entry.answer)
+        const whole = wholeBody(entry.response)
         const form = await compress(whole, encoding)
         const smaller = form.length < whole.length ? form : null
-        return store.addForm(entry, encoding, smaller)
+        return entries.addForm(entry, encoding, smaller)
       })
-    lines.set(entry, made)
-    // Held for longer it would keep a second copy of the form, uncounted.
-    const leave = () => lines.get(entry) === made && lines.delete(entry)
+    running.set(entry, made)
+    // Otherwise the promise would keep a second copy of the body that is not counted.
+    const leave = () => running.get(entry) === made && running.delete(entry)
     made.then(leave, leave)
     return made
   }
 
-  /** Which form to send. What is not kept would be compressed for one reader, and again for the next. */
-  function pick(answer: Answer, acceptEncoding: string | undefined) {
-    const entry = store.entryOf(answer)
+  /**
+   * Picks the encoding to send. A response that is not cached is sent plain: it would be compressed
+   * again for every reader.
+   */
+  function pick(response: CachedResponse, acceptEncoding: string | undefined) {
+    const entry = entries.entryOf(response)
     const encoding = pickEncoding(acceptEncoding)
     if (entry === undefined || encoding === null) return null
-    return bodyBytes(answer) <= COMPRESS_FROM_BYTES ? null : { entry, encoding }
+    return bodyBytes(response) <= COMPRESS_FROM_BYTES ? null : { entry, encoding }
   }
 
   const asEncoded = (body: Buffer | null, encoding: Encoding) =>
     body === null ? null : { body, encoding }
 
   return {
-    async encoded(answer: Answer, acceptEncoding: string | undefined): Promise<Encoded | null> {
-      const picked = pick(answer, acceptEncoding)
+    async encoded(
+      response: CachedResponse,
+      acceptEncoding: string | undefined,
+    ): Promise<EncodedBody | null> {
+      const picked = pick(response, acceptEncoding)
       if (picked === null) return null
       const { entry, encoding } = picked
       const known = entry.forms.get(encoding)
       return asEncoded(known === undefined ? await addForm(entry, encoding) : known, encoding)
     },
 
-    findEncoded(answer: Answer, acceptEncoding: string | undefined): Encoded | null | undefined {
+    findEncoded(
+      response: CachedResponse,
+      acceptEncoding: string | undefined,
+    ): EncodedBody | null | undefined {
       if (acceptEncoding === undefined) return null
-      const picked = pick(answer, acceptEncoding)
+      const picked = pick(response, acceptEncoding)
       if (picked === null) return null
       const known = picked.entry.forms.get(picked.encoding)
       return known === undefined ? undefined : asEncoded(known, picked.encoding)

@@ -1,10 +1,13 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { passesLuhn } from '../kernel/luhn.ts'
 
-/** What people and programs write between the digits of a card number, the escapes of JSON too. */
+/**
+ * What people and programs write between the digits of a card number, including the escapes of
+ * JSON.
+ */
 const BETWEEN = '(?:[\\s._/+-]|\\\\[nrt])'
 
-/** Ids of ours are full of digits and dashes, and must stay whole to be of use. */
+/** Our ids are full of digits and dashes, and must stay whole to be useful. */
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 
 /** At least as many digits as the shortest card number has. */
@@ -14,14 +17,15 @@ const IS_UUID = new RegExp(`^${UUID}$`, 'i')
 const DIGITS_MIN = 13
 const DIGITS_MAX = 19
 
-/** The second net: whatever slips into a log line, no card number leaves the process. */
+/** Masks card numbers in a log line. No code should log one; this is the second line of defence. */
 export function scrub(line: string): string {
   return line.replace(CANDIDATE, (run) => (IS_UUID.test(run) ? run : hideCards(run)))
 }
 
 /**
- * A card number may have other digits before and behind it: an amount, its expiry, its CVV. So every
- * part of the run is looked at, the longest first, and what is left goes on behind the one found.
+ * Masks the card numbers in a run of digits. Other digits may stand before and after one: an
+ * amount, an expiry, a CVV. So every part of the run is checked, the longest first, and the search
+ * continues after the one found.
  */
 function hideCards(run: string): string {
   const places = [...run.matchAll(/\d/g)].map(({ index }) => index)
@@ -38,11 +42,12 @@ function hideCards(run: string): string {
   return shown + run.slice(from)
 }
 
-/** How many digits from here on are a card number; 0 when none are. */
+/** The length of the card number that starts here; 0 when there is none. */
 function cardLength(digits: string, at: number): number {
   const isWhole = at === 0 && digits.length <= DIGITS_MAX
   if (isWhole && passesLuhn(digits)) return digits.length
-  // Inside a run only what networks issue counts, else every tenth number would be one.
+  // Inside a longer run only first digits that card networks issue count, else every tenth number
+  // would match.
   if (!/[2-6]/.test(digits[at] ?? '')) return 0
   for (let length = DIGITS_MAX; length >= DIGITS_MIN; length--) {
     if (at + length <= digits.length && passesLuhn(digits.slice(at, at + length))) return length
@@ -51,8 +56,8 @@ function cardLength(digits: string, at: number): number {
 }
 
 /**
- * The process's log: JSON lines of chosen fields. Bodies, headers and query strings are never
- * logged; an error is reduced to what helps to find it.
+ * Creates the log of the process: JSON lines of chosen fields. Bodies, headers and query strings
+ * are never logged; an error is reduced to what helps to find it.
  */
 export function createLogger(
   level: string,
@@ -71,7 +76,7 @@ export function createLogger(
   )
 }
 
-/** Only plain values pass. A body, a row or a buffer would be written out whole. */
+/** Keeps plain values only. A body, a row or a buffer would be written out whole. */
 function keepPlain(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => {
@@ -95,16 +100,19 @@ interface ErrorFields {
   cause?: ErrorFields
 }
 
-/** An error may quote what it was given, and its causes may go round in a circle. */
+/** Limits of a logged error: it may quote its input, and its causes may form a cycle. */
 const MESSAGE_MAX = 2_000
 const STACK_MAX = 8_000
 const CAUSES_MAX = 5
 
-/** PostgreSQL's `detail` quotes rows and its `parameters` our values, so neither is kept. */
+/**
+ * Reduces an error to its logged fields. PostgreSQL's `detail` quotes rows and its `parameters`
+ * quote our values, so neither is logged.
+ */
 function describeError(thrown: unknown, depth = 0): ErrorFields {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: 'not an Error' }
   const { code } = thrown as { code?: unknown }
-  // A bundle of errors says nothing itself; the first says what all of them are about.
+  // An AggregateError has no message of its own; its first error stands for all.
   const cause = thrown instanceof AggregateError ? thrown.errors[0] : thrown.cause
   return {
     type: thrown.name,

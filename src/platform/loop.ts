@@ -2,26 +2,34 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
 const BACKOFF_FIRST_MS = 100
-/** A database that comes back is found within this. */
+/** The longest wait after failures: a database that is back is used again within this. */
 const BACKOFF_MAX_MS = 5_000
 
 export interface LoopOptions {
   name: string
-  /** How long to wait when there was nothing to do. */
+  /** How long the loop waits after a step that found nothing to do. */
   everyMs: number
-  /** Answers how much it did. The signal says that the loop ends: begin nothing new, give back leases. */
+  /**
+   * Does a bounded amount of work, and answers how much. When the signal fires, the loop ends:
+   * start nothing new, release leases.
+   */
   step: (signal: AbortSignal) => Promise<number>
   logger: Logger
 }
 
 export interface Loop {
-  /** Tells of new work. Cheap, and never lost: told during a step, another step follows. */
+  /**
+   * Starts the next step now. Cheap, and never lost: during a step, it makes another step follow.
+   */
   wake(): void
-  /** Ends the loop once the step that runs has finished. */
+  /** Ends the loop once the current step has finished. */
   stop(): Promise<void>
 }
 
-/** Calls `step` again and again, one at a time: at once while there is work, else every so often. */
+/**
+ * Starts a loop: calls `step` again and again, one at a time; at once while there is work, else
+ * every `everyMs`.
+ */
 export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -38,13 +46,13 @@ export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
       }
     })
 
-  const turn = async (): Promise<void> => {
+  const runStep = async (): Promise<void> => {
     woken = false
     try {
       const did = await step(signal)
       failures = 0
       if (signal.aborted) return
-      // Also with work left the process must get to its sockets and timers in between.
+      // Even with work left, the process must handle its sockets and timers in between.
       await (did > 0 || woken ? nextTurn() : pause(everyMs))
     } catch (error) {
       failures++
@@ -55,13 +63,13 @@ export function startLoop({ name, everyMs, step, logger }: LoopOptions): Loop {
   }
 
   const running = (async () => {
-    while (!signal.aborted) await turn()
+    while (!signal.aborted) await runStep()
   })()
 
   return {
     wake() {
       woken = true
-      // What just failed is not tried again sooner because there is even more to do.
+      // New work does not shorten the wait after a failure.
       if (failures === 0) endPause()
     },
     stop() {

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Database } from '../db/database.ts'
 import { machineTime, type Runner, sql } from '../db/sql.ts'
 
-/** A letter in plain text to one person. */
+/** A plain-text mail to one person. */
 export interface Mail {
   to: string
   subject: string
@@ -13,9 +13,9 @@ export interface Mail {
   tenant_ref?: string
 }
 
-/** Hands one letter to a mail server. Returns once the server has taken it, and throws otherwise. */
+/** Sends one mail. Returns once the mail server has accepted it, and throws otherwise. */
 export interface MailTransport {
-  deliver(mail: Letter): Promise<void>
+  deliver(mail: QueuedMail): Promise<void>
 }
 
 export class InvalidMailError extends Error {
@@ -25,37 +25,39 @@ export class InvalidMailError extends Error {
   }
 }
 
-const Letter = Type.Object({
+const QueuedMail = Type.Object({
   id: Type.String(),
   recipient: Type.String(),
   subject: Type.String(),
   body: Type.String(),
   attempt_count: Type.Integer(),
 })
-export type Letter = Type.Static<typeof Letter>
+export type QueuedMail = Type.Static<typeof QueuedMail>
 
 /** One address and nothing else: no name, no list, no quotes, no comment. */
 const ADDRESS = /^[^\s\p{C}"(),:;<>@[\\\]]{1,64}@[^\s\p{C}"(),:;<>@[\\\]]{1,253}$/u
 
-/** What ends a header line, or is nothing a subject should hold. */
+/** Characters that would end a header line, or have no place in a subject. */
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u
 
 /**
- * Shorter than the lease, so that no letter is still on its way when another worker takes it, and
- * than the 15 s in which a process that is told to end must be done.
+ * Shorter than the lease, so that no mail is still being sent when another worker claims it; and
+ * shorter than the 15 s that a stopping process has.
  */
 const DELIVER_MS = 12_000
 const LEASE_SECONDS = 30
 
 const TEXT_LENGTH_MAX = 20_000
 
-/** The waits after each failed attempt but the last. */
+/** The wait after each failed attempt except the last. */
 const RETRY_SECONDS = [60, 300, 1_800, 7_200] as const
 
-/** Letters that one worker hands over at the same time. */
+/** Mails that one worker sends at the same time. */
 const BATCH = 5
 
-/** Puts a letter in the outbox, in the caller's transaction. It leaves after the commit, if ever. */
+/**
+ * Queues a mail in the caller's transaction. It is sent after the commit, and never without one.
+ */
 export async function send(db: Runner, mail: Mail): Promise<void> {
   check(mail.to, mail.subject)
   if (mail.text.length > TEXT_LENGTH_MAX || mail.text.includes('\0')) {
@@ -66,7 +68,7 @@ export async function send(db: Runner, mail: Mail): Promise<void> {
     values (${mail.tenant_ref ?? null}, ${mail.to}, ${mail.subject}, ${mail.text})`)
 }
 
-/** The port as modules take it, where a test wants to see what is sent. */
+/** The interface that modules take, so that a test can see what is sent. */
 export interface Mailer {
   send: typeof send
 }
@@ -77,11 +79,11 @@ function check(to: string, subject: string) {
 }
 
 /**
- * Sends the letters that are due and answers how many were tried. Without a transport they stay
- * where they are, for the operator to read.
+ * Sends the mails that are due and answers how many were tried. Without a transport they stay in
+ * the table, where the operator can read them.
  *
- * A letter is sent at least once: a worker that dies after the mail server took it, and before that
- * is written down, leaves it to be sent again when the lease ends. Its message-id stays the same.
+ * A mail is sent at least once: when a worker dies after the mail server accepted it and before
+ * that is recorded, the mail is sent again after the lease expires. Its message-id stays the same.
  */
 export async function sendDue(
   database: Database,
@@ -90,24 +92,24 @@ export async function sendDue(
 ): Promise<number> {
   if (transport === null || signal?.aborted) return 0
   const token = randomUUID()
-  const letters = await claimDue(database.global, token)
+  const mails = await claimDue(database.global, token)
   await Promise.all(
-    letters.map(async (letter) => {
+    mails.map(async (mail) => {
       try {
-        await transport.deliver(letter)
+        await transport.deliver(mail)
       } catch (error) {
-        await recordFailure(database.global, letter, token, describe(error))
+        await recordFailure(database.global, mail, token, describe(error))
         return
       }
-      await recordSent(database.global, letter.id, token)
+      await recordSent(database.global, mail.id, token)
     }),
   )
-  return letters.length
+  return mails.length
 }
 
 const claimDue = (db: Runner, token: string) =>
   db.many(
-    Letter,
+    QueuedMail,
     sql`
       update mails
          set lease_until = ${machineTime} + make_interval(secs => ${LEASE_SECONDS}),
@@ -129,18 +131,21 @@ const recordSent = (db: Runner, id: string, token: string) =>
            lease_until = null, lease_token = null, last_error = null
      where id = ${id} and lease_token = ${token}`)
 
-/** Whoever lost the lease meanwhile changes nothing: the letter is another worker's now. */
-function recordFailure(db: Runner, letter: Letter, token: string, error: string) {
-  const wait = RETRY_SECONDS[letter.attempt_count] ?? null
+/**
+ * Records a failed attempt. A worker that has lost its lease changes nothing: the mail is another
+ * worker's now.
+ */
+function recordFailure(db: Runner, mail: QueuedMail, token: string, error: string) {
+  const wait = RETRY_SECONDS[mail.attempt_count] ?? null
   return db.run(sql`
     update mails
        set attempt_count = attempt_count + 1, last_error = ${error},
            next_attempt_at = ${machineTime} + make_interval(secs => ${wait}::integer),
            lease_until = null, lease_token = null
-     where id = ${letter.id} and lease_token = ${token}`)
+     where id = ${mail.id} and lease_token = ${token}`)
 }
 
-/** The mail server's words, fit for a column of 500 characters. */
+/** The error as text, fit for a column of 500 characters. */
 function describe(error: unknown): string {
   const message = error instanceof Error ? error.message : 'not an Error'
   return [...message.toWellFormed().replace(/\p{Cc}+/gu, ' ')].slice(0, 500).join('')
@@ -150,7 +155,7 @@ export interface TransportOptions {
   deliverMs?: number
 }
 
-/** Speaks SMTP with the server that `SMTP_URL` names. Null without one. */
+/** Creates the transport for the server that `SMTP_URL` names. Null without one. */
 export function createTransport(
   smtpUrl: string | undefined,
   from: string,
@@ -159,15 +164,15 @@ export function createTransport(
   if (smtpUrl === undefined) return null
   if (CONTROL.test(from)) throw new InvalidMailError('sender')
   return {
-    async deliver(letter) {
-      // Again, since a row can be written by other hands than `send`.
-      check(letter.recipient, letter.subject)
-      await exchange(smtpUrl, deliverMs, {
+    async deliver(mail) {
+      // Checked again, since other code than `send` may write a row.
+      check(mail.recipient, mail.subject)
+      await sendOverSmtp(smtpUrl, deliverMs, {
         from,
-        to: { name: '', address: letter.recipient },
-        subject: letter.subject,
-        text: letter.body,
-        messageId: `<${letter.id}@${domainOf(from)}>`,
+        to: { name: '', address: mail.recipient },
+        subject: mail.subject,
+        text: mail.body,
+        messageId: `<${mail.id}@${domainOf(from)}>`,
         headers: { 'auto-submitted': 'auto-generated' },
       })
     },
@@ -186,11 +191,11 @@ interface Message {
 }
 
 /**
- * One connection for one letter, and one deadline for all of it. The library's own timeouts are
- * reset by every byte, so a server that drips would hold a letter beyond its lease.
+ * Sends one mail over its own connection, with one deadline for all of it. The library's timeouts
+ * restart with every byte, so a slow server could hold a mail beyond its lease.
  */
-async function exchange(url: string, deliverMs: number, message: Message): Promise<void> {
-  // Loaded with the first letter: most processes never send one.
+async function sendOverSmtp(url: string, deliverMs: number, message: Message): Promise<void> {
+  // Loaded with the first mail: most processes never send one.
   const { createTransport: createSmtp } = await import('nodemailer')
   let socket: Socket | undefined
   const smtp = createSmtp({
@@ -200,7 +205,7 @@ async function exchange(url: string, deliverMs: number, message: Message): Promi
     socketTimeout: deliverMs,
     getSocket({ host = 'localhost', port, secure = false }, answer) {
       socket = connect({ host, port: Number(port ?? (secure ? 465 : 587)) })
-      // Heard to the end, or a late failure of the socket would end the process.
+      // The listener stays: a late failure of the socket would otherwise end the process.
       socket.on('error', () => {})
       socket.once('error', answer)
       socket.once('connect', () => {

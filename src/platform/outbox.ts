@@ -2,24 +2,27 @@ import { type Static, Type } from 'typebox'
 import type { Database, Db, TenantDb, Tx } from '../db/database.ts'
 import { machineTime, type Sql, sql } from '../db/sql.ts'
 import { Id, Timestamp } from '../kernel/schema.ts'
-import { eachStore } from './each-store.ts'
+import { forEachStore } from './for-each-store.ts'
 import { defineQueue, LEASE_SECONDS, type Lease, LeaseLostError } from './leases.ts'
 import { scrub } from './log.ts'
 import { listStoresDue } from './store-lists.ts'
 
-/** News are small: they name rows, they do not carry them. */
+/** Payloads are small: they name rows and do not contain them. */
 const PAYLOAD_LENGTH_MAX = 65_536
 
 const ERROR_LENGTH_MAX = 500
 
-/** A passing fault is over in seconds; what lasts longer is tried once an hour until it is mended. */
+/**
+ * A short failure is over in seconds; an event that still fails is retried once an hour until it
+ * succeeds.
+ */
 const RETRY_AFTER_SECONDS: readonly number[] = [1, 5, 30, 300]
 const THEN_EVERY_SECONDS = 3_600
 
-/** Long enough to see, a week later, what was told to whom. */
-const KEPT_DAYS = 7
+/** Handled events stay readable for a week, so that an operator can see what was handled. */
+const RETENTION_DAYS = 7
 
-/** One delete of so many rows takes some milliseconds and holds its locks no longer. */
+/** Deleting this many rows takes some milliseconds, and so no lock is held for longer. */
 const BATCH_ROWS = 1_000
 
 const OutboxRow = Type.Object({
@@ -38,8 +41,8 @@ export interface OutboxEvent {
 }
 
 /**
- * Acts on an event. It may see one twice, and events in any order: after a crash between its own
- * commit and ours, the event comes again. The signal fires when the lease was lost.
+ * Handles an event. A handler may see an event twice, and events in any order: after a crash
+ * between its own commit and ours, the event comes again. The signal fires when the lease is lost.
  */
 export type Handler = (event: OutboxEvent, db: TenantDb, signal: AbortSignal) => Promise<void>
 
@@ -52,7 +55,7 @@ const queue = defineQueue({
 
 type Claimed = Static<typeof OutboxRow> & Lease
 
-/** Tells the rest of the platform, if and only if the caller's transaction commits. */
+/** Writes an event for the platform's own handlers, in the caller's transaction. */
 export async function publish(tx: Tx, type: string, payload: unknown): Promise<string> {
   const { id } = await tx.one(
     Type.Object({ id: Id }),
@@ -65,8 +68,8 @@ export async function publish(tx: Tx, type: string, payload: unknown): Promise<s
 }
 
 /**
- * The same as the end of a statement that has a cause in its `with`: published once for each row of
- * that, and so in the same commit without a transaction around it.
+ * The same as the last part of a statement: one event for each row of `cause`, which its `with`
+ * defines. So cause and event are one commit without a transaction.
  */
 export const publishFrom = (db: Db, type: string, payload: unknown, cause: Sql): Sql => sql`
     insert into outbox (tenant_ref, type, payload)
@@ -83,26 +86,29 @@ export interface DeliverOptions {
   slots: number
   perTenant?: number
   leaseSeconds?: number
-  /** Once it fires, nothing new is begun. */
+  /** Once it fires, no new event is started. */
   signal?: AbortSignal
 }
 
-/** One step of the loop, as fd_worker: hands out what is due. Answers how many events were tried. */
+/**
+ * One step of the loop, as fd_worker: hands due events to their handlers. Answers how many events
+ * were tried.
+ */
 export async function deliverDue(
   database: Database,
   handlers: Readonly<Record<string, Handler>>,
   { signal, leaseSeconds = LEASE_SECONDS, ...take }: DeliverOptions,
 ): Promise<number> {
-  const events = await queue.takeFair(database, { ...take, leaseSeconds })
+  const events = await queue.claimFairly(database, { ...take, leaseSeconds })
   const deliveries = await Promise.allSettled(
     events.map((event) => {
       const db = database.tenant(event.tenant_ref)
-      if (signal?.aborted) return queue.giveBack(db, event)
+      if (signal?.aborted) return queue.release(db, event)
       return deliver(db, event, handlers[event.type], leaseSeconds)
     }),
   )
   for (const each of deliveries) {
-    // Whoever took the event over writes its result.
+    // The worker that has the event now writes its result.
     if (each.status === 'rejected' && !(each.reason instanceof LeaseLostError)) throw each.reason
   }
   return events.length
@@ -116,8 +122,9 @@ async function deliver(
 ): Promise<void> {
   const { attempt_count, lease_token, ...shown } = event
   try {
-    // Nobody needs to know of it: that is no failure.
-    if (handler) await queue.hold(db, event, (lost) => handler(shown, db, lost), leaseSeconds)
+    // An event without a handler counts as handled.
+    if (handler)
+      await queue.runWithLease(db, event, (lost) => handler(shown, db, lost), leaseSeconds)
   } catch (error) {
     return markFailed(db, event, error)
   }
@@ -125,7 +132,7 @@ async function deliver(
 }
 
 const markHandled = (db: Db, event: Claimed) =>
-  queue.settle(
+  queue.finish(
     db,
     event,
     sql`attempt_count = attempt_count + 1, next_attempt_at = null, handled_at = ${machineTime},
@@ -133,7 +140,7 @@ const markHandled = (db: Db, event: Claimed) =>
   )
 
 const markFailed = (db: Db, event: Claimed, error: unknown) =>
-  queue.settle(
+  queue.finish(
     db,
     event,
     sql`attempt_count = attempt_count + 1, last_error = ${describe(error)},
@@ -144,23 +151,28 @@ const markFailed = (db: Db, event: Claimed, error: unknown) =>
 const retryAfter = (attemptsBefore: number): number =>
   RETRY_AFTER_SECONDS[attemptsBefore] ?? THEN_EVERY_SECONDS
 
-/** For the operator's eyes. PostgreSQL takes no U+0000, and no card number is to be kept. */
+/**
+ * The error as text for the operator. PostgreSQL takes no U+0000, and no card number may be stored.
+ */
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : typeof error
   return scrub(text).replaceAll('\0', '').slice(0, ERROR_LENGTH_MAX)
 }
 
-const old = sql`handled_at < ${machineTime} - make_interval(days => ${KEPT_DAYS})`
+const old = sql`handled_at < ${machineTime} - make_interval(days => ${RETENTION_DAYS})`
 
-/** Deletes what was handled more than a week ago, in batches. Answers how many rows went. */
-export async function forgetHandled(database: Database): Promise<number> {
+/**
+ * Deletes events that were handled more than a week ago, in batches. Answers how many rows were
+ * deleted.
+ */
+export async function deleteHandled(database: Database): Promise<number> {
   const stores = await listStoresDue(database.global, {
     table: sql`outbox`,
     due: old,
     oldestBy: sql`handled_at`,
     limit: BATCH_ROWS,
   })
-  return eachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
+  return forEachStore(stores, (tenant) => deleteOld(database.tenant(tenant)))
 }
 
 const deleteOld = (db: Db) =>

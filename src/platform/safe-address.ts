@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js'
 
 export type FailureKind = 'refused_destination' | 'dns' | 'connect' | 'tls' | 'timeout' | 'protocol'
 
-/** What a merchant may read. An address, a port or a library's own words would map our network. */
+/**
+ * Messages that a merchant may read. An address, a port or a library's own text would reveal our
+ * network.
+ */
 const MESSAGES: Record<FailureKind, string> = {
   refused_destination: 'The destination is not a public HTTPS address.',
   dns: 'The host name could not be resolved.',
@@ -13,7 +16,7 @@ const MESSAGES: Record<FailureKind, string> = {
   protocol: 'The endpoint did not answer with valid HTTP.',
 }
 
-/** The one error of a call to an address that a tenant chose. `cause` is for the log alone. */
+/** The only error of a call to an address that a store chose. `cause` is for the log alone. */
 export class SafeFetchError extends Error {
   readonly kind: FailureKind
 
@@ -24,7 +27,9 @@ export class SafeFetchError extends Error {
   }
 }
 
-/** Why a URL was refused. For the log: a caller who saw it could search our network with it. */
+/**
+ * Why a URL was refused. Only for the log: a caller who saw it could explore our network with it.
+ */
 export type RefusalReason =
   | 'malformed'
   | 'spelling'
@@ -45,21 +50,21 @@ export class UnsafeUrlError extends SafeFetchError {
   }
 }
 
-/** All of IPv6 that is handed out to the public; what lies outside is reserved or ours. */
+/** The part of IPv6 that is assigned to the public; all else is reserved or private. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Azure's host agent: it answers machines inside that cloud, at an address that looks public. */
+/** Azure's host agent: it serves machines inside that cloud, at an address that looks public. */
 const HOST_AGENT = '168.63.129.16'
 
 /**
- * Whether an address belongs to the public internet. `ownAddresses` are public ones that lead
- * back to this installation.
+ * Whether an address belongs to the public internet. `ownAddresses` are public ones that lead back
+ * to this installation.
  *
  * An IPv6 address that wraps an IPv4 one (mapped, 6to4, NAT64, Teredo) is refused whatever it
- * wraps: who unwraps it, and where it then leads, is decided by a network we do not know.
+ * wraps: a network we do not know decides who unwraps it, and where it leads then.
  */
 export function isPublicAddress(address: string, ownAddresses: readonly string[] = []): boolean {
-  // `ipaddr.parse` alone would also take `192.168.1`; a zone names one of our own interfaces.
+  // `ipaddr.parse` alone would also accept `192.168.1`; a zone names one of our own interfaces.
   if (isIP(address) === 0 || address.includes('%')) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
@@ -71,7 +76,7 @@ export function isSameAddress(one: string, other: string): boolean {
   return ipaddr.parse(one).toString() === ipaddr.parse(other).toString()
 }
 
-/** Ports of services that obey whoever reaches them, or that read HTTP as commands. */
+/** Ports of services that obey every client, or that read HTTP as commands. */
 const REFUSED_PORTS: ReadonlyMap<number, string> = new Map([
   [1433, 'SQL Server'],
   [1434, 'SQL Server browser'],
@@ -129,7 +134,9 @@ const REFUSED_PORTS: ReadonlyMap<number, string> = new Map([
   [50000, 'Db2'],
 ])
 
-/** Names that only a private network answers. A resolver asked for them would tell it so. */
+/**
+ * Names that only a private network resolves. A lookup of one would reveal that to the name server.
+ */
 const PRIVATE_SUFFIXES = [
   '.localhost',
   '.localdomain',
@@ -142,19 +149,19 @@ const PRIVATE_SUFFIXES = [
   '.home.arpa',
 ]
 
-/** As long as the longest URL that servers agree to take. */
+/** The longest URL that servers commonly accept. */
 const MAX_URL_CHARACTERS = 2_048
 
 /** The longest name DNS can carry. */
 const MAX_HOST_CHARACTERS = 253
 
 export interface UrlRules {
-  /** `host:port` pairs for development, where http and private addresses are allowed. */
+  /** `host:port` pairs for development, for which http and private addresses are allowed. */
   testTargets: readonly string[]
   ownAddresses?: readonly string[]
 }
 
-/** Parses a URL that a tenant chose, or throws `UnsafeUrlError`. Asks no name server. */
+/** Parses a URL that a store chose, or throws `UnsafeUrlError`. Makes no DNS lookup. */
 export function checkUrl(raw: string, rules: UrlRules): URL {
   const url = raw.length > MAX_URL_CHARACTERS ? null : URL.parse(raw)
   if (url === null) throw new UnsafeUrlError('malformed')
@@ -186,20 +193,20 @@ export function isTestTarget(url: URL, testTargets: readonly string[]): boolean 
   return testTargets.some((target) => target.toLowerCase() === `${url.hostname}:${port}`)
 }
 
-/** The URL's host as DNS and sockets want it: an IPv6 address without its brackets. */
+/** The URL's host as DNS and sockets need it: an IPv6 address without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
 
 /**
- * Whether the host stands in the text as the parser understood it. The parser drops tabs and line
- * breaks, reads a backslash as a slash, adds slashes, decodes `%31` and turns `0x7f.1` into
- * `127.0.0.1`: then people and other programs read one host and we would call another.
+ * Whether the host is written as the parser understood it. The parser drops tabs and line breaks,
+ * reads a backslash as a slash, adds slashes, decodes `%31` and turns `0x7f.1` into `127.0.0.1`:
+ * people and other programs would then read one host, and we would call another.
  */
 function isPlainlyWritten(raw: string, authority: string, url: URL): boolean {
   if (/[\p{Cc}\p{Cf}\p{Z}\\]/u.test(raw) || authority.includes('%')) return false
-  // An IPv6 address has many honest spellings. A name in another script is parsed to punycode,
-  // and must not turn out to be an address in foreign digits.
+  // An IPv6 address has many valid spellings. A name in another script is parsed to punycode, and
+  // must not become an address in foreign digits.
   if (authority.startsWith('[')) return true
   if (/\P{ASCII}/u.test(authority)) return isIP(url.hostname) === 0
   const written = authority.toLowerCase()

@@ -1,6 +1,6 @@
 import type { SafeFetch, SafeFetchOptions } from './safe-fetch.ts'
 
-/** Loads the client with the first call: a process that only serves may never need it. */
+/** Loads `safe-fetch.ts` with the first call: a process that only serves may never need it. */
 export function openSafeFetch(options: SafeFetchOptions): SafeFetch {
   let opened: Promise<SafeFetch> | null = null
   const open = async () => {
@@ -14,7 +14,7 @@ export function openSafeFetch(options: SafeFetchOptions): SafeFetch {
   return {
     check: async (url) => (await ready()).check(url),
     send: async (request) => (await ready()).send(request),
-    openLine: async () => (await ready()).openLine(),
+    openClient: async () => (await ready()).openClient(),
     close: async () => (await opened)?.close(),
   }
 }

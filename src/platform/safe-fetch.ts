@@ -19,66 +19,68 @@ import {
 import { Deadline, dial, listAddresses, secure } from './safe-socket.ts'
 
 export interface SafeFetchOptions {
-  /** `host:port` pairs for development, where http and private addresses are allowed. */
+  /** `host:port` pairs for development, for which http and private addresses are allowed. */
   testTargets: readonly string[]
-  /** Public addresses of this installation, which no tenant may make it call. */
+  /** Public addresses of this installation, which no store may make it call. */
   ownAddresses?: readonly string[]
-  /** Name servers to ask instead of the system's, as `address:port`. */
+  /** DNS servers to use instead of the system's, as `address:port`. */
   resolver?: { servers?: readonly string[] }
   timeoutMs?: number
-  /** Certificates trusted besides the usual authorities, in PEM. */
+  /** Certificates that are trusted in addition to the usual authorities, in PEM. */
   ca?: string | readonly string[]
 }
 
-/** Calls to one endpoint, one after another, over one connection as long as that stays open. */
-export interface SafeLine {
+/**
+ * Sends calls to one endpoint, one after another, over one connection as long as that stays open.
+ */
+export interface SafeClient {
   /** As `SafeFetch.send`: the name is looked up and its addresses are checked for every call. */
   send(request: SafeRequest): Promise<SafeResponse>
-  /** Hangs up. To be called when nothing is under way. */
+  /** Closes the connection. Call it only while no call is running. */
   close(): void
 }
 
 export interface SafeFetch {
   /** Throws `SafeFetchError` unless the URL may be called now. Connects to nothing. */
   check(url: string): Promise<void>
-  /** Makes one call and follows no redirect. Throws only `SafeFetchError`. */
+  /** Sends one request and follows no redirect. Throws only `SafeFetchError`. */
   send(request: SafeRequest): Promise<SafeResponse>
-  openLine(): Promise<SafeLine>
-  /** Takes no more calls, and waits for those under way, which their deadline bounds. */
+  openClient(): Promise<SafeClient>
+  /** Accepts no more calls, and waits for those that run, which their deadline limits. */
   close(): Promise<void>
 }
 
 /**
- * The only way to call an address that a tenant chose.
+ * The only way to call an address that a store chose.
  *
- * The name is resolved once, every address it answers with is checked, and the socket is opened
- * to one of those addresses by number. No second lookup exists for a name server to answer
+ * The name is resolved once, every address it answers with is checked, and the socket is opened to
+ * one of those addresses by number. There is no second lookup that a name server could answer
  * differently.
  */
 export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
   const { timeoutMs = 10_000 } = options
   const guard = createGuard(options)
-  const over = Promise.withResolvers<void>()
-  let underWay = 0
+  const idle = Promise.withResolvers<void>()
+  let running = 0
   let closed = false
 
   async function bounded<T>(ms: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
     if (closed) throw new Error('safe-fetch: called after close')
     const deadline = new Deadline(ms)
-    underWay++
+    running++
     try {
       return await work(deadline)
     } catch (error) {
-      throw named(error, deadline)
+      throw toSafeFetchError(error, deadline)
     } finally {
       deadline.clear()
-      underWay--
-      if (closed && underWay === 0) over.resolve()
+      running--
+      if (closed && running === 0) idle.resolve()
     }
   }
 
-  function openLine(last: boolean): SafeLine {
-    const { send, close } = createLine(guard, last)
+  function createBoundedClient(last: boolean): SafeClient {
+    const { send, close } = createClient(guard, last)
     return {
       send: (request) =>
         bounded(request.timeoutMs ?? timeoutMs, (deadline) => send(request, deadline)),
@@ -88,42 +90,43 @@ export function createSafeFetch(options: SafeFetchOptions): SafeFetch {
 
   return {
     async check(url) {
-      await bounded(timeoutMs, async (deadline) => guard.locate(guard.read(url), deadline))
+      await bounded(timeoutMs, async (deadline) => guard.resolve(guard.parse(url), deadline))
     },
-    send: (request) => openLine(true).send(request),
-    openLine: async () => openLine(false),
+    send: (request) => createBoundedClient(true).send(request),
+    openClient: async () => createBoundedClient(false),
     async close() {
       closed = true
-      if (underWay > 0) await over.promise
+      if (running > 0) await idle.promise
     },
   }
 }
 
 type Guard = ReturnType<typeof createGuard>
 
-/** A URL that was read. */
-interface Place {
+/** A parsed and checked URL. */
+interface Target {
   raw: string
   url: URL
   origin: string
   path: string
-  /** Named for development, wherever it leads. */
-  exempt: boolean
-  /** Where it leads if its host is an address: to itself, and that was checked when it was read. */
+  /** Allowed for development, wherever it leads. */
+  isTestTarget: boolean
+  /** The address itself, if the host is one: it was checked when the URL was parsed. */
   literal: readonly string[] | null
 }
 
-/** Says where a call may go, and connects to nowhere else. */
+/** Decides where a call may go, and connects to nowhere else. */
 function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetchOptions) {
-  const mistaken = ownAddresses.find((address) => isIP(address) === 0)
-  if (mistaken !== undefined) throw new Error(`safe-fetch: ${mistaken} is not an IP address`)
-  // Reading the authorities takes milliseconds, so it is done once and not for each call.
+  const notAnAddress = ownAddresses.find((address) => isIP(address) === 0)
+  if (notAnAddress !== undefined)
+    throw new Error(`safe-fetch: ${notAnAddress} is not an IP address`)
+  // Loading the authorities takes milliseconds, so it is done once and not for each call.
   const secureContext = tls.createSecureContext(
     ca === undefined ? {} : { ca: [...tls.getCACertificates(), ...[ca].flat()] },
   )
   return {
-    /** Throws unless the URL may be called as it is written. */
-    read(raw: string): Place {
+    /** Parses a URL. Throws unless it may be called as it is written. */
+    parse(raw: string): Target {
       const url = checkUrl(raw, { testTargets, ownAddresses })
       const host = hostOf(url)
       return {
@@ -131,13 +134,13 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
         url,
         origin: url.origin,
         path: url.pathname + url.search,
-        exempt: isTestTarget(url, testTargets),
+        isTestTarget: isTestTarget(url, testTargets),
         literal: isIP(host) === 0 ? null : [host],
       }
     },
 
-    /** Where that leads now. Throws unless all of it may be called. */
-    async locate({ url, exempt }: Place, deadline: Deadline): Promise<string[]> {
+    /** Resolves the target's addresses. Throws unless all of them may be called. */
+    async resolve({ url, isTestTarget: exempt }: Target, deadline: Deadline): Promise<string[]> {
       const addresses = await listAddresses(hostOf(url), resolver?.servers, deadline)
       if (!exempt && !addresses.every((address) => isPublicAddress(address, ownAddresses))) {
         throw new UnsafeUrlError('address')
@@ -158,44 +161,44 @@ function createGuard({ testTargets, ownAddresses = [], resolver, ca }: SafeFetch
   }
 }
 
-/** `last`: every call is the last on its connection. */
-function createLine(guard: Guard, last: boolean) {
-  let open: Connection | null = null
-  let place: Place | null = null
+/** Creates a client. `last`: every call is the last on its connection. */
+function createClient(guard: Guard, last: boolean) {
+  let connection: Connection | null = null
+  let target: Target | null = null
 
   function close(): void {
-    open?.close()
-    open = null
+    connection?.close()
+    connection = null
   }
 
-  async function askAnew(url: URL, call: Call, addresses: readonly string[]) {
+  async function sendOverNew(url: URL, call: Call, addresses: readonly string[]) {
     close()
-    open = await guard.connect(url, addresses, call.deadline)
-    return open.ask(call)
+    connection = await guard.connect(url, addresses, call.deadline)
+    return connection.send(call)
   }
 
-  /** A connection goes on being used while the name still answers with the address it leads to. */
-  async function ask({ url, origin }: Place, call: Call, addresses: readonly string[]) {
-    if (!open?.leadsTo(origin, addresses)) return askAnew(url, call, addresses)
+  /** Reuses the connection as long as the name still resolves to the address it leads to. */
+  async function sendOver({ url, origin }: Target, call: Call, addresses: readonly string[]) {
+    if (!connection?.canServe(origin, addresses)) return sendOverNew(url, call, addresses)
     try {
-      return await open.ask(call)
+      return await connection.send(call)
     } catch (error) {
-      // Servers hang up between two calls, and may do so just as the second one leaves.
+      // Servers close connections between two calls, and may do so just as the second one is sent.
       if (call.deadline.passed || kindOf(error) !== 'connect') throw error
-      return askAnew(url, call, addresses)
+      return sendOverNew(url, call, addresses)
     }
   }
 
   async function send(request: SafeRequest, deadline: Deadline): Promise<SafeResponse> {
     try {
       const startedAt = performance.now()
-      // The same URL time after time: it is read once, and looked up for every call.
-      if (place?.raw !== request.url) place = guard.read(request.url)
-      const addresses = place.literal ?? (await guard.locate(place, deadline))
-      const call = { path: place.path, request, deadline, startedAt, last }
-      const answer = await ask(place, call, addresses)
-      if (last || !answer.complete) close()
-      return answer
+      // Mostly the same URL: it is parsed once, and looked up for every call.
+      if (target?.raw !== request.url) target = guard.parse(request.url)
+      const addresses = target.literal ?? (await guard.resolve(target, deadline))
+      const call = { path: target.path, request, deadline, startedAt, last }
+      const response = await sendOver(target, call, addresses)
+      if (last || !response.complete) close()
+      return response
     } catch (error) {
       close()
       throw error
@@ -205,8 +208,8 @@ function createLine(guard: Guard, last: boolean) {
   return { send, close }
 }
 
-/** What went wrong, in the words of this module. */
-function named(error: unknown, deadline: Deadline): SafeFetchError {
+/** Turns any error into one of this module. */
+function toSafeFetchError(error: unknown, deadline: Deadline): SafeFetchError {
   if (error instanceof UnsafeUrlError) return error
   if (deadline.passed) return new SafeFetchError('timeout', error)
   return error instanceof SafeFetchError ? error : new SafeFetchError(kindOf(error), error)

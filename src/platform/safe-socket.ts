@@ -3,17 +3,17 @@ import { connect, isIP, type Socket } from 'node:net'
 import * as tls from 'node:tls'
 import { hostOf, isSameAddress, SafeFetchError, UnsafeUrlError } from './safe-address.ts'
 
-/** A name may answer with hundreds of addresses; one call must not knock on them all. */
+/** A name may resolve to hundreds of addresses; one call must not try them all. */
 const MAX_DIALS = 4
 
-/** One limit over everything a call does, from name lookup to headers. */
+/** One time limit for everything a call does, from name lookup to response headers. */
 export class Deadline {
   /** On the clock of `performance.now()`. */
   readonly endsAt: number
   readonly #timer: NodeJS.Timeout
   #controller: AbortController | null = null
   #passed = false
-  /** What it ends, of that which takes no signal. */
+  /** Ends work that takes no signal. */
   onPassed: (() => void) | null = null
 
   constructor(ms: number) {
@@ -25,7 +25,7 @@ export class Deadline {
     return this.#passed
   }
 
-  /** Made for whoever asks: a call over an open connection needs none. */
+  /** Created on demand: a call over an open connection needs none. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#passed) this.#controller.abort()
@@ -38,17 +38,17 @@ export class Deadline {
     this.#controller?.abort()
   }
 
-  /** It was met. */
+  /** Stops the timer: the call ended in time. */
   clear(): void {
     clearTimeout(this.#timer)
   }
 }
 
 /**
- * Every address of a host, IPv4 and IPv6 in turn.
+ * Lists every address of a host, IPv4 and IPv6 alternating.
  *
- * Asks DNS itself: the system's lookup would also read the hosts file, cannot be cancelled, and
- * holds one of the few threads that all of the process's file and crypto work shares.
+ * It queries DNS itself: the system's lookup would also read the hosts file, cannot be cancelled,
+ * and holds one of the few threads that all file and crypto work of the process shares.
  */
 export async function listAddresses(
   host: string,
@@ -56,7 +56,7 @@ export async function listAddresses(
   deadline: Deadline,
 ): Promise<string[]> {
   if (isIP(host) !== 0) return [host]
-  // Only a test target comes here by this name, and DNS does not know it.
+  // Only a test target has this name here, and DNS does not know it.
   if (host === 'localhost') return ['127.0.0.1', '::1']
 
   const resolver = new Resolver({ timeout: 2_000, maxTimeout: 2_000, tries: 2 })
@@ -78,7 +78,7 @@ export async function listAddresses(
   }
 }
 
-/** Opens a socket to the first of the addresses that takes it. */
+/** Opens a socket to the first address that accepts it. */
 export async function dial(
   addresses: readonly string[],
   url: URL,
@@ -92,7 +92,10 @@ export async function dial(
     // A silent address may use its share of the time and not that of the addresses after it.
     const shareMs = (deadline.endsAt - performance.now()) / (candidates.length - index)
     try {
-      return { socket: await open(address, port, { shareMs, signal: deadline.signal }), address }
+      return {
+        socket: await openSocket(address, port, { shareMs, signal: deadline.signal }),
+        address,
+      }
     } catch (error) {
       if (error instanceof UnsafeUrlError) throw error
       failure = error
@@ -101,7 +104,7 @@ export async function dial(
   throw new SafeFetchError('connect', failure)
 }
 
-async function open(
+async function openSocket(
   address: string,
   port: number,
   { shareMs, signal }: { shareMs: number; signal: AbortSignal },
@@ -110,10 +113,10 @@ async function open(
   const socket = connect({ host: address, port, signal, noDelay: true })
   const timer = setTimeout(() => socket.destroy(new Error('connect timeout')), shareMs)
   try {
-    await opened(socket, 'connect')
+    await waitForEvent(socket, 'connect')
     const remote = socket.remoteAddress
     if (remote === undefined) throw new Error('closed at once')
-    // The kernel turns `0.0.0.0` into loopback, for one. Nothing has been sent yet.
+    // The kernel turns `0.0.0.0` into loopback, for example. Nothing has been sent yet.
     if (!isSameAddress(remote, address)) throw new UnsafeUrlError('address')
     return socket
   } catch (error) {
@@ -129,24 +132,24 @@ export async function secure(socket: Socket, url: URL, secureContext: tls.Secure
   const stream = tls.connect({
     socket,
     host,
-    // A server name is a name: for an address the certificate is held against `host`.
+    // A server name must be a name: for an address, the certificate is checked against `host`.
     ...(isIP(host) === 0 ? { servername: host } : {}),
     secureContext,
     ALPNProtocols: ['http/1.1'],
-    // Said aloud, because an environment variable can turn the default off.
+    // Explicit, because an environment variable can turn the default off.
     rejectUnauthorized: true,
   })
   try {
-    await opened(stream, 'secureConnect')
+    await waitForEvent(stream, 'secureConnect')
     return stream
   } catch (error) {
     throw new SafeFetchError('tls', error)
   }
 }
 
-function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+function waitForEvent(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
-    // These stay: a socket that fails while nobody listens would end the process.
+    // These listeners stay: a socket that fails without one would end the process.
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('closed early')))
     socket.once(event, resolve)

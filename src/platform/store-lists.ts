@@ -12,11 +12,11 @@ interface DueRows {
   due: Sql
   /** The column that has an index for just these rows. */
   oldestBy: Sql
-  /** Rows that are looked at. Stores behind them have their turn when these are done. */
+  /** How many rows are read. Stores whose rows come later are listed when these rows are done. */
   limit: number
 }
 
-/** The stores of the oldest rows that are due, as fd_worker over all stores. */
+/** Lists the stores of the oldest due rows, as fd_worker over all stores. */
 export const listStoresDue = (worker: GlobalDb, { table, due, oldestBy, limit }: DueRows) =>
   worker.many(
     StoreWithWork,
@@ -27,8 +27,8 @@ export const listStoresDue = (worker: GlobalDb, { table, due, oldestBy, limit }:
   )
 
 /**
- * The stores that have rows in a table. Steps from one store to the next by the index, past however
- * many rows each has.
+ * Lists the stores that have rows in a table. Steps from one store to the next by the index, past
+ * however many rows each has.
  */
 export const listStoresIn = (worker: GlobalDb, table: Sql, limit: number | null = null) =>
   worker.many(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import '../../src/app.ts'
-import { type ApiDocument, findAnswer } from '../../src/http/api-document.ts'
-import { inWords } from '../../src/http/errors.ts'
+import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
+import { describeIssue } from '../../src/http/errors.ts'
 
 /** The one that is served, kept in step with the routes by a check. */
 const published: ApiDocument = JSON.parse(
@@ -15,7 +15,9 @@ describe('the published document', () => {
     const said = Object.values(published.paths)
       .flatMap((path) => Object.values(path))
       .flatMap(({ operationId, responses }) =>
-        responses[202] ? [[operationId, findAnswer(published, responses[202])?.description]] : [],
+        responses[202]
+          ? [[operationId, resolveResponse(published, responses[202])?.description]]
+          : [],
       )
     const background = said.filter(
       ([, words]) => words === 'Accepted; processed in the background.',
@@ -46,7 +48,7 @@ describe('the published document', () => {
     }
     assert.ok(held.length > 30)
     const message = 'as the validator says it'
-    const mute = held.filter((each) => inWords({ ...each, message }) === message)
+    const mute = held.filter((each) => describeIssue({ ...each, message }) === message)
     assert.deepEqual([...new Set(mute.map((each) => JSON.stringify(each)))], [])
   })
 

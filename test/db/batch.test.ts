@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Type } from 'typebox'
-import { allOf, SkippedError } from '../../src/db/all-of.ts'
+import { awaitAll, SkippedError } from '../../src/db/await-all.ts'
 import type { Db } from '../../src/db/database.ts'
 import { Sql, sql } from '../../src/db/sql.ts'
 import { openTestDatabase } from '../harness/database.ts'
@@ -43,7 +43,7 @@ describe('statements that are sent together', () => {
         )
         const [, , skipped] = settled as PromiseRejectedResult[]
         assert.ok(skipped?.reason instanceof SkippedError)
-        return allOf(sent.toReversed())
+        return awaitAll(sent.toReversed())
       })
       .catch((error: unknown) => error)
     assert.equal((failed as { code?: string }).code, '22012', 'the failure is told, not its echo')

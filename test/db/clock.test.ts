@@ -52,8 +52,8 @@ describe("a store's clock", () => {
     ] as const) {
       const db = database.tenant(tenant)
       assert.deepEqual(await measure(db), all(ms), 'a single statement')
-      assert.deepEqual(await measure(db.lightly), all(ms), 'one that goes lightly')
-      assert.deepEqual(await measure(db.behind(sql`select 1`)), all(ms), 'one behind another')
+      assert.deepEqual(await measure(db.asyncCommit), all(ms), 'one that goes lightly')
+      assert.deepEqual(await measure(db.after(sql`select 1`)), all(ms), 'one behind another')
       assert.deepEqual(await db.transaction('look', measure), all(ms), 'a transaction')
     }
   })
@@ -63,7 +63,7 @@ describe("a store's clock", () => {
     const ahead = database.tenant('ahead')
     const ways: (() => Promise<unknown>)[] = [
       () => ahead.run(sql`select 1`),
-      () => ahead.lightly.run(sql`select 1`),
+      () => ahead.asyncCommit.run(sql`select 1`),
       () => ahead.transaction('commit', (tx) => tx.run(sql`select 1`)),
       () => ahead.transaction('roll back', (tx) => tx.run(sql`select 1 / 0`)).catch(() => {}),
       () => ahead.run(sql`select 1 / 0`).catch(() => {}),

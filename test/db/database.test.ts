@@ -24,7 +24,7 @@ describe('the tenant handle', () => {
     const db = database.open('fd_app', 1).tenant('acme')
     const Shown = Type.Object({ tenant: Type.String(), waits: Type.String() })
     const show = sql`select fd_tenant() as tenant, current_setting('synchronous_commit') as waits`
-    assert.deepEqual(await db.lightly.one(Shown, show), { tenant: 'acme', waits: 'off' })
+    assert.deepEqual(await db.asyncCommit.one(Shown, show), { tenant: 'acme', waits: 'off' })
     assert.deepEqual(await db.one(Shown, show), { tenant: 'acme', waits: 'on' })
   })
 
@@ -36,7 +36,7 @@ describe('the tenant handle', () => {
     await admin.query('begin')
     await admin.query('select pg_advisory_xact_lock(7)')
     const counting = db
-      .behind(sql`select pg_advisory_xact_lock(7)`)
+      .after(sql`select pg_advisory_xact_lock(7)`)
       .one(Feeds, sql`select count(*) as total from webhook_feeds`)
     const Waiting = `select from pg_locks where locktype = 'advisory' and not granted
                         and database = (select oid from pg_database where datname = current_database())`

@@ -25,7 +25,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
 }
 
 /** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
-export const STORELESS_TABLES: Readonly<Record<string, string>> = {
+export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   charges: 'Their order names the store, and each checkout writes one.',
   customers: 'Each checkout writes one, in the transaction of its order, which names the store.',
   fraud_decisions: 'Each checkout writes one, in the transaction that settles its order.',

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { type Exceptions, listBreaches } from '../../src/db/fences.ts'
 import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
+import { type Exceptions, listBreaches } from '../../src/db/tenant-isolation.ts'
 import { openTestDatabase } from '../harness/database.ts'
-import { KEY_EXCEPTIONS, STORELESS_TABLES } from './index-exceptions.ts'
+import { KEY_EXCEPTIONS, TABLES_WITHOUT_STORE } from './index-exceptions.ts'
 
 const exceptions: Exceptions = {
   globalTables: GLOBAL_TABLES,
   keys: KEY_EXCEPTIONS,
-  storeless: STORELESS_TABLES,
+  withoutStore: TABLES_WITHOUT_STORE,
 }
 
 /** A table that keeps every rule, for the cases that break one. */
@@ -165,9 +165,9 @@ describe('the migrated schema', () => {
   })
 
   test('has every key that is excepted by name, and needs its exception', async (t) => {
-    const strict = { ...exceptions, keys: {}, storeless: {} }
+    const strict = { ...exceptions, keys: {}, withoutStore: {} }
     const breaches = await inDatabase(t, (client) => listBreaches(client, strict))
-    const excepted = [...Object.keys(KEY_EXCEPTIONS), ...Object.keys(STORELESS_TABLES)]
+    const excepted = [...Object.keys(KEY_EXCEPTIONS), ...Object.keys(TABLES_WITHOUT_STORE)]
     assert.deepEqual(breaches.map(({ object }) => object.split('.').at(-1)).sort(), excepted.sort())
   })
 })

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import type { Database } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Answer } from '../../src/platform/live-answer.ts'
+import type { CachedResponse } from '../../src/platform/cached-response.ts'
 import { createLiveCache, type LiveCache, notifyChanged } from '../../src/platform/live-cache.ts'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { until } from './eventually.ts'
@@ -64,7 +64,7 @@ function openProcess(test: TestDatabase, options: ProcessOptions): Process {
   })
   cache.start()
   let loads = 0
-  const load = async (tenant: string): Promise<Answer> => {
+  const load = async (tenant: string): Promise<CachedResponse> => {
     loads += 1
     const db = database.tenant(tenant)
     const query = sql`select value from shown where tenant_ref = ${db.tenant}`
@@ -96,7 +96,7 @@ export async function superuser(database: TestDatabase, statements: string[]) {
   }
 }
 
-export const text = (body: string, status = 200): Answer => ({
+export const text = (body: string, status = 200): CachedResponse => ({
   status,
   headers: { 'content-type': 'text/plain' },
   body: Buffer.from(body),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { html, trusted } from '../../src/http/html.ts'
+import { html, trustedHtml } from '../../src/http/html.ts'
 
 describe('the html tag', () => {
   test('escapes what it is given, in text and in attributes', () => {
@@ -15,7 +15,7 @@ describe('the html tag', () => {
   })
 
   test('keeps its own markup and what is trusted as it is', () => {
-    assert.equal(html`${html`<b>${'<'}</b>`}${trusted('a > b')}`.text, '<b>&lt;</b>a > b')
+    assert.equal(html`${html`<b>${'<'}</b>`}${trustedHtml('a > b')}`.text, '<b>&lt;</b>a > b')
   })
 
   test('shows nothing for nothing, and a zero for a zero', () => {

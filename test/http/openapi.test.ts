@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ApiDocument, findAnswer } from '../../src/http/api-document.ts'
+import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
 import { documentText, readDocument } from '../../src/http/openapi.ts'
 import { buildDescribedApp, serveDescribedApp } from '../harness/described-app.ts'
 import { listUndescribed } from '../harness/openapi.ts'
@@ -72,7 +72,7 @@ describe('the OpenAPI document', () => {
     const { responses } = operation(document, 'get', '/v1/gadgets/{id}')
     assert.deepEqual(Object.keys(responses), ['200', '401', '403', '404', '429', '503'])
     assert.ok(responses[503])
-    assert.deepEqual(findAnswer(document, responses[503]), {
+    assert.deepEqual(resolveResponse(document, responses[503]), {
       description: [
         '- `auth_unavailable`: The credential could not be checked. Try again in a moment.',
         '- `db_error`: rate limiter unavailable',
@@ -136,9 +136,12 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(Object.keys(document.components.schemas), ['Error', 'Gadget'])
     const made = operation(document, 'post', '/v1/gadgets').responses[201]
     assert.ok(made)
-    assert.deepEqual(findAnswer(document, made).content?.['application/json']?.schema.properties, {
-      gadget: { $ref: '#/components/schemas/Gadget' },
-    })
+    assert.deepEqual(
+      resolveResponse(document, made).content?.['application/json']?.schema.properties,
+      {
+        gadget: { $ref: '#/components/schemas/Gadget' },
+      },
+    )
   })
 
   test('does not change what a route accepts', async (t) => {

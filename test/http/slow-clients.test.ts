@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
 import type { App } from '../../src/http/route.ts'
-import { keepPace } from '../../src/http/sockets.ts'
+import { enforcePace } from '../../src/http/sockets.ts'
 import { Ok, openBareServer } from '../harness/bare-server.ts'
 import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
@@ -156,7 +156,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
     openBareServer(
       t,
       async (app) => {
-        app.addHook('preParsing', async ({ raw }) => keepPace(raw, PACE))
+        app.addHook('preParsing', async ({ raw }) => enforcePace(raw, PACE))
         await routes(app)
       },
       { timeouts: SHORT },

@@ -69,8 +69,8 @@ const take = (limit: number): Command => ({
 
 const finish = (pick: number) =>
   onLease('finish', pick, async (row, lease, held, db) => {
-    if (!held) return assert.rejects(queue.settle(db, lease, DONE), LeaseLostError)
-    await queue.settle(db, lease, DONE)
+    if (!held) return assert.rejects(queue.finish(db, lease, DONE), LeaseLostError)
+    await queue.finish(db, lease, DONE)
     Object.assign(row, { token: null, expired: false, done: true })
   })
 
@@ -82,7 +82,7 @@ const renew = (pick: number) =>
 
 const giveBack = (pick: number) =>
   onLease('giveBack', pick, async (row, lease, held, db) => {
-    await queue.giveBack(db, lease)
+    await queue.release(db, lease)
     if (held) Object.assign(row, { token: null, expired: false })
   })
 

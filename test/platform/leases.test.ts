@@ -102,10 +102,10 @@ describe('a claim', () => {
     await add(other, 3)
     assert.equal((await queue.claim(db, 10)).length, 0)
     const held = await claimOne(other)
-    await assert.rejects(queue.settle(db, held, DONE), LeaseLostError)
+    await assert.rejects(queue.finish(db, held, DONE), LeaseLostError)
     assert.equal(await queue.renew(db, held), false)
-    await queue.giveBack(db, held)
-    await queue.settle(other, held, DONE)
+    await queue.release(db, held)
+    await queue.finish(other, held, DONE)
   })
 })
 
@@ -113,7 +113,7 @@ describe('a lease', () => {
   test('given back leaves the row due at once and counts nothing', async () => {
     const [db] = await open()
     await add(db, 1)
-    await queue.giveBack(db, await claimOne(db))
+    await queue.release(db, await claimOne(db))
     assert.equal((await claimOne(db)).done_count, 0)
   })
 
@@ -124,10 +124,10 @@ describe('a lease', () => {
     await expire(old.id)
     const now = await claimOne(db)
     assert.equal(await queue.renew(db, old), false)
-    await queue.giveBack(db, old)
-    await assert.rejects(queue.settle(db, old, DONE), LeaseLostError)
-    await queue.settle(db, now, DONE)
-    await assert.rejects(queue.settle(db, now, DONE), LeaseLostError)
+    await queue.release(db, old)
+    await assert.rejects(queue.finish(db, old, DONE), LeaseLostError)
+    await queue.finish(db, now, DONE)
+    await assert.rejects(queue.finish(db, now, DONE), LeaseLostError)
     const [row] = await query('select done_count, lease_token, lease_until from chores')
     assert.deepEqual(row, { done_count: 1, lease_token: null, lease_until: null })
   })
@@ -137,7 +137,7 @@ describe('a lease', () => {
     await add(db, 1)
     const held = await claimOne(db, LEASE_SECONDS)
     const [begun] = await listEnds()
-    const stolen = await queue.hold(
+    const stolen = await queue.runWithLease(
       db,
       held,
       async () => {
@@ -156,7 +156,7 @@ describe('a lease', () => {
     const held = await claimOne(db, 0.3)
     await expire(held.id)
     await claimOne(db)
-    const lost = queue.hold(
+    const lost = queue.runWithLease(
       db,
       held,
       async (signal) => {
@@ -208,7 +208,7 @@ describe('a fair take', () => {
       (await queue.listTenants(worker.global, 10)).toSorted(),
       [big.tenant, small.tenant].toSorted(),
     )
-    const rows = await queue.takeFair(worker, { slots: 10 })
+    const rows = await queue.claimFairly(worker, { slots: 10 })
     assert.deepEqual(countBy(rows), { [big.tenant]: 9, [small.tenant]: 1 })
   })
 
@@ -220,11 +220,11 @@ describe('a fair take', () => {
     await add(last, 1)
     const served = new Set<string>()
     for (let take = 0; take < 4; take++) {
-      const rows = await queue.takeFair(worker, { slots: 3 })
+      const rows = await queue.claimFairly(worker, { slots: 3 })
       assert.equal(rows.length, 3)
       for (const row of rows) {
         served.add(row.tenant_ref)
-        await queue.settle(worker.tenant(row.tenant_ref), row, DONE)
+        await queue.finish(worker.tenant(row.tenant_ref), row, DONE)
       }
     }
     assert.equal(served.size, 12)
@@ -236,7 +236,7 @@ describe('a fair take', () => {
     await add(a, 100, 60)
     await add(b, 100)
     await add(c, 2)
-    const rows = await queue.takeFair(worker, { slots: 12 })
+    const rows = await queue.claimFairly(worker, { slots: 12 })
     assert.deepEqual(countBy(rows), { [a.tenant]: 5, [b.tenant]: 5, [c.tenant]: 2 })
   })
 
@@ -246,7 +246,7 @@ describe('a fair take', () => {
     await add(a, 20)
     await add(b, 20)
     const busy = new Map([[a.tenant, 2]])
-    const rows = await queue.takeFair(worker, { slots: 20, perTenant: 3, busy })
+    const rows = await queue.claimFairly(worker, { slots: 20, perTenant: 3, busy })
     assert.deepEqual(countBy(rows), { [a.tenant]: 1, [b.tenant]: 3 })
   })
 

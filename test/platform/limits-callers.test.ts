@@ -34,58 +34,60 @@ describe('what a process remembers of callers', () => {
     const { store, hits } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
-    for (let n = 0; n < 20; n++) await limits.attempt('a')
-    for (let n = 0; n < 500; n++) await assert.rejects(limits.attempt('a'), { status: 429 })
+    for (let n = 0; n < 20; n++) await limits.countAttempt('a')
+    for (let n = 0; n < 500; n++) await assert.rejects(limits.countAttempt('a'), { status: 429 })
     assert.equal(hits.get('my:a'), 21, 'the store heard of one too many, and of no more')
-    await limits.attempt('b')
+    await limits.countAttempt('b')
     hits.set('my:a', 0)
     time = 1_000
-    await limits.attempt('a')
+    await limits.countAttempt('a')
   })
 
   test('a wager counts before it is tried, and is forgotten when it succeeds', async () => {
     const { store, hits } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    const all = await Promise.allSettled(Array.from({ length: 50 }, () => limits.wager('a')))
+    const all = await Promise.allSettled(
+      Array.from({ length: 50 }, () => limits.countFailureAhead('a')),
+    )
     assert.equal(all.filter(({ status }) => status === 'fulfilled').length, perMinute.failed)
-    for (let n = 0; n < 50; n++) await limits.forgive('a')
+    for (let n = 0; n < 50; n++) await limits.uncountFailure('a')
     assert.equal(hits.get('failed:a'), 0)
-    await limits.wager('a')
+    await limits.countFailureAhead('a')
   })
 
   test('a wager that succeeds keeps nobody out, also where it was the last there was', async () => {
     const { store } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    for (let n = 1; n < perMinute.failed; n++) await limits.failure('a')
-    await limits.wager('a')
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
-    await limits.forgive('a')
-    await limits.gate('a')
-    await limits.failure('a')
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    for (let n = 1; n < perMinute.failed; n++) await limits.countFailure('a')
+    await limits.countFailureAhead('a')
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
+    await limits.uncountFailure('a')
+    await limits.checkFailures('a')
+    await limits.countFailure('a')
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
   })
 
   test('spares the store: one question a second, also of many at a time', async () => {
     const { store, asked } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
-    await Promise.all(Array.from({ length: 50 }, () => limits.gate('a')))
+    await Promise.all(Array.from({ length: 50 }, () => limits.checkFailures('a')))
     assert.deepEqual(asked, ['failed:a'])
     time = 1_000
-    await limits.gate('a')
+    await limits.checkFailures('a')
     assert.equal(asked.length, 2)
     time = 500
-    await limits.gate('a')
+    await limits.checkFailures('a')
     assert.equal(asked.length, 3, 'a clock set back does not lengthen the trust')
   })
 
   test('is bounded: the oldest caller is asked for again', async () => {
     const { store, asked } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
-    for (let n = 0; n <= 10_000; n++) await limits.gate(`caller ${n}`)
+    for (let n = 0; n <= 10_000; n++) await limits.checkFailures(`caller ${n}`)
     asked.length = 0
-    await limits.gate('caller 1')
-    await limits.gate('caller 0')
+    await limits.checkFailures('caller 1')
+    await limits.checkFailures('caller 0')
     assert.deepEqual(asked, ['failed:caller 0'])
   })
 
@@ -97,11 +99,11 @@ describe('what a process remembers of callers', () => {
       perMinute: { ...perMinute, failed: 1 },
       clock: { now: () => 0 },
     })
-    const waiting = limits.gate('a')
-    await limits.failure('a')
+    const waiting = limits.checkFailures('a')
+    await limits.countFailure('a')
     late.resolve(0)
     await assert.rejects(waiting, { code: 'rate_limited' })
-    await assert.rejects(limits.gate('a'), { code: 'rate_limited' })
+    await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
   })
 
   for (const answer of [Number.NaN, -1, 0.5]) {
@@ -112,9 +114,9 @@ describe('what a process remembers of callers', () => {
   }
 
   async function refusesAll(limits: Limits) {
-    await assert.rejects(limits.attempt('a'), UNAVAILABLE)
-    await assert.rejects(limits.gate('a'), UNAVAILABLE)
-    await assert.rejects(limits.failure('a'), UNAVAILABLE)
+    await assert.rejects(limits.countAttempt('a'), UNAVAILABLE)
+    await assert.rejects(limits.checkFailures('a'), UNAVAILABLE)
+    await assert.rejects(limits.countFailure('a'), UNAVAILABLE)
     await assert.rejects(limits.velocity('a', 9), UNAVAILABLE)
   }
 })

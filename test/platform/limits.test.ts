@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import pg from 'pg'
 import type { ApiError } from '../../src/errors.ts'
 import { createLimits, type Limits, openLimitStore } from '../../src/platform/limits.ts'
-import { forgetOldCounters } from '../../src/platform/limits-postgres.ts'
+import { deleteOldCounters } from '../../src/platform/limits-postgres.ts'
 import type { LimitStore } from '../../src/platform/limits-store.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { eventually, until } from '../harness/eventually.ts'
@@ -133,9 +133,9 @@ async function admitted(attempts: Promise<void>[]): Promise<number> {
 async function refusesEverybody(limits: Limits): Promise<void> {
   const started = performance.now()
   const calls = [
-    () => limits.attempt('a'),
-    () => limits.gate('a'),
-    () => limits.failure('a'),
+    () => limits.countAttempt('a'),
+    () => limits.checkFailures('a'),
+    () => limits.countFailure('a'),
     () => limits.velocity('a', 1_000),
     () => limits.ping(),
   ]
@@ -166,18 +166,18 @@ for (const [name, openPlace] of places) {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
-        (i % 2 === 0 ? one : other).limits.attempt('192.0.2.1'),
+        (i % 2 === 0 ? one : other).limits.countAttempt('192.0.2.1'),
       )
       assert.equal(await admitted(attempts), perMinute.my)
-      await assert.rejects(other.limits.attempt('192.0.2.1'), LIMITED)
-      await other.limits.attempt('192.0.2.2')
+      await assert.rejects(other.limits.countAttempt('192.0.2.1'), LIMITED)
+      await other.limits.countAttempt('192.0.2.2')
     })
 
     test('admit again once the minute has passed, and no sooner', async (t) => {
       const place = await openPlace(t)
       const { limits, store } = await openLimits(t, place)
       const burst = (by: Limits) =>
-        admitted(Array.from({ length: perMinute.my + 1 }, () => by.attempt('a')))
+        admitted(Array.from({ length: perMinute.my + 1 }, () => by.countAttempt('a')))
       assert.equal(await burst(limits), perMinute.my)
       await place.age(50)
       assert.equal(await burst(limits), 0)
@@ -193,21 +193,21 @@ for (const [name, openPlace] of places) {
     test('refuse who has failed too often, and nobody else', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       for (let n = 0; n < perMinute.failed; n++) {
-        await limits.gate('a')
-        await limits.failure('a')
+        await limits.checkFailures('a')
+        await limits.countFailure('a')
       }
-      await assert.rejects(limits.gate('a'), {
+      await assert.rejects(limits.checkFailures('a'), {
         ...LIMITED,
         message: 'Too many attempts: at most 5 per minute. Try again later.',
       })
-      await limits.gate('b')
-      await limits.attempt('a')
+      await limits.checkFailures('b')
+      await limits.countAttempt('a')
     })
 
     test('never count below nothing, whatever of an older minute is taken back', async (t) => {
       const { limits, store } = await openLimits(t, await openPlace(t))
-      await limits.wager('a')
-      for (let n = 0; n < 3; n++) await limits.forgive('a')
+      await limits.countFailureAhead('a')
+      for (let n = 0; n < 3; n++) await limits.uncountFailure('a')
       assert.equal(await store.peek('failed:a'), 0)
       assert.equal(await store.hit('failed:a'), 1)
     })
@@ -215,22 +215,22 @@ for (const [name, openPlace] of places) {
     test('learn within a second what another process has seen', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
-      await one.limits.gate('a')
-      for (let n = 0; n < perMinute.failed; n++) await other.limits.failure('a')
+      await one.limits.checkFailures('a')
+      for (let n = 0; n < perMinute.failed; n++) await other.limits.countFailure('a')
       one.pass(999)
-      await one.limits.gate('a')
+      await one.limits.checkFailures('a')
       one.pass(1)
-      await assert.rejects(one.limits.gate('a'), { code: 'rate_limited' })
+      await assert.rejects(one.limits.checkFailures('a'), { code: 'rate_limited' })
       await place.age(60)
       one.pass(1_000)
-      await one.limits.gate('a')
+      await one.limits.checkFailures('a')
     })
 
     test('count several at once, in the bucket that velocity asks about', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
-      assert.equal(await limits.spend(['acme:ip'], 2), 2)
+      assert.equal(await limits.addHits(['acme:ip'], 2), 2)
       assert.equal(await limits.velocity('acme:ip', 3), true)
-      assert.equal(await limits.spend(['acme:ip'], 3), 6)
+      assert.equal(await limits.addHits(['acme:ip'], 3), 6)
       assert.equal(await limits.velocity('acme:ip', 6), false)
     })
 
@@ -239,14 +239,14 @@ for (const [name, openPlace] of places) {
       const spent = await Promise.all(
         Array.from({ length: 30 }, (_, n) => {
           const buckets = ['acme:email', 'acme:card', 'acme:customer']
-          return limits.spend(n % 2 === 0 ? buckets : buckets.toReversed(), 1)
+          return limits.addHits(n % 2 === 0 ? buckets : buckets.toReversed(), 1)
         }),
       )
       assert.deepEqual(
         spent.toSorted((a, b) => a - b),
         Array.from({ length: 30 }, (_, n) => n + 1),
       )
-      assert.equal(await limits.spend(['acme:email', 'acme:other', 'acme:other'], 1), 31)
+      assert.equal(await limits.addHits(['acme:email', 'acme:other', 'acme:other'], 1), 31)
     })
 
     test('say when a bucket has exceeded its velocity', async (t) => {
@@ -263,11 +263,11 @@ for (const [name, openPlace] of places) {
         port: proxy.port,
         deadlineMs: DEADLINE_MS,
       })
-      await limits.attempt('a')
+      await limits.countAttempt('a')
       proxy.silence()
       await refusesEverybody(limits)
       proxy.speak()
-      await eventually(() => limits.attempt('a'))
+      await eventually(() => limits.countAttempt('a'))
       await limits.ping()
     })
 
@@ -281,7 +281,7 @@ for (const [name, openPlace] of places) {
       })
       await refusesEverybody(limits)
       proxy.speak()
-      await eventually(() => limits.attempt('a'))
+      await eventually(() => limits.countAttempt('a'))
     })
 
     test('fail closed and recover by themselves, whatever happens to the store', async (t) => {
@@ -289,19 +289,19 @@ for (const [name, openPlace] of places) {
       for (const [what, strike] of Object.entries(place.faults)) {
         await t.test(`when it ${what}`, async (t) => {
           const { limits, pass } = await openLimits(t, place, { deadlineMs: DEADLINE_MS })
-          await limits.gate('a')
+          await limits.checkFailures('a')
           const heal = await strike()
           try {
             // What was heard before the fault is trusted for a second, and no longer.
-            await limits.gate('a')
+            await limits.checkFailures('a')
             pass(1_000)
             await refusesEverybody(limits)
           } finally {
             await heal()
           }
-          await eventually(() => limits.attempt('a'))
-          await limits.gate('a')
-          await limits.failure('a')
+          await eventually(() => limits.countAttempt('a'))
+          await limits.checkFailures('a')
+          await limits.countFailure('a')
         })
       }
     })
@@ -346,11 +346,11 @@ describe('counters in PostgreSQL', () => {
        union all
       select 'new', now() - interval '59 min', 1`)
     const worker = database.open('fd_worker').global
-    assert.equal(await forgetOldCounters(worker), 1_000)
-    assert.equal(await forgetOldCounters(worker), 500)
-    assert.equal(await forgetOldCounters(worker), 0)
+    assert.equal(await deleteOldCounters(worker), 1_000)
+    assert.equal(await deleteOldCounters(worker), 500)
+    assert.equal(await deleteOldCounters(worker), 0)
     const { rows } = await admin.query('select bucket from limit_counters')
     assert.deepEqual(rows, [{ bucket: 'new' }])
-    await assert.rejects(forgetOldCounters(database.open('fd_app').global), { code: '42501' })
+    await assert.rejects(deleteOldCounters(database.open('fd_app').global), { code: '42501' })
   })
 })

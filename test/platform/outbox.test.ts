@@ -3,8 +3,8 @@ import { after, beforeEach, describe, test } from 'node:test'
 import type { Tx } from '../../src/db/database.ts'
 import { sql } from '../../src/db/sql.ts'
 import {
+  deleteHandled,
   deliverDue,
-  forgetHandled,
   type Handler,
   type OutboxEvent,
   publish,
@@ -222,8 +222,8 @@ test('handled events are forgotten after 7 days, the others never', async () => 
   await query("update outbox set created_at = now() - interval '9 days'")
   await query("update outbox set handled_at = now() - interval '8 days' where type = 'old'")
   await query("update outbox set handled_at = now() - interval '6 days' where type = 'young'")
-  assert.equal(await forgetHandled(worker), 2)
-  assert.equal(await forgetHandled(worker), 0)
+  assert.equal(await deleteHandled(worker), 2)
+  assert.equal(await deleteHandled(worker), 0)
   const left = await query<{ type: string }>('select type from outbox order by type')
   assert.deepEqual(
     left.map(({ type }) => type),

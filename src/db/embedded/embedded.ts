@@ -10,14 +10,14 @@ import { ensureCluster, hasFailed, judgeFailure, launch, SUPERUSER } from './ser
 export interface EmbeddedOptions {
   dataDir: string
   password: string
-  /** PostgreSQL settings over our own. They count when this call starts the server. */
+  /** PostgreSQL settings that override our own. They apply when this call starts the server. */
   settings?: Record<string, string>
 }
 
 export interface Embedded {
   url: string
   port: number
-  /** Leaves the server, and stops it unless another process still uses it. */
+  /** Disconnects from the server, and stops it unless another process still uses it. */
   stop(): Promise<void>
 }
 
@@ -26,27 +26,30 @@ interface Server extends Home {
   settings: Record<string, string>
 }
 
-/** The declarations of `pg` leave these two out. */
+/** The type declarations of `pg` leave these two out. */
 type Client = pg.Client & { ref(): void; unref(): void }
 
-/** A running server and the connection that tells others we are using it. */
+/** A running server, and the connection that shows other processes that we use it. */
 interface Stay {
   postmaster: Postmaster
   presence: Client
 }
 
-/** Every connection of this process is named so, as pools do, followed by what it is for. */
+/**
+ * The application name of every connection of this process, as in the pools, followed by its
+ * purpose.
+ */
 const PROCESS_NAME = `fairdock:${process.pid}:`
 const PRESENCE_NAME = `${PROCESS_NAME}presence`
 
 const DATABASE = 'fairdock'
 const POLL_MS = 20
-/** Recovery after a crash replays up to a gigabyte of log. */
+/** How long a start may take: recovery after a crash replays up to a gigabyte of log. */
 const READY_SECONDS = 120
-/** A start that failed in passing is tried again after this. */
+/** The wait before a start that failed temporarily is tried again. */
 const RETRY_MS = 100
 const REJOIN_MS = 1_000
-/** A connection that was just closed is still listed for a moment. */
+/** PostgreSQL lists a closed connection for a moment longer. */
 const FAREWELL_MS = 250
 
 /** Starts the PostgreSQL server of `dataDir`, or joins it where it already runs. */
@@ -72,8 +75,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 }
 
 /**
- * Brings the server back when it dies under us, be it by hand or for want of memory. It comes
- * back on its last port, where the pools of this process look for it.
+ * Restarts the server when it dies while we use it, killed by hand or for lack of memory. It starts
+ * on its last port, which the pools of this process use.
  */
 function watch(server: Server, stay: Stay & { leaving: boolean }): void {
   const rejoin = async () => {
@@ -93,21 +96,24 @@ function watch(server: Server, stay: Stay & { leaving: boolean }): void {
   })
 }
 
-/** Starting and stopping exclude each other, or one could stop what another has just joined. */
+/**
+ * Runs `work` under the lock: starting and stopping must exclude each other, or one process could
+ * stop the server that another has just joined.
+ */
 async function alone<T>(server: Server, work: () => Promise<T>): Promise<T> {
-  // Somebody may have deleted the folder under a running server, which still has to be stopped.
+  // The folder may have been deleted while the server runs; the server must still be stopped.
   if (!(await exists(server.dir))) return work()
   return withLock(join(server.dir, 'postgres.lock'), work)
 }
 
-/** Tries until it is connected, or nobody wants it any more. */
+/** Retries until it is connected, or the connection is no longer wanted. */
 async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay> {
   const deadline = machineNow() + READY_SECONDS * 1_000
   while (machineNow() < deadline && isWanted()) {
-    // Not locked between two tries: a server may be waiting for somebody else to leave it.
+    // Not locked between two attempts: the server may be waiting for another process to disconnect.
     const stay = await alone(server, async () => (isWanted() ? tryToJoin(server, deadline) : null))
     if (stay) {
-      // Whoever forgets to stop us may still exit.
+      // A process that does not call `stop` can still exit.
       stay.presence.unref()
       return stay
     }
@@ -138,7 +144,7 @@ async function connectToRunning(server: Server): Promise<Stay | null> {
   return presence && { postmaster, presence }
 }
 
-/** A connection to that very server, or null while it is starting up or shutting down. */
+/** Connects to that very server; null while it starts up or shuts down. */
 async function connect(server: Server, postmaster: Postmaster): Promise<Client | null> {
   try {
     return await open(server, postmaster, DATABASE)
@@ -166,7 +172,7 @@ async function open(server: Server, postmaster: Postmaster, database: string): P
     connectionTimeoutMillis: 5_000,
     ssl: false,
   }) as Client
-  // Its end is noticed when it is needed next.
+  // A lost connection is noticed at its next use.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -190,7 +196,7 @@ async function createDatabase(server: Server, postmaster: Postmaster): Promise<v
   }
 }
 
-/** The last one out turns off the light. */
+/** Disconnects, and stops the server when no other process uses it. */
 async function leaveServer(server: Server, stay: Stay): Promise<void> {
   const postmaster = (await findPostmaster(server.cluster)) ?? stay.postmaster
   stay.presence.ref()
@@ -203,7 +209,7 @@ async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: 
   const deadline = machineNow() + FAREWELL_MS
   for (;;) {
     const others = await countOthers(presence).catch(async () => {
-      // The server was restarted since we joined it.
+      // The server was restarted after we joined it.
       const client = await open(server, postmaster, DATABASE).catch(() => null)
       if (!client) return 0
       return countOthers(client).finally(() => client.end())
@@ -214,7 +220,9 @@ async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: 
   }
 }
 
-/** Our own pools do not count, another user of the server within this process does. */
+/**
+ * Counts other users of the server. Our own pools do not count; another user in this process does.
+ */
 async function countOthers(client: pg.Client): Promise<number> {
   const { rows } = await client.query(
     `select count(*)::int as others

@@ -17,12 +17,12 @@ import { machineNow } from '../../kernel/clock.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 
-/** Who the server runs as. Null means: as ourselves. */
+/** The system user of the server. Null: the user of this process. */
 export type ServerUser = { uid: number; gid: number } | null
 
-/** Everything the server needs on disk. */
+/** The files of the server on disk. */
 export interface Home {
-  /** Holds the cluster, its log, its last port and the lock of those who start and stop it. */
+  /** Has the cluster, its log, its last port, and the lock for starting and stopping. */
   dir: string
   cluster: string
   /** The installation whose `bin` holds `initdb` and `postgres`. */
@@ -41,10 +41,10 @@ const SYSTEM_USER = 'fairdock'
 
 const run = promisify(execFile)
 
-/** Finds, or makes, the place of the embedded server that belongs to `dataDir`. */
+/** Finds or creates the folder of the embedded server that belongs to `dataDir`. */
 export async function findHome(dataDir: string): Promise<Home> {
   const binaries = await findBinaries()
-  // Root may share the folder with the server's user, who must be able to pass through it.
+  // Root may share the folder with the server's user, who must be able to reach what is below it.
   await mkdir(dataDir, { recursive: true, mode: isRoot() ? 0o711 : 0o700 })
   const dir = await realpath(dataDir)
   if (!isRoot()) {
@@ -58,7 +58,7 @@ export async function findHome(dataDir: string): Promise<Home> {
   })
 }
 
-/** Whether the folder has a database. Looks, and makes nothing. */
+/** Whether the folder has a database. Creates nothing. */
 export async function hasCluster(dataDir: string): Promise<boolean> {
   const place = (await readPointer(dataDir)) ?? dataDir
   return exists(join(place, 'postgres', 'PG_VERSION'))
@@ -70,7 +70,9 @@ export function runAs(user: ServerUser, file: string, args: string[], cwd = '/')
   return run(file, args, options)
 }
 
-/** PostgreSQL takes many settings from its environment: it gets none of ours. */
+/**
+ * The environment of the server. PostgreSQL reads many settings from it, so it gets none of ours.
+ */
 export function serverEnv(): NodeJS.ProcessEnv {
   const { PATH, LD_LIBRARY_PATH } = process.env
   return {
@@ -108,7 +110,7 @@ async function readPointer(dir: string): Promise<string | null> {
   const text = await readFile(join(dir, POINTER), 'utf8').catch(() => null)
   if (text === null) return null
   const place = text.trim()
-  // Root makes folders where this file says, so it may say little.
+  // Root creates the folder that this file names, so only one form is accepted.
   if (dirname(place) === SYSTEM_HOMES && /^[0-9a-f]{16}$/.test(basename(place))) return place
   throw new Error(
     `${join(dir, POINTER)} does not name a folder of the embedded database. Restore the file.`,
@@ -124,7 +126,10 @@ async function ownHome(dir: string, { native }: Binaries): Promise<Home> {
   return { dir, cluster, native, user: null }
 }
 
-/** PostgreSQL refuses root, so root starts it as a user who may not be able to come this far. */
+/**
+ * The folder when we run as root. PostgreSQL refuses to run as root, so it runs as another user,
+ * who may not be able to read this folder.
+ */
 async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
   const cluster = join(dir, 'postgres')
   const owner = await stat(cluster).catch(() => null)
@@ -138,7 +143,8 @@ async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
     )
   }
   const place = join(SYSTEM_HOMES, createHash('sha256').update(dir).digest('hex').slice(0, 16))
-  // Without a pointer that place holds the database of a folder since deleted: not ours to show.
+  // Without a pointer, that folder belongs to a data folder that was deleted since: we must not
+  // show its data.
   if (await exists(place)) await setAside(place)
   const home = await systemHome(place, binaries)
   await writeFile(join(dir, POINTER), `${place}\n`)
@@ -147,7 +153,7 @@ async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
 
 async function setAside(place: string): Promise<void> {
   const cluster = join(place, 'postgres')
-  // Under the lock, or a process that still uses the old server would bring it back at once.
+  // Under the lock, or a process that still uses the old server would restart it at once.
   await withLock(join(place, 'postgres.lock'), async () => {
     const postmaster = await findPostmaster(cluster)
     if (postmaster) await stopPostmaster(postmaster, cluster)
@@ -188,7 +194,7 @@ async function findUser(name: string): Promise<{ uid: number; gid: number } | nu
   }
 }
 
-/** Tries it for real: modes, lists and mount options all have a say. */
+/** Tests access by trying it: file modes, access lists and mount options all matter. */
 async function canReach(user: ServerUser, dir: string, native: string): Promise<boolean> {
   const probe = join(dir, `probe-${randomBytes(6).toString('hex')}`)
   const script =

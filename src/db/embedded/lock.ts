@@ -6,15 +6,15 @@ const BUSY = 5
 const POLL_MS = 10
 
 /**
- * Runs `work` while no other process, nor another caller in this one, runs theirs on `path`.
+ * Runs `work` while no other process, and no other caller in this one, runs theirs on `path`.
  *
- * Node has no file locks of its own, SQLite has. The kernel frees such a lock when its holder
- * dies, however it dies, so there is never a stale one to judge.
+ * Node has no file locks, SQLite has. The kernel releases such a lock when its holder dies, however
+ * it dies, so there is never a stale lock.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const file = new DatabaseSync(path, { timeout: 0 })
   try {
-    // Whoever may read it could hold a lock on it.
+    // A user who can read the file could lock it.
     await chmod(path, 0o600)
     while (!tryLock(file)) await sleep(POLL_MS)
     return await work()
@@ -25,7 +25,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 
 function tryLock(file: DatabaseSync): boolean {
   try {
-    // Nothing is ever written, so no journal needs to lie beside the file.
+    // Nothing is ever written, so there need not be a journal file.
     file.exec('pragma journal_mode = memory; begin exclusive')
     return true
   } catch (error) {

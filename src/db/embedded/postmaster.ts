@@ -5,38 +5,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { machineNow } from '../../kernel/clock.ts'
 
-/** The server process that holds a cluster. */
+/** The server process of a cluster. */
 export interface Postmaster {
   pid: number
   port: number
 }
 
 const POLL_MS = 20
-/** A stop writes all that is in memory to disk first. */
+/** How long a stop may take: it writes all memory to disk first. */
 const STOP_SECONDS = 60
 
 const run = promisify(execFile)
 
-/** Who holds the cluster now, or null. A file left by a dead server is seen through. */
+/** The server that runs on the cluster now, or null. Ignores a file that a dead server left. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | null> {
   const found = await readPidFile(cluster)
   return found && (await serves(found.pid, cluster)) ? found : null
 }
 
-/** What the server wrote down when it started, whether or not it still lives. */
+/** Reads the file that the server wrote when it started, whether or not it still runs. */
 export async function readPidFile(cluster: string): Promise<Postmaster | null> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')
   const [pid, , , port] = text.split('\n').map(Number)
   return pid ? { pid, port: port ?? 0 } : null
 }
 
-/** Ends open transactions and stops that server, if it is the one of that cluster. */
+/** Ends open transactions and stops the process, if it is the server of that cluster. */
 export async function stopPostmaster({ pid }: Postmaster, cluster: string): Promise<void> {
   if (!(await serves(pid, cluster))) return
   try {
     process.kill(pid, 'SIGINT')
   } catch (error) {
-    // It was stopping already, and has ended since we looked.
+    // It was already stopping, and has ended meanwhile.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
     throw error
   }
@@ -44,7 +44,7 @@ export async function stopPostmaster({ pid }: Postmaster, cluster: string): Prom
   while (machineNow() < deadline && (await serves(pid, cluster))) await sleep(POLL_MS)
 }
 
-/** Whether that process is the server of that cluster, and not a later one of the same number. */
+/** Whether that process is the server of that cluster, and not a later process with the same id. */
 async function serves(pid: number, cluster: string): Promise<boolean> {
   if (process.platform !== 'linux') {
     const said = await run('ps', ['-ww', '-o', 'command=', '-p', `${pid}`]).catch(() => null)
@@ -53,6 +53,6 @@ async function serves(pid: number, cluster: string): Promise<boolean> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   const [program, flag, dir] = command.split('\0')
   if (!program?.endsWith('/bin/postgres') || flag !== '-D') return false
-  // The folder may have been moved since the server was started.
+  // The folder may have been moved after the server started.
   return dir === cluster || (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === cluster
 }

@@ -17,12 +17,12 @@ import { join } from 'node:path'
 import { exists, type Home, runAs, serverEnv } from './home.ts'
 import { readPidFile } from './postmaster.ts'
 
-/** A server we have just started, which may still fail. */
+/** A server that was just started and may still fail. */
 export interface Launch {
   child: ChildProcess
-  /** Where in the log this start begins. */
+  /** The position in the log at which this start begins. */
   logOffset: number
-  /** Set when there was nothing to run, such as a binary for another C library. */
+  /** Set when the program could not be run, such as a binary for another C library. */
   error: Error | null
 }
 
@@ -36,26 +36,26 @@ const SETTINGS = {
   shared_buffers: '128MB',
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  // A table that was empty a moment ago is planned for as if it still were, until it is looked at.
+  // Statistics of a table that was empty a moment ago lead to bad plans until it is analysed.
   autovacuum_naptime: '10s',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Errors of statements quote the values they failed on; those must not pile up in a file.
+  // Error messages of statements quote values, which must not collect in a file.
   log_min_messages: 'log',
 }
 
-/** What a start may meet and get over by trying again. */
+/** Log texts of failures that a second attempt can get over. */
 const PASSING_TROUBLE = [
   'is still in use', // Backends outlive a killed server for a moment and hold its memory.
   'could not create any TCP/IP sockets', // Somebody took the port after we looked.
   'lock file "postmaster.pid" already exists',
 ]
 
-/** Makes the cluster unless it is there, so that a kill at any moment leaves all of it or none. */
+/** Creates the cluster unless it exists, so that a kill at any moment leaves all of it or none. */
 export async function ensureCluster(home: Home, password: string, durable: boolean): Promise<void> {
   for (const name of await readdir(home.dir)) {
     if (!name.startsWith(DRAFT)) continue
-    // The `initdb` of a process that was killed may still be writing there: next time, then.
+    // The `initdb` of a killed process may still be writing there: the next start deletes it.
     await rm(join(home.dir, name), { recursive: true, force: true }).catch(() => {})
   }
   const versionFile = join(home.cluster, 'PG_VERSION')
@@ -99,7 +99,7 @@ async function initdb(home: Home, dir: string, flags: string[]): Promise<void> {
   }
 }
 
-/** Starts the server in a session of its own: Ctrl-C in our terminal is ours alone. */
+/** Starts the server in a session of its own, so that Ctrl-C in our terminal does not stop it. */
 export async function launch(home: Home, overrides: Record<string, string>): Promise<Launch> {
   const port = await freePort(await lastPort(home))
   const settings = { ...SETTINGS, ...overrides, port: String(port) }
@@ -113,8 +113,8 @@ export async function launch(home: Home, overrides: Record<string, string>): Pro
       cwd: home.cluster,
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
-      // The process this names does not count as a living server. Without it PostgreSQL would
-      // refuse to start for as long as some other program bears a dead server's number.
+      // PostgreSQL does not take the process named here for a running server. Without it,
+      // PostgreSQL would refuse to start while another program has the process id of a dead server.
       env: { ...serverEnv(), ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
       ...home.user,
     })
@@ -130,7 +130,7 @@ export async function launch(home: Home, overrides: Record<string, string>): Pro
   }
 }
 
-/** Throws unless a failed start is worth another try. */
+/** Throws unless a failed start is worth another attempt. */
 export async function judgeFailure(home: Home, started: Launch): Promise<void> {
   const { child, logOffset, error } = started
   const log = await readFile(logPath(home))
@@ -161,7 +161,7 @@ async function openLog(home: Home): Promise<FileHandle> {
 const lastPort = async (home: Home) =>
   Number(await readFile(join(home.dir, 'postgres.port'), 'utf8').catch(() => 0)) || 0
 
-/** The port asked for, or any other when that one is taken. */
+/** The wanted port, or any other when it is taken. */
 async function freePort(wanted: number): Promise<number> {
   return (wanted && (await tryPort(wanted))) || (await tryPort(0))
 }

@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -15,7 +15,7 @@ export function create(db: TenantDb, actor: Actor, given: NewCollection): Promis
   const { title, description = null, position = null } = given
   const fields = { slug: checkSlug(given.slug), title, description, position }
   return db.transaction('catalog: create collection', async (tx) => {
-    const after = await refusing(queries.insertCollection(tx, fields), SLUG_TAKEN)
+    const after = await mapViolations(queries.insertCollection(tx, fields), SLUG_TAKEN)
     await announce(tx, actor, { action: 'collection.created', entity: nameOf(after), after })
     return after
   })
@@ -30,7 +30,7 @@ export function update(db: TenantDb, actor: Actor, id: string, patch: Collection
       description: patch.description === undefined ? before.description : patch.description,
       position: patch.position ?? null,
     }
-    const after = await refusing(queries.updateCollection(tx, id, fields), SLUG_TAKEN)
+    const after = await mapViolations(queries.updateCollection(tx, id, fields), SLUG_TAKEN)
     await announce(tx, actor, {
       action: 'collection.updated',
       entity: nameOf(after),

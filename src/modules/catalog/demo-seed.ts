@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Actor } from '../../platform/audit.ts'
@@ -93,9 +93,9 @@ async function insertSample(
   { ref, currency }: { ref: string; currency: string },
 ) {
   const codes = { products_slug: 'slug_exists', variants_sku: 'sku_exists' } as const
-  const { id } = await refusing(queries.insertProduct(tx, newProduct(product)), codes)
+  const { id } = await mapViolations(queries.insertProduct(tx, newProduct(product)), codes)
   for (const variant of variants) {
-    await refusing(queries.insertVariant(tx, id, newVariant(variant, currency)), codes)
+    await mapViolations(queries.insertVariant(tx, id, newVariant(variant, currency)), codes)
   }
   await setAssetUses(tx, { kind: 'product', id }, [ref])
   await queries.insertImages(tx, id, [{ asset_ref: ref, alt }])
@@ -107,9 +107,12 @@ async function insertCollections(tx: Tx, set: SampleSet): Promise<number> {
   let made = 0
   for (const { products, ...fields } of set.collections) {
     if (await collections.isSlugTaken(tx, fields.slug)) continue
-    const { id } = await refusing(collections.insertCollection(tx, { ...fields, position: null }), {
-      collections_slug: 'slug_exists',
-    })
+    const { id } = await mapViolations(
+      collections.insertCollection(tx, { ...fields, position: null }),
+      {
+        collections_slug: 'slug_exists',
+      },
+    )
     const members = products.flatMap((slug) => ids.get(slug) ?? [])
     await collections.insertMembers(tx, id, members)
     made += 1

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
-import type { Answer } from '../../platform/live-answer.ts'
+import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import { readSlug } from './input.ts'
 import * as queries from './public-queries.ts'
@@ -8,10 +8,10 @@ import { type AssetBase, showPublic } from './show.ts'
 
 /** How a public read is put into bytes. Given by the edge, which knows HTTP. */
 export interface Wording {
-  found(body: Buffer): Answer
-  unknownTenant: Answer
-  noProduct: Answer
-  noCollection: Answer
+  found(body: Buffer): CachedResponse
+  unknownTenant: CachedResponse
+  noProduct: CachedResponse
+  noCollection: CachedResponse
 }
 
 export interface LiveDeps {
@@ -38,7 +38,7 @@ export const findCollection = (cache: LiveCache, tenant: string, slug: string) =
   cache.find(tenant, keyOf(COLLECTIONS, slug))
 
 /** Every active product of a live store. */
-export const readProducts = (deps: LiveDeps, tenant: string): Promise<Answer> =>
+export const readProducts = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   read(deps, tenant, PRODUCTS, async () => {
     const found = await queries.listPublicProducts(deps.database.tenant(tenant))
     if (found === null) return deps.wording.unknownTenant
@@ -46,7 +46,11 @@ export const readProducts = (deps: LiveDeps, tenant: string): Promise<Answer> =>
     return toAnswer(deps, { products: found.products.map((each) => showPublic(base, each)) })
   })
 
-export function readProduct(deps: LiveDeps, tenant: string, given: string): Promise<Answer> {
+export function readProduct(
+  deps: LiveDeps,
+  tenant: string,
+  given: string,
+): Promise<CachedResponse> {
   const slug = readSlug(given) ?? ''
   return read(deps, tenant, keyOf(PRODUCTS, slug), async () => {
     const found = await queries.findPublicProduct(deps.database.tenant(tenant), slug)
@@ -56,14 +60,18 @@ export function readProduct(deps: LiveDeps, tenant: string, given: string): Prom
   })
 }
 
-export const readCollections = (deps: LiveDeps, tenant: string): Promise<Answer> =>
+export const readCollections = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   read(deps, tenant, COLLECTIONS, async () => {
     const found = await queries.listPublicCollections(deps.database.tenant(tenant))
     return found === null ? deps.wording.unknownTenant : toAnswer(deps, found)
   })
 
 /** A collection with its active products, in its own order. */
-export function readCollection(deps: LiveDeps, tenant: string, given: string): Promise<Answer> {
+export function readCollection(
+  deps: LiveDeps,
+  tenant: string,
+  given: string,
+): Promise<CachedResponse> {
   const slug = readSlug(given) ?? ''
   return read(deps, tenant, keyOf(COLLECTIONS, slug), async () => {
     const row = await queries.findPublicCollection(deps.database.tenant(tenant), slug)
@@ -79,10 +87,10 @@ export function readCollection(deps: LiveDeps, tenant: string, given: string): P
 }
 
 /** What can be no store's name is no store. */
-const read = (deps: LiveDeps, tenant: string, key: string, load: () => Promise<Answer>) =>
+const read = (deps: LiveDeps, tenant: string, key: string, load: () => Promise<CachedResponse>) =>
   isTenantRef(tenant)
     ? deps.cache.read(tenant, key, load)
     : Promise.resolve(deps.wording.unknownTenant)
 
-const toAnswer = ({ wording }: LiveDeps, body: unknown): Answer =>
+const toAnswer = ({ wording }: LiveDeps, body: unknown): CachedResponse =>
   wording.found(Buffer.from(JSON.stringify(body)))

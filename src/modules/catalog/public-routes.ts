@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ApiError } from '../../errors.ts'
-import { type LiveRead, plainJsonAnswer, refusalAnswer, sendAnswer } from '../../http/live.ts'
+import { type LiveRead, plainJsonResponse, refusalResponse, sendCached } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
 import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
@@ -8,10 +8,10 @@ import * as live from './live.ts'
 import { StorefrontCollection, StorefrontProduct } from './schema.ts'
 
 const WORDING: live.Wording = {
-  found: plainJsonAnswer,
-  unknownTenant: refusalAnswer(new ApiError('unknown_tenant')),
-  noProduct: refusalAnswer(new ApiError('product_not_found')),
-  noCollection: refusalAnswer(new ApiError('collection_not_found')),
+  found: plainJsonResponse,
+  unknownTenant: refusalResponse(new ApiError('unknown_tenant')),
+  noProduct: refusalResponse(new ApiError('product_not_found')),
+  noCollection: refusalResponse(new ApiError('collection_not_found')),
 }
 
 const PRODUCTS_URL = '/v1/tenants/:tenant/catalog/products'
@@ -28,7 +28,7 @@ type Find = (cache: LiveCache, tenant: string, slug: string) => ReturnType<LiveC
 export const liveReads = (cache: LiveCache): LiveRead[] => {
   const read = (route: string, kind: string, isOne: boolean, find: Find): LiveRead => ({
     route,
-    lasting: true,
+    isAddressKey: true,
     find: (url) => {
       const [, tenant, named, slug] = PATH.exec(url) ?? []
       if (tenant === undefined || named !== kind || (slug !== undefined) !== isOne) return null
@@ -63,7 +63,7 @@ export const publicRoutes =
         },
       },
       async (request, reply) =>
-        sendAnswer(request, reply, cache, await live.readProducts(reads, request.params.tenant)),
+        sendCached(request, reply, cache, await live.readProducts(reads, request.params.tenant)),
     )
 
     app.get(
@@ -80,7 +80,7 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const { tenant, slug } = request.params
-        return sendAnswer(request, reply, cache, await live.readProduct(reads, tenant, slug))
+        return sendCached(request, reply, cache, await live.readProduct(reads, tenant, slug))
       },
     )
 
@@ -97,7 +97,7 @@ export const publicRoutes =
         },
       },
       async (request, reply) =>
-        sendAnswer(request, reply, cache, await live.readCollections(reads, request.params.tenant)),
+        sendCached(request, reply, cache, await live.readCollections(reads, request.params.tenant)),
     )
 
     app.get(
@@ -119,7 +119,7 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const { tenant, slug } = request.params
-        return sendAnswer(request, reply, cache, await live.readCollection(reads, tenant, slug))
+        return sendCached(request, reply, cache, await live.readCollection(reads, tenant, slug))
       },
     )
   }

@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -28,7 +28,7 @@ const SKU_TAKEN = { variants_sku: 'sku_exists' } as const
 export async function create(db: TenantDb, actor: Actor, given: NewProduct) {
   const fields = newProduct(given)
   const product = await db.transaction('catalog: create product', async (tx) => {
-    const row = await refusing(queries.insertProduct(tx, fields), SLUG_TAKEN)
+    const row = await mapViolations(queries.insertProduct(tx, fields), SLUG_TAKEN)
     await announce(tx, actor, { action: 'product.created', entity: nameOf(row), after: row })
     return { ...row, images: [], variants: [] }
   })
@@ -39,7 +39,7 @@ export async function create(db: TenantDb, actor: Actor, given: NewProduct) {
 export async function update(db: TenantDb, actor: Actor, id: string, patch: ProductPatch) {
   const product = await change(db, 'catalog: update product', id, async (tx, before) => {
     const fields = patchedProduct(before, patch)
-    const row = await refusing(queries.updateProduct(tx, id, fields), SLUG_TAKEN)
+    const row = await mapViolations(queries.updateProduct(tx, id, fields), SLUG_TAKEN)
     await announce(tx, actor, {
       action: 'product.updated',
       entity: nameOf(row),
@@ -134,7 +134,7 @@ export function createVariant(db: TenantDb, actor: Actor, productId: string, giv
     if (status === 'archived') throw inArchive()
     const { currency } = await stores.get(tx)
     const fields = newVariant(given, currency)
-    const variant = await refusing(queries.insertVariant(tx, productId, fields), SKU_TAKEN)
+    const variant = await mapViolations(queries.insertVariant(tx, productId, fields), SKU_TAKEN)
     const entity = `variant:${variant.id}`
     await Promise.all([
       queries.touchProduct(tx, productId),
@@ -152,7 +152,7 @@ interface VariantPath {
 export function updateVariant(db: TenantDb, actor: Actor, path: VariantPath, patch: VariantPatch) {
   return changeVariant(db, 'catalog: update variant', path, async (tx, before) => {
     const fields = patchedVariant(before, patch)
-    const after = await refusing(queries.updateVariant(tx, before.id, fields), SKU_TAKEN)
+    const after = await mapViolations(queries.updateVariant(tx, before.id, fields), SKU_TAKEN)
     const entity = `variant:${after.id}`
     await announce(tx, actor, { action: 'variant.updated', entity, before, after })
     return after

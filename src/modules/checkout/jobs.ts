@@ -1,6 +1,6 @@
 import type { Database, TenantDb } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import * as idempotency from '../../platform/idempotency.ts'
 import { isAlertDue, listDueStores, takeDue } from '../../platform/idempotency-due.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
@@ -29,10 +29,10 @@ export interface JobDeps extends CheckoutDeps {
  */
 export async function reconcile(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   const tenants = await listDueStores(deps.database.global, OPERATION_NAMES)
-  return eachStore(
+  return forEachStore(
     tenants.map((tenant_ref) => ({ tenant_ref })),
     (tenant) => reconcileStore(deps, deps.database.tenant(tenant)),
-    { signal, lanes: STORES_AT_ONCE },
+    { signal, concurrency: STORES_AT_ONCE },
   )
 }
 
@@ -67,7 +67,7 @@ const LATE_SLOTS = 10
 
 export async function watchLateApprovals(deps: JobDeps, signal?: AbortSignal): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await attempts.lateQueue.takeFair(deps.database, { slots: LATE_SLOTS })
+  const due = await attempts.lateQueue.claimFairly(deps.database, { slots: LATE_SLOTS })
   await settleAll(due.map((late) => watchOne(deps, late)))
   return due.length
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import * as idempotency from '../../platform/idempotency.ts'
@@ -96,7 +96,7 @@ async function begin(
 ) {
   const { charge_id, amount_cents, currency, txn_id } = charge
   const plan: ReleasePlan = { id: randomUUID(), kind: 'release', actor, charge_id }
-  const [claim] = await allOf([
+  const [claim] = await awaitAll([
     reach(tx, order.id),
     beginPlan(tx, order, plan),
     attempts.beginAttempt(tx, {
@@ -119,7 +119,7 @@ async function record(
   { actor, claim }: { actor: string; claim: idempotency.WonClaim },
   order: OrderRow,
 ): Promise<idempotency.StoredAnswer> {
-  const [answer] = await allOf([
+  const [answer] = await awaitAll([
     idempotency.finish(tx, claim, 200, JSON.stringify({ order: forMerchant(order) })),
     orders.addToTimeline(tx, order.id, { type: 'released', actor }),
     auditOrder(tx, { actor, claim }, order.id, {
@@ -173,7 +173,7 @@ async function stayHeld(
 ): Promise<idempotency.StoredAnswer> {
   const result = reply.kind === 'refused' ? reply.result : null
   const locked = await orders.lock(tx, order.id)
-  await allOf([
+  await awaitAll([
     endPlan(tx, locked, plan),
     closeAttempt(tx, reply),
     orders.addToTimeline(tx, order.id, {

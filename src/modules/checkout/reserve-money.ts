@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { allOf, besides } from '../../db/all-of.ts'
+import { awaitAll, awaitLater } from '../../db/await-all.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -117,12 +117,12 @@ async function reserve(
 ): Promise<Reserved> {
   const { request, source, facts, velocity, order_number, taxed } = reserving
   const order_id = randomUUID()
-  const reading = allOf([
+  const reading = awaitAll([
     readSale(tx, deps, request, taxed),
     fraud.checkBans(tx, facts),
     deps.payments.forStore(tx),
   ])
-  const stock = besides(orderStock.reserve(tx, order_id, stockLines(request.items)))
+  const stock = awaitLater(orderStock.reserve(tx, order_id, stockLines(request.items)))
   const [sale, bans, gateway] = await reading
   if (bans.decision === 'block') throw new BlockedError(bans.ban_ids)
   requireAdmitted(tx, deps, request, sale)
@@ -136,7 +136,7 @@ async function reserve(
   const risk: Risk = { ban: bans.decision, ban_ids: bans.ban_ids, velocity }
   await deps.at?.('priced')
   const writing = { order_id, order_number, key, sale, risk, tenders, charge, placing: reserving }
-  const [, claim, waiting] = await allOf([
+  const [, claim, waiting] = await awaitAll([
     stock,
     reach(tx, order_id),
     ...writeOrder(tx, deps, writing),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Db, TenantDb } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isUuid } from '../../kernel/schema.ts'
@@ -214,7 +214,7 @@ export function preview(db: TenantDb, deps: CheckoutDeps, sent: PreviewRequest):
   const request = { ...sent, customer_ref }
   const ids = request.items.map(({ variant_id }) => variant_id.toLowerCase()).filter(isUuid)
   const show = async (tx: Db) => {
-    const [sale, stock, credit] = await allOf([
+    const [sale, stock, credit] = await awaitAll([
       readSale(tx, deps, request),
       inventory.available(tx, ids),
       customer_ref === '' ? NO_CREDIT : storeCredit.availableByCurrency(tx, customer_ref),

@@ -1,4 +1,4 @@
-import { allOf, besides } from '../../db/all-of.ts'
+import { awaitAll, awaitLater } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
@@ -59,21 +59,21 @@ export async function settleOrder<T>(
   const whole = settled(before, facts, card, at)
   const { order, items, charges } = whole
   // Locks are taken in one order everywhere: the order, its stock, its balances.
-  const writing = besides(
+  const writing = awaitLater(
     writeSettled(tx, order, facts, {
       card,
       entry: { type: 'placed', actor: 'system', data: { captured_cents } },
       version: waiting?.version ?? null,
     }),
   )
-  const stock = besides(orderStock.sell(tx, order_id))
+  const stock = awaitLater(orderStock.sell(tx, order_id))
   const holds = await captureHolds(tx, order_id, charges)
   const started = await subscriptions.start(
     tx,
     originOf(order, charges, at),
     startedOf(order, items),
   )
-  const [, , stored] = await allOf([
+  const [, , stored] = await awaitAll([
     writing,
     // Before the events of the answer: an order is placed first.
     webhooks.emit(tx, placedEvent(whole, started)),
@@ -90,7 +90,7 @@ export async function settleOrder<T>(
 
 /** Locks a waiting order, and reads it with its lines and charges. */
 async function lockWaiting(tx: Tx, order_id: string): Promise<WholeOrder> {
-  const [order, items, charges] = await allOf([
+  const [order, items, charges] = await awaitAll([
     orders.lock(tx, order_id),
     orders.listItems(tx, order_id),
     orders.listCharges(tx, order_id),
@@ -192,7 +192,7 @@ export async function holdForReview(
   const card = cardOf('authorized', result)
   const whole = settled(before, held, card, at)
   const { order } = whole
-  const [stored] = await allOf([
+  const [stored] = await awaitAll([
     idempotency.finish(tx, claim, 202, answerBody(whole, [], 'review')),
     writeSettled(tx, order, held, {
       card,

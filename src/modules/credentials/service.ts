@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
@@ -116,7 +116,7 @@ export async function issueInitial(
     await assertNoInitialKey(tx, initialStage)
     const scopes = live ? SCOPES : PRE_LIVE_SCOPES
     const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
-    return refusing(insertKey(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
+    return mapViolations(insertKey(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
   })
 }
 

@@ -20,7 +20,7 @@ export async function recheckDue(
   signal?: AbortSignal,
 ): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await queries.checks.takeFair(database, { slots: SLOTS, perTenant: PER_TENANT })
+  const due = await queries.checks.claimFairly(database, { slots: SLOTS, perTenant: PER_TENANT })
   const rechecks = await Promise.allSettled(due.map((each) => recheck(database, findTxt, each)))
   for (const each of rechecks) {
     // Whoever took the name over writes what it found.

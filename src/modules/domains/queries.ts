@@ -191,4 +191,4 @@ export const checks = defineQueue({
  * Ends the lease, or throws when it was lost. What was found is written in the same transaction.
  */
 export const endCheck = (tx: Tx, lease: Lease) =>
-  checks.settle(tx, lease, sql`updated_at = ${machineTime}`)
+  checks.finish(tx, lease, sql`updated_at = ${machineTime}`)

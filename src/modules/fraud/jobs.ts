@@ -1,5 +1,5 @@
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './queries.ts'
 
 /** Hits per statement, so that neither a ban nor its hits are locked for long. */
@@ -10,5 +10,5 @@ export async function addHitsToBans(database: Database, signal?: AbortSignal): P
   const stores = await queries.listStoresWithHits(database.global)
   const addHits = async (tenant: string) =>
     (await queries.addHitsToBans(database.tenant(tenant), HITS_MAX)).added
-  return eachStore(stores, addHits, { signal })
+  return forEachStore(stores, addHits, { signal })
 }

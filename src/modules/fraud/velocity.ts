@@ -25,7 +25,7 @@ export function velocityBuckets(tenant: string, facts: Facts): string[] {
   })
 }
 
-type Spender = Pick<Limits, 'spend'>
+type Spender = Pick<Limits, 'addHits'>
 
 /** Counts an attempt. Answers the fullest bucket's share of the limit: above 1 is too many. */
 export async function countAttempt(
@@ -34,7 +34,7 @@ export async function countAttempt(
   facts: Facts,
   limit: number,
 ): Promise<number> {
-  return (await limits.spend(velocityBuckets(tenant, facts), 1)) / limit
+  return (await limits.addHits(velocityBuckets(tenant, facts), 1)) / limit
 }
 
 /** Counts an attempt, and answers whether it is within the limit. Throws `db_error` without a limiter. */
@@ -47,5 +47,5 @@ export const isWithinVelocity = async (
 
 /** Counts a failure of an attempt that was counted before. */
 export async function countFailure(limits: Spender, tenant: string, facts: Facts): Promise<void> {
-  await limits.spend(velocityBuckets(tenant, facts), FAILURE_EXTRA)
+  await limits.addHits(velocityBuckets(tenant, facts), FAILURE_EXTRA)
 }

@@ -1,9 +1,9 @@
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './queries.ts'
 
 /** Erases the bodies of events older than 30 days; their rows stay. Answers the number of events. */
 export async function eraseOldBodies(database: Database): Promise<number> {
   const stores = await queries.listStoresWithOldBodies(database.global)
-  return eachStore(stores, (tenant) => queries.eraseOldBodies(database.tenant(tenant)))
+  return forEachStore(stores, (tenant) => queries.eraseOldBodies(database.tenant(tenant)))
 }

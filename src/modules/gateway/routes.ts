@@ -19,7 +19,7 @@ import {
 import * as gateway from './service.ts'
 
 export interface InboundDeps extends gateway.GatewayDeps {
-  limits: Pick<Limits, 'gate' | 'failure'>
+  limits: Pick<Limits, 'checkFailures' | 'countFailure'>
   callerOf(ip: string): string
 }
 
@@ -46,8 +46,8 @@ async function countingRefusals<T>(
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) {
         queues.markFailed(caller)
-        await limits.gate(caller)
-        await limits.failure(caller)
+        await limits.checkFailures(caller)
+        await limits.countFailure(caller)
       }
       throw error
     }

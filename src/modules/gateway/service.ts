@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db } from '../../db/database.ts'
 import type { Runner } from '../../db/sql.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
@@ -74,7 +74,7 @@ export async function setAccount(
     })
     return after
   })
-  const saved = await refusing(saving, { gateway_accounts_gate: 'gateway_account_taken' })
+  const saved = await mapViolations(saving, { gateway_accounts_gate: 'gateway_account_taken' })
   accounts.drop(name)
   return saved
 }

@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachOf, eachStore } from '../../platform/each-store.ts'
+import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expire } from './money.ts'
 import * as queries from './queries.ts'
 
@@ -15,11 +15,11 @@ const BATCH = 100
 /** One step of the expiry loop, as fd_worker. Answers the number of expired cards. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
+  return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
 const expireSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =>
-  eachOf(await queries.listDue(db, BATCH), ({ id }) => expireCard(db, id), { signal })
+  forEachDue(await queries.listDue(db, BATCH), ({ id }) => expireCard(db, id), { signal })
 
 const expireCard = (db: TenantDb, id: string): Promise<number> =>
   db.transaction('gift cards: expire', async (tx) => {
@@ -31,5 +31,5 @@ const expireCard = (db: TenantDb, id: string): Promise<number> =>
 /** One step, as fd_worker: erases codes that no replay shows any more. Answers the number of codes. */
 export async function eraseOldCodes(database: Database): Promise<number> {
   const stores = await queries.listStoresWithOldCodes(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))
+  return forEachStore(stores, (tenant) => queries.eraseOldCodes(database.tenant(tenant), CODES_MAX))
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import * as queries from './stock-queries.ts'
 
 /**
@@ -28,5 +28,5 @@ export async function recountAll(
     }
     return 0
   }
-  return eachStore(await queries.listTrackingStores(database.global), recount, { signal })
+  return forEachStore(await queries.listTrackingStores(database.global), recount, { signal })
 }

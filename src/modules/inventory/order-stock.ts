@@ -1,4 +1,4 @@
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { SYSTEM } from '../../platform/audit.ts'
@@ -62,7 +62,7 @@ export async function allocate(tx: Tx, order_id: string): Promise<{ low: LowStoc
 /** Allocates the order's reserved stock, and emits an event for each variant that became low. */
 export async function sell(tx: Tx, order_id: string): Promise<void> {
   const { low } = await allocate(tx, order_id)
-  await allOf(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
+  await awaitAll(low.map((data) => webhooks.emit(tx, { type: 'commerce.inventory.low.v1', data })))
 }
 
 /** Releases all stock of an order for good: the order can reserve none again. */

@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -180,7 +180,7 @@ export async function getLocation(db: Db, id: string): Promise<Location> {
 
 export function createLocation(db: TenantDb, actor: audit.Actor, request: NewLocation) {
   return db.transaction('inventory: create location', async (tx) => {
-    const location = await refusing(queries.insertLocation(tx, request), {
+    const location = await mapViolations(queries.insertLocation(tx, request), {
       inventory_locations_pkey: 'location_exists',
     })
     await auditLocation(tx, actor, 'created', location)

@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
 
@@ -20,7 +20,7 @@ const STORES_AT_ONCE = 4
 export async function chainNewJournals(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listStoresToChain(database.global, STORES_MAX)
   const chain = (tenant: string) => chainBatch(database.tenant(tenant))
-  return eachStore(stores, chain, { signal, lanes: STORES_AT_ONCE })
+  return forEachStore(stores, chain, { signal, concurrency: STORES_AT_ONCE })
 }
 
 const chainBatch = (db: TenantDb): Promise<number> =>

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -24,7 +24,7 @@ export function create(db: TenantDb, actor: audit.Actor, request: NewCoupon): Pr
   const terms = checkTerms({ ...NO_TERMS, type: request.type }, request)
   return db.transaction('marketing: create coupon', async (tx) => {
     const coupon = await queries.insertCoupon(tx, { code, status, ...terms })
-    await refusing(queries.insertMainCode(tx, coupon.id, { code, folded }), {
+    await mapViolations(queries.insertMainCode(tx, coupon.id, { code, folded }), {
       coupon_codes_folded: 'code_exists',
     })
     await auditCoupon(tx, actor, 'created', { after: coupon })

@@ -19,7 +19,7 @@ export async function collectDue(
   signal?: AbortSignal,
 ): Promise<number> {
   if (signal?.aborted) return 0
-  const due = await queries.collectableAssets.takeFair(database, { slots: SLOTS })
+  const due = await queries.collectableAssets.claimFairly(database, { slots: SLOTS })
   const done = await Promise.allSettled(due.map((each) => collect(database, blobs, each)))
   // A failed asset is due again when its lease ends. A lasting fault shows in the log.
   for (const each of done) if (each.status === 'rejected') throw each.reason
@@ -29,7 +29,7 @@ export async function collectDue(
 /** Deletes the row last, so that a collector that stops midway is repeated by the next one. */
 async function collect(database: Database, blobs: BlobStore, due: CollectableAsset & Lease) {
   const db = database.tenant(due.tenant_ref)
-  if (!(await queries.beginCollecting(db, due))) return queries.collectableAssets.giveBack(db, due)
+  if (!(await queries.beginCollecting(db, due))) return queries.collectableAssets.release(db, due)
   const resized = await queries.listResized(db, due.sha256)
   const keys = [keyOf(db.tenant, due), ...resized.map((each) => resizedKeyOf(db.tenant, each))]
   await Promise.all(keys.map((key) => blobs.delete(key)))

@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import { matchesEtag } from '../../http/etag.ts'
 import type { App, Routes } from '../../http/route.ts'
-import { keepPace } from '../../http/sockets.ts'
+import { enforcePace } from '../../http/sockets.ts'
 import { clamp, PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
 import { PageOf, Params, ref } from '../../kernel/schema.ts'
@@ -70,7 +70,7 @@ async function readUploaded(request: FastifyRequest, { pending, isJson }: Receiv
 }
 
 async function addUpload(app: App, deps: MediaRouteDeps) {
-  app.addHook('preParsing', async ({ raw }) => keepPace(raw, PACE))
+  app.addHook('preParsing', async ({ raw }) => enforcePace(raw, PACE))
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, stream: Readable) =>
     receive(deps.pendingUploads, request, stream),

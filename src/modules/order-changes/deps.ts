@@ -6,7 +6,7 @@ import type { TaxProvider } from '../pricing/tax.ts'
 /** What refunds, cancellations and edits need. */
 export interface OrderChangeDeps extends OperationDeps {
   tax: TaxProvider | null
-  limits: Pick<Limits, 'spend'>
+  limits: Pick<Limits, 'addHits'>
   /** Attempts per minute of one shopper. */
   velocityLimit: number
   keys: {

@@ -51,7 +51,7 @@ const Counter = Type.Object({ last_number: Type.Integer() })
 
 /** Takes the store's next order number, in a commit of its own, so that no order waits for another. */
 export const takeNumber = (db: TenantDb) =>
-  db.lightly.one(
+  db.asyncCommit.one(
     Counter,
     sql`
     insert into order_counters as c (tenant_ref, last_number)

@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { TenantDb, Tx } from '../../db/database.ts'
 import { StaleWorkError } from '../operations/service.ts'
 import * as queries from './place-queries.ts'
@@ -23,7 +23,7 @@ export async function insertWaiting(
 ): Promise<WaitingOrder> {
   const { total_cents, currency } = order
   const entry = { type: 'created', actor: 'shopper', data: { total_cents, currency } }
-  const { created_at, version } = await refusing(
+  const { created_at, version } = await mapViolations(
     queries.insertOrder(tx, order, { items, charges, entry }),
     // An order keeps its key for ever; the keys of requests are deleted after a month.
     { orders_key: 'idempotency_key_reused' },

@@ -1,4 +1,4 @@
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { isoNow } from '../../kernel/clock.ts'
@@ -59,7 +59,7 @@ export const countPlaced = async (db: Db, customerRef: string): Promise<number> 
  * lock would show the lines as they were before the wait.
  */
 export async function lock(tx: Tx, id: string): Promise<OrderRow> {
-  const [, order] = await allOf([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
+  const [, order] = await awaitAll([isUuid(id) && queries.lockOrder(tx, id), get(tx, id)])
   return order
 }
 

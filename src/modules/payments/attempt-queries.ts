@@ -100,11 +100,11 @@ export const lateQueue = defineQueue({
 })
 
 export const endLookup = (db: Db, lease: Lease) =>
-  attemptQueue.settle(db, lease, sql`checks = checks + 1`)
+  attemptQueue.finish(db, lease, sql`checks = checks + 1`)
 
 /** Postpones a lookup that the gateway did not answer: to 1, 5 and 30 minutes after the attempt began, then every half hour. */
 export const postponeLookup = (db: Db, lease: Lease) =>
-  attemptQueue.settle(
+  attemptQueue.finish(
     db,
     lease,
     sql`checks = checks + 1,
@@ -118,7 +118,7 @@ export const postponeLookup = (db: Db, lease: Lease) =>
 
 /** Postpones the lookup of an attempt that still has no record: to five minutes after it was closed, then never. */
 export const postponeLateLookup = (db: Db, lease: Lease) =>
-  attemptQueue.settle(
+  attemptQueue.finish(
     db,
     lease,
     sql`checks = checks + 1,
@@ -144,7 +144,7 @@ export const noteAlert = (db: Db, id: string) =>
 
 /** Ends the lookups of an attempt for good; it stays `not_found`. */
 export const endLateLookups = (db: Db, lease: Lease) =>
-  attemptQueue.settle(db, lease, sql`checks = checks + 1, next_check_at = null`)
+  attemptQueue.finish(db, lease, sql`checks = checks + 1, next_check_at = null`)
 
 /**
  * Marks an attempt as unknown. The next lookup comes ten seconds later, when a request that is still on

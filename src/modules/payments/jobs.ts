@@ -38,7 +38,7 @@ export function createComparison({ database, payments, clock }: ComparisonDeps) 
     const last = dayOf(clock.now() - DAY_MS - DUE_AFTER_MS)
     if (planned !== last) await planDays(database, last)
     planned = last
-    const due = await queries.dayQueue.takeFair(database, { slots: SLOTS, perTenant: 1 })
+    const due = await queries.dayQueue.claimFairly(database, { slots: SLOTS, perTenant: 1 })
     const done = await Promise.allSettled(due.map((each) => compare(database, payments, each)))
     for (const each of done) {
       if (each.status === 'rejected' && !(each.reason instanceof LeaseLostError)) throw each.reason
@@ -63,7 +63,7 @@ async function planDays(database: Database, last: string): Promise<void> {
 
 async function compare(database: Database, payments: Payments, due: Lease & { day: string }) {
   const db = database.tenant(due.tenant_ref)
-  const open = await queries.dayQueue.hold(db, due, () => compareDay(payments, db, due.day))
+  const open = await queries.dayQueue.runWithLease(db, due, () => compareDay(payments, db, due.day))
   if (open === null) await queries.postponeDay(db, due)
   else await queries.endDay(db, due, open > 0)
 }

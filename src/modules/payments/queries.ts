@@ -110,7 +110,7 @@ const isUnknown = sql`
 
 /** Ends the comparison of a day. A day with differences is compared again tomorrow, for a month. */
 export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
-  dayQueue.settle(
+  dayQueue.finish(
     db,
     lease,
     sql`compared_at = fd_now(),
@@ -123,7 +123,7 @@ export const endDay = (db: Db, lease: Lease, isOpen: boolean) =>
  * closed, is not asked for ever.
  */
 export const postponeDay = (db: Db, lease: Lease) =>
-  dayQueue.settle(
+  dayQueue.finish(
     db,
     lease,
     sql`due_at = case when ${isYoung} then fd_now() + interval '1 hour'

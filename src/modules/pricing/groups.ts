@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { bpsOf } from '../../kernel/money.ts'
@@ -77,7 +77,7 @@ export function addMember(db: TenantDb, actor: audit.Actor, id: string, customer
     'add member',
     async (tx): Promise<{ member: Member; created: boolean }> => {
       await getGroup(tx, id)
-      const inserted = await refusing(queries.insertMember(tx, id, customer_ref), {
+      const inserted = await mapViolations(queries.insertMember(tx, id, customer_ref), {
         pricing_group_members_group: 'pricing_group_not_found',
       })
       if (inserted !== null) {
@@ -120,7 +120,7 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, request: 
     await getGroup(tx, id)
     if (!(await catalog.isLivingVariant(tx, variant_id))) throw new ApiError('variant_not_found')
     const price = { group_id: id, variant_id, min_quantity, price_cents }
-    const after = await refusing(queries.putPrice(tx, price), {
+    const after = await mapViolations(queries.putPrice(tx, price), {
       pricing_group_prices_group: 'pricing_group_not_found',
       pricing_group_prices_variant: 'variant_not_found',
     })

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import { canonicalHostname, hostSubject } from '../../kernel/hostname.ts'
 import { sha256 } from '../../kernel/tokens.ts'
-import type { Answer } from '../../platform/live-answer.ts'
+import type { CachedResponse } from '../../platform/cached-response.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import * as domains from '../domains/service.ts'
 import * as sites from './service.ts'
@@ -11,8 +11,8 @@ import { liveSite, resolvedSite, type Spliced } from './splice.ts'
 
 /** How a public read is put into bytes. Given by the edge, which knows HTTP. */
 export interface Wording {
-  found(head: string, body: Buffer, etag: string): Answer
-  unknown: Answer
+  found(head: string, body: Buffer, etag: string): CachedResponse
+  unknown: CachedResponse
 }
 
 export interface LiveDeps {
@@ -29,18 +29,18 @@ const resolveKey = (hostname: string | null) =>
   hostname === null ? RESOLVE : `${RESOLVE} ${hostname}`
 
 /** What the public sees of a store, from memory or from the database. */
-export const readSite = (deps: LiveDeps, tenant: string): Promise<Answer> =>
+export const readSite = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   deps.cache.read(tenant, SITE, () => load(deps, tenant, liveSite))
 
 export const findSite = (cache: LiveCache, tenant: string) => cache.find(tenant, SITE)
 
-export const readByTenant = (deps: LiveDeps, tenant: string): Promise<Answer> =>
+export const readByTenant = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
   readResolved(deps, tenant, null)
 
 export const findByTenant = (cache: LiveCache, tenant: string) => cache.find(tenant, RESOLVE)
 
 /** By the host a shopper typed, in any of its spellings. */
-export async function readByHostname(deps: LiveDeps, given: string): Promise<Answer> {
+export async function readByHostname(deps: LiveDeps, given: string): Promise<CachedResponse> {
   const hostname = canonicalHostname(given)
   if (hostname === null) return deps.wording.unknown
   const owner = await deps.cache.read(hostSubject(hostname), TENANT, () =>
@@ -50,7 +50,7 @@ export async function readByHostname(deps: LiveDeps, given: string): Promise<Ans
 }
 
 /** Only for a host in its canonical spelling: any other is left to the route. */
-export function findByHostname(cache: LiveCache, hostname: string): Answer | null {
+export function findByHostname(cache: LiveCache, hostname: string): CachedResponse | null {
   const owner = cache.find(hostSubject(hostname), TENANT)
   return owner === null ? null : cache.find(tenantOf(owner), resolveKey(hostname))
 }
@@ -61,7 +61,7 @@ export function findByHostname(cache: LiveCache, hostname: string): Answer | nul
  */
 const NOBODY = `nobody-${randomUUID()}`
 
-const tenantOf = (owner: Answer) => (owner.status === 200 ? owner.body.toString() : NOBODY)
+const tenantOf = (owner: CachedResponse) => (owner.status === 200 ? owner.body.toString() : NOBODY)
 
 const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =>
   deps.cache.read(tenant, resolveKey(hostname), async () => {
@@ -75,7 +75,11 @@ const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =
 
 type Put = (...found: [...Parameters<typeof liveSite>]) => Spliced
 
-async function load({ database, wording }: LiveDeps, tenant: string, put: Put): Promise<Answer> {
+async function load(
+  { database, wording }: LiveDeps,
+  tenant: string,
+  put: Put,
+): Promise<CachedResponse> {
   const found = await read(sites.findLive(database.tenant(tenant)))
   if (found === null) return wording.unknown
   const { head, rest } = put(found.store, found.version)
@@ -93,7 +97,7 @@ function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof s
   return `${version.rowHash}-${sha256(primary_hostname).toString('hex', 0, 4)}`
 }
 
-async function loadOwner(deps: LiveDeps, hostname: string): Promise<Answer> {
+async function loadOwner(deps: LiveDeps, hostname: string): Promise<CachedResponse> {
   const tenant = await findOwner(deps, hostname)
   if (tenant === null) return deps.wording.unknown
   return { status: 200, headers: {}, body: Buffer.from(tenant) }

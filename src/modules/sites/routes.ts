@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ApiError, invalidBody } from '../../errors.ts'
-import { jsonAnswer, type LiveRead, refusalAnswer, sendAnswer } from '../../http/live.ts'
+import { jsonResponse, type LiveRead, refusalResponse, sendCached } from '../../http/live.ts'
 import type { Routes } from '../../http/route.ts'
 import { headerText, readText } from '../../kernel/query.ts'
 import { Params, ref } from '../../kernel/schema.ts'
@@ -43,8 +43,8 @@ function writerOf({ db, actor }: FastifyRequest, scanner: Scanner): sites.Writer
 }
 
 const WORDING: live.Wording = {
-  found: jsonAnswer,
-  unknown: refusalAnswer(new ApiError('unknown_tenant')),
+  found: jsonResponse,
+  unknown: refusalResponse(new ApiError('unknown_tenant')),
 }
 
 const SITE_URL = '/v1/tenants/:tenant/site'
@@ -57,7 +57,7 @@ const RESOLVE_PATH = /^\/v1\/resolve\?(tenant|hostname)=([a-z0-9.-]{1,253})$/
 export const liveReads = (cache: LiveCache): LiveRead[] => [
   {
     route: SITE_URL,
-    lasting: true,
+    isAddressKey: true,
     find: (url) => {
       const tenant = SITE_PATH.exec(url)?.[1]
       return tenant === undefined ? null : live.findSite(cache, tenant)
@@ -65,7 +65,7 @@ export const liveReads = (cache: LiveCache): LiveRead[] => [
   },
   {
     route: RESOLVE_URL,
-    lasting: false,
+    isAddressKey: false,
     find: (url) => {
       const [, by, name] = RESOLVE_PATH.exec(url) ?? []
       if (name === undefined) return null
@@ -94,7 +94,7 @@ export const publicRoutes =
       },
       async (request, reply) => {
         const answer = await live.readSite(reads, request.params.tenant)
-        return sendAnswer(request, reply, cache, answer)
+        return sendCached(request, reply, cache, answer)
       },
     )
 
@@ -124,7 +124,7 @@ export const publicRoutes =
           tenant === undefined
             ? await live.readByHostname(reads, hostname ?? '')
             : await live.readByTenant(reads, tenant)
-        return sendAnswer(request, reply, cache, answer)
+        return sendCached(request, reply, cache, answer)
       },
     )
 

@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachOf, eachStore } from '../../platform/each-store.ts'
+import { forEachDue, forEachStore } from '../../platform/for-each-store.ts'
 import { expireLots } from './money.ts'
 import * as queries from './queries.ts'
 
@@ -12,11 +12,11 @@ const BATCH = 100
 /** One step of the expiry loop, as fd_worker. Answers the number of accounts that were checked. */
 export async function expireDue(database: Database, signal?: AbortSignal): Promise<number> {
   const stores = await queries.listStoresToExpire(database.global, SAMPLE_ROWS)
-  return eachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
+  return forEachStore(stores, (tenant) => expireSome(database.tenant(tenant), signal), { signal })
 }
 
 const expireSome = async (db: TenantDb, signal?: AbortSignal): Promise<number> =>
-  eachOf(
+  forEachDue(
     await queries.listAccountsToExpire(db, BATCH),
     ({ account_id }) => expireAccount(db, account_id),
     { signal },

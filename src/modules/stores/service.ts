@@ -1,4 +1,4 @@
-import { refusing } from '../../db/constraints.ts'
+import { mapViolations } from '../../db/constraints.ts'
 import type { Database, Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
 import { isTenantRef } from '../../kernel/schema.ts'
@@ -19,7 +19,7 @@ export async function create(database: Database, actor: audit.Actor, request: Ne
   const store = { ...request, ...checkSettings(request), ...lowerOwner(request.owner_email) }
   const db = database.tenant(store.tenant_ref)
   return db.transaction('stores: create', async (tx) => {
-    const created = await refusing(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
+    const created = await mapViolations(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
     await audit.record(tx, actor, {
       action: 'store.created',
       entity: `store:${created.tenant_ref}`,
@@ -97,7 +97,7 @@ export function updateSettings(db: TenantDb, actor: audit.Actor, patch: StorePat
     return get(db)
   }
   return change(db, actor, { action: 'store.settings_changed' }, (tx) =>
-    refusing(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),
+    mapViolations(queries.updateSettings(tx, checked), { stores_currency_fixed: 'currency_fixed' }),
   )
 }
 

@@ -1,4 +1,4 @@
-import { allOf } from '../../db/all-of.ts'
+import { awaitAll } from '../../db/await-all.ts'
 import type { Db, Tx } from '../../db/database.ts'
 import { addByCalendar, dayOfMonth } from '../../kernel/time.ts'
 import * as webhooks from '../webhooks/service.ts'
@@ -46,7 +46,7 @@ export const listOfOrder = (db: Db, order_id: string): Promise<SubscriptionOfOrd
  */
 export async function cancelOfOrder(tx: Tx, order_id: string): Promise<{ id: string }[]> {
   const cancelled = await queries.cancelOfOrder(tx, order_id)
-  await allOf(
+  await awaitAll(
     cancelled.map(({ customer_ref, ...subscription }) =>
       webhooks.emit(tx, {
         type: 'commerce.subscription.cancelled.v1',

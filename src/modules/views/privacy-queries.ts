@@ -38,21 +38,21 @@ export const exportQueue = defineQueue({
 })
 
 export const finishExport = (db: Db, lease: Lease, encrypted: Buffer) =>
-  exportQueue.settle(
+  exportQueue.finish(
     db,
     lease,
     sql`status = 'done', sealed = ${encrypted}, due_at = null, done_at = fd_now()`,
   )
 
 export const failExport = (db: Db, lease: Lease, error: string) =>
-  exportQueue.settle(
+  exportQueue.finish(
     db,
     lease,
     sql`status = 'failed', error = ${error}, due_at = null, done_at = fd_now()`,
   )
 
 export const postponeExport = (db: Db, lease: Lease, seconds: number) =>
-  exportQueue.settle(
+  exportQueue.finish(
     db,
     lease,
     sql`attempt_count = attempt_count + 1,

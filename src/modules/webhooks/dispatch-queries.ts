@@ -46,7 +46,7 @@ export function claimDue(db: TenantDb, options: ClaimOptions) {
   const lock = sql`
     select pg_advisory_xact_lock(${lockOf(db.tenant)}),
            set_config('plan_cache_mode', 'force_generic_plan', true)`
-  return listLaneDeliveries(db.behind(lock, openLanes(db, token, options)), token)
+  return listLaneDeliveries(db.after(lock, openLanes(db, token, options)), token)
 }
 
 /**

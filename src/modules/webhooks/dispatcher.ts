@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { LeaseLostError } from '../../platform/leases.ts'
 import type { SafeFetch } from '../../platform/safe-fetch.ts'
 import * as queries from './dispatch-queries.ts'
@@ -88,7 +88,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function requeueExpired(signal: AbortSignal): Promise<void> {
     const expired = await queue.listStoresWithExpiredLanes(database.global)
     const requeue = (tenant: string) => queue.endExpiredLanes(database.tenant(tenant))
-    await eachStore(expired, requeue, { signal }).catch((error: unknown) => {
+    await forEachStore(expired, requeue, { signal }).catch((error: unknown) => {
       // An error in one store must not stop the deliveries of the others.
       logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
     })
@@ -107,7 +107,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   /** Sends a lane and then the endpoint's next ones, while there are any and a slot is free for others. */
   async function sendAll(first: Lane): Promise<void> {
-    const line = await options.fetch.openLine()
+    const line = await options.fetch.openClient()
     const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
     const mayContinue = () => !draining && underWay.size < slots
     const laneOptions = { ...options, line, keysOf, mayContinue }
@@ -152,7 +152,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (free <= 0 || signal.aborted) return 0
       await requeueExpired(signal)
       const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
-      const taken = await queue.turns.takeFairBy(database, take, (db, limit) =>
+      const taken = await queue.turns.claimFairlyBy(database, take, (db, limit) =>
         claim(db, limit, signal),
       )
       return taken.length

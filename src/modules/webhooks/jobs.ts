@@ -1,5 +1,5 @@
 import type { Database, TenantDb } from '../../db/database.ts'
-import { eachStore } from '../../platform/each-store.ts'
+import { forEachStore } from '../../platform/for-each-store.ts'
 import { addSequence, writeEnvelope } from './envelope.ts'
 import * as queries from './numbering-queries.ts'
 import { lockContents } from './queries.ts'
@@ -27,7 +27,7 @@ export async function numberNewEvents(
       onFault(fault, tenant)
       return 0
     })
-  return eachStore(stores, numberEvents, { signal, lanes: STORES_AT_ONCE })
+  return forEachStore(stores, numberEvents, { signal, concurrency: STORES_AT_ONCE })
 }
 
 function numberStore(db: TenantDb): Promise<number> {
@@ -63,5 +63,5 @@ export async function eraseDeliveredEvents(
       await lockContents(tx)
       return queries.eraseRequested(tx)
     })
-  return eachStore(stores, erase, { signal })
+  return forEachStore(stores, erase, { signal })
 }

@@ -82,7 +82,7 @@ export const recordAndTakeNext = (
   delivered: readonly Delivered[],
   take: number,
 ) =>
-  (take === 0 ? db : db.behind(lockEndpoint(db, lane))).many(
+  (take === 0 ? db : db.after(lockEndpoint(db, lane))).many(
     DueDelivery,
     sql`
     with held as (

@@ -2,7 +2,7 @@ import type { Database, TenantDb, Tx } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import * as audit from '../../platform/audit.ts'
 import * as mail from '../../platform/mail.ts'
-import type { SafeLine } from '../../platform/safe-fetch.ts'
+import type { SafeClient } from '../../platform/safe-fetch.ts'
 import * as stores from '../stores/service.ts'
 import { attempt, type Outcome } from './attempt.ts'
 import { LANE_LENGTH } from './dispatch-queries.ts'
@@ -49,7 +49,7 @@ export interface LaneOptions {
   timeoutMs?: number
   keysOf: ReturnType<typeof createKeyring>
   /** One connection for the whole lane, as long as the endpoint keeps it open. */
-  line: SafeLine
+  line: SafeClient
   mayContinue(): boolean
 }
 

@@ -1,10 +1,10 @@
 import type { Db, GlobalDb } from '../../db/database.ts'
 import { machineTime, type Sql, sql } from '../../db/sql.ts'
-import { defineTurns } from '../../platform/leases.ts'
+import { defineStoreRotation } from '../../platform/leases.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
 
 /** The deliveries that no lane holds. `claimDue` claims them, since it knows endpoints. */
-export const turns = defineTurns({ table: sql`webhook_queue`, due: sql`due_at` })
+export const turns = defineStoreRotation({ table: sql`webhook_queue`, due: sql`due_at` })
 
 /** Inserts deliveries, rows named `d`, into the queue that lanes take them from. */
 export const enqueue = (from: Sql) => sql`

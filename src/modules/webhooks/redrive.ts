@@ -37,7 +37,7 @@ export async function redrive(
       entity: `delivery:${before.id}`,
       before: { status: before.status, attempt_count: before.attempt_count },
     })
-    tx.wakeAfterCommit(WAKE_DISPATCH)
+    tx.notifyAfterCommit(WAKE_DISPATCH)
   })
   return getDelivery(db, id)
 }
@@ -99,7 +99,7 @@ const redrivePage = (
       entity: `webhook:${subscription_id}`,
       after: { from, to, redriven: page.redriven },
     })
-    tx.wakeAfterCommit(WAKE_DISPATCH)
+    tx.notifyAfterCommit(WAKE_DISPATCH)
     return page
   })
 

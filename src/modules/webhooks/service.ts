@@ -49,7 +49,7 @@ export function emit(tx: Tx, event: NewEvent): Promise<{ event_id: string }> {
   const { sequence: _, ...rest } = event.data
   const data = JSON.stringify(rest)
   if (data.length > DATA_LENGTH_MAX) throw new RangeError(`the data of ${event.type} is too large`)
-  tx.wakeAfterCommit(WAKE_NUMBERING)
+  tx.notifyAfterCommit(WAKE_NUMBERING)
   return queries.insertEvent(tx, {
     type: event.type,
     data,

@@ -48,7 +48,7 @@ test('an attempt', async (t) => {
     )
 
   const take = async (id: string) => {
-    const due = await attemptQueue.takeFair(worker, { slots: 50 })
+    const due = await attemptQueue.claimFairly(worker, { slots: 50 })
     const found = due.find((each) => each.id === id)
     assert.ok(found, 'the attempt is due')
     return found
@@ -59,7 +59,7 @@ test('an attempt', async (t) => {
     const id = await begin(db, { order_id })
     await isAskedIn(id, 10)
     assert.equal((await get(id)).state, 'begun')
-    assert.equal((await attemptQueue.takeFair(worker, { slots: 50 })).length, 0)
+    assert.equal((await attemptQueue.claimFairly(worker, { slots: 50 })).length, 0)
     const [first] = await attempts.listAttempts(db, order_id)
     assert.equal(first?.id, id)
   })

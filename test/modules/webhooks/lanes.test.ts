@@ -189,7 +189,7 @@ test('another worker sends a lane that could not begin', async (t) => {
   await app.place('acme')
   const openLine = () => Promise.reject(new Error('no connection'))
   await app.dispatch({
-    fetch: { ...app.runtime.safeFetch, openLine },
+    fetch: { ...app.runtime.safeFetch, openClient: openLine },
     logger: pino({ enabled: false }),
   })
   assert.equal(app.receiver.received.length, 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { Database } from '../../src/db/database.ts'
-import { createWake } from '../../src/platform/wake.ts'
+import { createNotifier } from '../../src/platform/notifier.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { until } from '../harness/eventually.ts'
 
@@ -10,7 +10,10 @@ test('the word that there is work', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   const open = () => {
-    const wake = createWake({ url: database.roleUrl('fd_app'), logger: pino({ level: 'silent' }) })
+    const wake = createNotifier({
+      url: database.roleUrl('fd_app'),
+      logger: pino({ level: 'silent' }),
+    })
     t.after(() => wake.close())
     return wake
   }
@@ -19,9 +22,9 @@ test('the word that there is work', async (t) => {
   let own = 0
   let heard = 0
   let others = 0
-  speaker.on('work', () => own++)
-  hearer.on('work', () => heard++)
-  hearer.on('other work', () => others++)
+  speaker.subscribe('work', () => own++)
+  hearer.subscribe('work', () => heard++)
+  hearer.subscribe('other work', () => others++)
   hearer.listen()
   speaker.listen()
   const backends = async (and = '') => {
@@ -38,7 +41,7 @@ test('the word that there is work', async (t) => {
   await t.test(
     'is heard here at once and elsewhere soon, once for all that came meanwhile',
     async () => {
-      for (let n = 0; n < 100; n++) speaker.tell('work')
+      for (let n = 0; n < 100; n++) speaker.notify('work')
       assert.equal(own, 100)
       await until('it is heard', () => heard > 0)
       assert.ok(heard <= 2, `heard ${heard} times`)
@@ -52,7 +55,7 @@ test('the word that there is work', async (t) => {
     await until('both are back', async () => (await listening()).length === 2)
     const before = heard
     await until('it is heard', () => {
-      speaker.tell('work')
+      speaker.notify('work')
       return heard > before
     })
   })
@@ -65,18 +68,18 @@ test('a transaction that was rolled back wakes nobody', async (t) => {
     url: database.roleUrl('fd_app'),
     name: 'test',
     max: 1,
-    onWake: (topic) => told.push(topic),
+    notify: (topic) => told.push(topic),
   })
   t.after(() => db.close())
   const failing = db.tenant('acme').transaction('test: fail', async (tx) => {
-    tx.wakeAfterCommit('work')
+    tx.notifyAfterCommit('work')
     throw new Error('changed my mind')
   })
   await assert.rejects(failing)
   assert.deepEqual(told, [])
   await db.tenant('acme').transaction('test: succeed', async (tx) => {
-    tx.wakeAfterCommit('work')
-    tx.wakeAfterCommit('work')
+    tx.notifyAfterCommit('work')
+    tx.notifyAfterCommit('work')
     assert.deepEqual(told, [])
   })
   assert.deepEqual(told, ['work'])

@@ -1,38 +1,44 @@
 import type pg from 'pg'
 
-/** Something about the database that would let one tenant's rows reach another. */
+/** A fault of the database that would let one store's rows reach another. */
 export interface Breach {
   rule: string
-  /** The table, index, role or function it is about. */
+  /** The table, index, role or function that has the fault. */
   object: string
   detail: string
 }
 
-/** What may differ from the rules, each by name and with its reason. */
+/** Permitted exceptions, each by name and with its reason. */
 export interface Exceptions {
-  /** Tables without a tenant. */
+  /** Tables without a `tenant_ref`. */
   globalTables: Readonly<Record<string, string>>
   /** Indexes, constraints and foreign keys that need not start with `tenant_ref`. */
   keys: Readonly<Record<string, string>>
-  /** Tenant tables whose `tenant_ref` points at no store. */
-  storeless: Readonly<Record<string, string>>
+  /** Tables whose `tenant_ref` has no foreign key to stores. */
+  withoutStore: Readonly<Record<string, string>>
 }
 
 type Rule = (client: pg.Client, exceptions: Exceptions) => Promise<Breach[]>
 
-/** Everything that is wrong with the fences of this database. Empty is good. */
+/** Lists every fault in the isolation of stores in this database. Empty: there is none. */
 export async function listBreaches(client: pg.Client, exceptions: Exceptions): Promise<Breach[]> {
-  const rules = [listOpenTables, listOpenPolicies, listLooseKeys, listUnlisted, listStoreless]
+  const rules = [
+    listUnprotectedTables,
+    listUnsafePolicies,
+    listUnsafeKeys,
+    listUnlistedTables,
+    listTablesWithoutStore,
+  ]
   const found: Breach[] = []
-  for (const rule of [...rules, listOpenViews, listUnsafeRoles, listUnsafeFunctions]) {
+  for (const rule of [...rules, listUnsafeViews, listUnsafeRoles, listUnsafeFunctions]) {
     found.push(...(await rule(client, exceptions)))
   }
   return found
 }
 
-/** The tables of ours: all of `public`, and whatever our roles own, but for those of extensions. */
-const OURS = `
-  ours as (
+/** Our tables: all of `public`, and whatever our roles own, without those of extensions. */
+const OUR_TABLES = `
+  our_tables as (
     select c.oid, c.relname, c.relkind, c.relowner, c.reloptions,
            c.relrowsecurity, c.relforcerowsecurity,
            case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname as name,
@@ -47,32 +53,34 @@ const OURS = `
                         where d.objid = c.oid and d.classid = 'pg_class'::regclass
                           and d.deptype = 'e')
   ),
-  tables as (select * from ours where relkind in ('r', 'p')),
-  fenced as (select * from tables where tenant is not null and name <> all ($1))`
+  tables as (select * from our_tables where relkind in ('r', 'p')),
+  tenant_tables as (select * from tables where tenant is not null and name <> all ($1))`
 
-const ask = async (client: pg.Client, { globalTables }: Exceptions, text: string) => {
-  const { rows } = await client.query<Breach>(`with ${OURS} ${text}`, [Object.keys(globalTables)])
+const queryBreaches = async (client: pg.Client, { globalTables }: Exceptions, text: string) => {
+  const { rows } = await client.query<Breach>(`with ${OUR_TABLES} ${text}`, [
+    Object.keys(globalTables),
+  ])
   return rows
 }
 
-/** Row level security must be on, and bind the owner of the table too. */
-export const listOpenTables: Rule = (client, exceptions) =>
-  ask(
+/** Lists tables without row level security, or with one that does not bind the table's owner. */
+export const listUnprotectedTables: Rule = (client, exceptions) =>
+  queryBreaches(
     client,
     exceptions,
     `select 'row level security' as rule, name as object,
             case when relrowsecurity then 'is not forced' else 'is not enabled' end as detail
-       from fenced
+       from tenant_tables
       where not (relrowsecurity and relforcerowsecurity)
       order by name`,
   )
 
 /**
- * The processes reach a row by the tenant's policy alone. The worker may also look over all tenants
- * for what is due, but only look.
+ * Lists policies that give more than a store's own rows. API and worker may reach a row only by the
+ * policy of its store. The worker may also read over all stores, to find what is due.
  */
-export const listOpenPolicies: Rule = (client, exceptions) =>
-  ask(
+export const listUnsafePolicies: Rule = (client, exceptions) =>
+  queryBreaches(
     client,
     exceptions,
     `, policies as (
@@ -87,48 +95,51 @@ export const listOpenPolicies: Rule = (client, exceptions) =>
      judged as (
        select *, polcmd = '*' and polpermissive
                  and "using" ~ '^\\(tenant_ref = (public\\.)?fd_tenant\\(\\)\\)$'
-                 and "check" = "using" as fences
+                 and "check" = "using" as isolates
          from policies
      )
      select 'tenant policy' as rule, f.name as object,
             wanted || ' has no policy that limits reads and writes to its tenant' as detail
-       from fenced f
+       from tenant_tables f
       cross join unnest(array['fd_app', 'fd_worker']) as wanted
       where not exists (select from judged j
-                         where j.polrelid = f.oid and j.role = wanted and j.fences)
+                         where j.polrelid = f.oid and j.role = wanted and j.isolates)
       union all
      select 'tenant policy', f.name,
             format('policy %s lets %s past its tenant', j.polname, j.role)
-       from fenced f
+       from tenant_tables f
        join judged j on j.polrelid = f.oid
-      where j.role in ('fd_app', 'fd_worker', 'public') and j.polpermissive and not j.fences
+      where j.role in ('fd_app', 'fd_worker', 'public') and j.polpermissive and not j.isolates
         and not (j.role = 'fd_worker' and j.polcmd = 'r')
       order by 2, 3`,
   )
 
-/** A key that does not start with the tenant reaches over tenants: as an oracle, or as a link. */
-export const listLooseKeys: Rule = async (client, exceptions) => {
-  const found = await ask(
+/**
+ * Lists keys that do not start with `tenant_ref`: such a key reaches over stores, as an oracle or
+ * as a link.
+ */
+export const listUnsafeKeys: Rule = async (client, exceptions) => {
+  const found = await queryBreaches(
     client,
     exceptions,
     `, stray as (
        select f.name, i.relname as key,
               case when x.indisprimary then 'primary key' when x.indisunique then 'unique index'
                    else 'index' end as kind
-         from fenced f
+         from tenant_tables f
          join pg_index x on x.indrelid = f.oid
          join pg_class i on i.oid = x.indexrelid
         where x.indkey[0] <> f.tenant
         union all
        select f.name, k.conname, 'foreign key'
-         from fenced f
+         from tenant_tables f
          join pg_constraint k on k.conrelid = f.oid and k.contype = 'f'
-         left join fenced target on target.oid = k.confrelid
+         left join tenant_tables target on target.oid = k.confrelid
         where k.conkey[1] <> f.tenant
            or (target.oid is not null and k.confkey[1] <> target.tenant)
         union all
        select f.name, f.name, 'table without a primary key, which'
-         from fenced f
+         from tenant_tables f
         where not exists (select from pg_index x where x.indrelid = f.oid and x.indisprimary)
      )
      select 'key' as rule, name || '.' || key as object,
@@ -140,9 +151,12 @@ export const listLooseKeys: Rule = async (client, exceptions) => {
 
 const keyName = (object: string) => object.slice(object.lastIndexOf('.') + 1)
 
-/** A table without a tenant is one of the listed; what is listed exists. */
-export const listUnlisted: Rule = (client, exceptions) =>
-  ask(
+/**
+ * Lists tables without a `tenant_ref` that are not listed as global, and listed ones that do not
+ * exist.
+ */
+export const listUnlistedTables: Rule = (client, exceptions) =>
+  queryBreaches(
     client,
     exceptions,
     `select 'global table' as rule, name as object,
@@ -156,38 +170,44 @@ export const listUnlisted: Rule = (client, exceptions) =>
       order by 2`,
   )
 
-/** A tenant is a store: nothing outlives it or names one that never was. */
-export const listStoreless: Rule = async (client, exceptions) => {
-  const found = await ask(
+/**
+ * Lists tables whose `tenant_ref` has no foreign key to stores: rows could outlive their store, or
+ * name one that never existed.
+ */
+export const listTablesWithoutStore: Rule = async (client, exceptions) => {
+  const found = await queryBreaches(
     client,
     exceptions,
     `select 'store' as rule, f.name as object,
             'tenant_ref has no foreign key to stores' as detail
-       from fenced f
+       from tenant_tables f
       where f.name <> 'stores'
         and not exists (select from pg_constraint k
-                          join fenced s on s.oid = k.confrelid and s.name = 'stores'
+                          join tenant_tables s on s.oid = k.confrelid and s.name = 'stores'
                          where k.conrelid = f.oid and k.contype = 'f' and k.convalidated
                            and k.conkey = array[f.tenant] and k.confkey = array[s.tenant])
       order by 2`,
   )
-  return found.filter(({ object }) => !(object in exceptions.storeless))
+  return found.filter(({ object }) => !(object in exceptions.withoutStore))
 }
 
-/** A view reads with its owner's rights, past the fence, unless it says otherwise. */
-export const listOpenViews: Rule = (client, exceptions) =>
-  ask(
+/**
+ * Lists views that read past row level security: a view has its owner's rights, unless it says
+ * otherwise.
+ */
+export const listUnsafeViews: Rule = (client, exceptions) =>
+  queryBreaches(
     client,
     exceptions,
     `select 'view' as rule, name as object, 'reads past row level security' as detail
-       from ours
+       from our_tables
       where relkind in ('v', 'm') and name <> all ($1)
         and not (relkind = 'v'
                  and coalesce(reloptions, '{}') && '{security_invoker=true,security_invoker=on}')
       order by 2`,
   )
 
-/** No role of ours stands above row level security, and those who log in own nothing. */
+/** Lists roles of our_tables that bypass row level security, and login roles that own something. */
 export const listUnsafeRoles = async (client: pg.Client): Promise<Breach[]> => {
   const { rows } = await client.query<Breach>(`
     select 'role' as rule, r.rolname as object, power as detail
@@ -209,7 +229,10 @@ export const listUnsafeRoles = async (client: pg.Client): Promise<Breach[]> => {
   return rows
 }
 
-/** What runs with another's rights is owned by a role that has few, and cannot be led astray. */
+/**
+ * Lists `security definer` functions that are unsafe: each must belong to a role with few rights,
+ * have a fixed search path, and not be callable by everyone.
+ */
 export const listUnsafeFunctions = async (client: pg.Client): Promise<Breach[]> => {
   const { rows } = await client.query<Breach>(`
     select 'definer function' as rule, p.oid::regprocedure::text as object, fault as detail

@@ -2,44 +2,46 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 
 /**
- * What a public read answers with, finished down to its bytes. Answers of one tenant that say the
- * same between different words share the long part: `head` stands before `body`.
+ * A finished response of a public route, as it is sent. Responses of one store that differ only at
+ * their beginning share the long part: `head` is sent before `body`.
  */
-export interface Answer {
+export interface CachedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly head?: string
   readonly body: Buffer
   readonly etag?: string
-  /** Its headers as they are sent, put together once: they are looked at in every read. */
-  readonly lists?: HeaderLists
+  /** The headers as lists, built once: every read needs them. */
+  readonly headerLists?: HeaderLists
 }
 
-/** Names and values in turn. */
+/** Headers as Node takes them: names and values alternate. */
 export interface HeaderLists {
   readonly common: readonly string[]
-  /** With the length of the body as it is. */
+  /** With the length of the uncompressed body. */
   readonly plain: readonly string[]
-  /** RFC 9110 wants `vary` with a 304 as well: a cache between us keeps one entry per encoding. */
+  /**
+   * RFC 9110 requires `vary` with a 304 as well: a cache on the way stores one entry per encoding.
+   */
   readonly unchanged: readonly string[]
 }
 
 /** The whole body in one piece. */
-export const wholeBody = ({ head, body }: Answer): Buffer =>
+export const wholeBody = ({ head, body }: CachedResponse): Buffer =>
   head === undefined ? body : Buffer.concat([Buffer.from(head), body])
 
-export const bodyBytes = ({ head = '', body }: Answer): number =>
+export const bodyBytes = ({ head = '', body }: CachedResponse): number =>
   Buffer.byteLength(head) + body.length
 
 export type Encoding = 'br' | 'gzip'
 
 /** A compressed form of the whole body. */
-export interface Encoded {
+export interface EncodedBody {
   body: Buffer
   encoding: Encoding
 }
 
-/** Below this a packet is saved by nobody. */
+/** Below this size, compression saves no network packet. */
 export const COMPRESS_FROM_BYTES = 1_024
 
 const brotli = promisify(zlib.brotliCompress)

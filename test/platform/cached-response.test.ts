@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pickEncoding } from '../../src/platform/live-answer.ts'
+import { pickEncoding } from '../../src/platform/cached-response.ts'
 
 const cases: readonly (readonly [header: string | undefined, picked: 'br' | 'gzip' | null])[] = [
   [undefined, null],

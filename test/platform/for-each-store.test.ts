@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eachStore } from '../../src/platform/each-store.ts'
+import { forEachStore } from '../../src/platform/for-each-store.ts'
 
 const STORES = ['acme', 'berlin', 'cairo'].map((tenant_ref) => ({ tenant_ref }))
 
 test('what was done for all stores is counted, however many had their turn at the same time', async () => {
   for (const lanes of [1, 2, 3]) {
-    assert.equal(await eachStore(STORES, async () => 5, { lanes }), 15, `${lanes} lanes`)
+    assert.equal(
+      await forEachStore(STORES, async () => 5, { concurrency: lanes }),
+      15,
+      `${lanes} lanes`,
+    )
   }
 })
 
@@ -16,7 +20,7 @@ test('every store has its turn, whatever fails at another, and the fault is told
     if (tenant === 'acme') throw new Error('poisoned')
     return served.push(tenant)
   }
-  await assert.rejects(eachStore(STORES, work), /poisoned/)
+  await assert.rejects(forEachStore(STORES, work), /poisoned/)
   assert.deepEqual(served, ['berlin', 'cairo'])
 })
 
@@ -27,6 +31,6 @@ test('nobody begins once it is to end', async () => {
     ending.abort()
     return served.push(tenant)
   }
-  assert.equal(await eachStore(STORES, work, { signal: ending.signal }), 1)
+  assert.equal(await forEachStore(STORES, work, { signal: ending.signal }), 1)
   assert.deepEqual(served, ['acme'])
 })

@@ -6,29 +6,32 @@ import type { Database } from '../db/database.ts'
 import { sql } from '../db/sql.ts'
 import type { Clock } from '../kernel/clock.ts'
 
-/** The one channel on which processes tell each other that a tenant's public answers changed. */
+/** The notification channel on which processes announce that a store's public responses changed. */
 export const CHANNEL = 'fd_live'
 
-/** No tenant's name begins like this. */
+/** Marks a probe. No store's name begins with this. */
 const PROBE_MARK = ':'
 
 const PROBE_EVERY_MS = 1_000
 const PROBE_WITHIN_MS = 2_000
 
-/** A listener that proved nothing for so long is replaced: its connection may be dead unnoticed. */
+/**
+ * A listener that received no probe for this long is replaced: its connection may be dead
+ * unnoticed.
+ */
 const LISTENER_GRACE_MS = 5_000
 
 const CONNECT_MS = 5_000
-const GOODBYE_MS = 1_000
+const CLOSE_MS = 1_000
 
-export interface LiveChannelOptions {
-  /** Past any pooler: a listener needs a connection of its own. */
+export interface LiveListenerOptions {
+  /** Must bypass any connection pooler: a listener needs a connection of its own. */
   listenUrl: string
   database: Database
   logger: Logger
   clock: Clock
   onChange(subject: string): void
-  /** Notifications may have been missed: nothing that was kept may be used any more. */
+  /** Called when notifications may have been missed: no cached response may be used any more. */
   onDistrust(): void
 }
 
@@ -39,10 +42,10 @@ interface Listener {
 }
 
 /**
- * Hears of changes, and knows whether it still would: a probe sent through the pool every second
- * must come back on the listener within two.
+ * Listens for changes, and knows whether it still receives them: a probe sent through the pool
+ * every second must arrive on the listener within two.
  */
-export function createLiveChannel(options: LiveChannelOptions) {
+export function createLiveListener(options: LiveListenerOptions) {
   const { database, logger, clock } = options
   const probePrefix = `${PROBE_MARK}${randomUUID()}:`
   const probes = new Map<string, number>()
@@ -61,21 +64,21 @@ export function createLiveChannel(options: LiveChannelOptions) {
     options.onDistrust()
   }
 
-  // Asked at every read and not only by the timer, which a busy process may run late.
+  // Called at every read and not only by the timer, which a busy process may run late.
   function isTrusted(): boolean {
     if (trusting && clock.now() >= trustedUntil) distrust('no probe came back in time')
     return trusting
   }
 
-  function hear(from: pg.Client, payload: string) {
+  function onNotification(from: pg.Client, payload: string) {
     if (listener?.client !== from) return
     if (!payload.startsWith(PROBE_MARK)) return options.onChange(payload)
     const sentAt = probes.get(payload)
     if (sentAt === undefined || !probes.delete(payload)) return
     if (clock.now() - sentAt > PROBE_WITHIN_MS) return
-    // A lapse that nobody noticed must empty the cache before trust returns.
+    // If trust ended unnoticed, this call empties the cache before trust returns.
     isTrusted()
-    // The next probe leaves an interval after this one, and has its own time to come back.
+    // The next probe is sent one interval after this one, and has its own time to arrive.
     trustedUntil = Math.max(trustedUntil, sentAt + PROBE_EVERY_MS + PROBE_WITHIN_MS)
     if (trusting) return
     trusting = true
@@ -95,9 +98,9 @@ export function createLiveChannel(options: LiveChannelOptions) {
       )
   }
 
-  function lose(client: pg.Client, reason: string) {
+  function dropListener(client: pg.Client, reason: string) {
     if (listener?.client !== client) return
-    // Not asked politely: on a dead connection the goodbye would never be answered.
+    // The socket is destroyed and not closed: a dead connection would never confirm the close.
     listener.socket.destroy()
     listener = null
     distrust(reason)
@@ -113,14 +116,14 @@ export function createLiveChannel(options: LiveChannelOptions) {
       keepAlive: true,
       stream: () => socket,
     })
-    client.on('error', () => lose(client, 'the listener failed'))
-    client.on('end', () => lose(client, 'the listener was closed'))
-    client.on('notification', ({ payload = '' }) => hear(client, payload))
+    client.on('error', () => dropListener(client, 'the listener failed'))
+    client.on('end', () => dropListener(client, 'the listener was closed'))
+    client.on('notification', ({ payload = '' }) => onNotification(client, payload))
     try {
       await client.connect()
       await client.query(`listen ${CHANNEL}`)
       if (timer === null) throw new Error('stopped while connecting')
-      // Only probes sent from here on prove that this listener hears.
+      // Only probes sent from here on prove that this listener receives.
       probes.clear()
       listener = { client, socket, since: clock.now() }
       probe()
@@ -133,7 +136,7 @@ export function createLiveChannel(options: LiveChannelOptions) {
   function tick() {
     const trusted = isTrusted()
     if (listener !== null && !trusted && clock.now() - listener.since > LISTENER_GRACE_MS) {
-      lose(listener.client, 'the listener receives nothing')
+      dropListener(listener.client, 'the listener receives nothing')
     }
     if (listener !== null) return probe()
     connecting ??= connect().finally(() => {
@@ -154,8 +157,8 @@ export function createLiveChannel(options: LiveChannelOptions) {
       const last = listener
       listener = null
       distrust('stopped')
-      // A dead connection answers no goodbye.
-      last?.socket.setTimeout(GOODBYE_MS, () => last.socket.destroy())
+      // A dead connection does not confirm the close.
+      last?.socket.setTimeout(CLOSE_MS, () => last.socket.destroy())
       await last?.client.end()
     },
   }

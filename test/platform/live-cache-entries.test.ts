@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
 import { describe, test } from 'node:test'
-import type { Answer } from '../../src/platform/live-answer.ts'
-import { createLiveStore, type LiveStore } from '../../src/platform/live-store.ts'
+import type { CachedResponse } from '../../src/platform/cached-response.ts'
+import { createLiveEntries, type LiveEntries } from '../../src/platform/live-cache-entries.ts'
 
 const MIB = 1_024 * 1_024
 
-const answer = (bytes: number, status = 200): Answer => ({
+const answer = (bytes: number, status = 200): CachedResponse => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: Buffer.alloc(bytes, 'x'),
 })
 
-const put = (store: LiveStore, tenant: string, key: string, given: Answer) =>
-  store.put(store.openShelf(tenant), key, given)
+const put = (store: LiveEntries, tenant: string, key: string, given: CachedResponse) =>
+  store.put(store.openGeneration(tenant), key, given)
 
 describe('the store of live answers', () => {
   test('stays within its bytes under 10,000 random entries, and counts them exactly', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     for (let i = 0; i < 10_000; i++) {
       const [tenant, key] = [`t${randomInt(500)}`, `k${randomInt(20)}`]
       const status = randomInt(3) === 0 ? 404 : 200
@@ -26,48 +26,48 @@ describe('the store of live answers', () => {
       if (entry !== undefined && randomInt(2) === 0) {
         store.addForm(entry, 'br', randomBytes(randomInt(2_000)))
       }
-      store.noteAddress(kept, `/${tenant}/${key}`, 'route')
+      store.addAddress(kept, `/${tenant}/${key}`, 'route')
       if (randomInt(50) === 0) store.drop(`t${randomInt(500)}`)
-      assert.ok(store.figures().bytes <= MIB)
+      assert.ok(store.stats().bytes <= MIB)
     }
-    assert.ok(store.figures().evictions > 1_000)
-    assert.ok(store.figures().bytes > MIB / 2, 'the room is used')
+    assert.ok(store.stats().evictions > 1_000)
+    assert.ok(store.stats().bytes > MIB / 2, 'the room is used')
     for (let t = 0; t < 500; t++) store.drop(`t${t}`)
-    const { tenants, entries, bytes } = store.figures()
+    const { tenants, entries, bytes } = store.stats()
     assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
   })
 
   test('finds an answer by its address for as long as it is kept, and no longer', () => {
-    const store = createLiveStore(18 * 2_048)
+    const store = createLiveEntries(18 * 2_048)
     const kept = put(store, 'acme', 'site', answer(10))
     assert.equal(store.findByAddress('/acme'), null)
-    store.noteAddress(kept, '/acme', '/:tenant')
-    assert.equal(store.findByAddress('/acme')?.answer, kept)
+    store.addAddress(kept, '/acme', '/:tenant')
+    assert.equal(store.findByAddress('/acme')?.response, kept)
     assert.equal(store.findByAddress('/acme')?.route, '/:tenant')
     const next = put(store, 'acme', 'site', answer(20))
     assert.equal(store.findByAddress('/acme'), null, 'replaced')
-    store.noteAddress(next, '/acme', '/:tenant')
+    store.addAddress(next, '/acme', '/:tenant')
     store.drop('acme')
     assert.equal(store.findByAddress('/acme'), null, 'dropped')
-    store.noteAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
+    store.addAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
     for (let n = 0; n < 40; n++) put(store, `other-${n}`, 'site', answer(1_000))
     assert.equal(store.findByAddress('/acme'), null, 'evicted')
-    store.noteAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
+    store.addAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
     store.clear()
     assert.equal(store.findByAddress('/acme'), null, 'cleared')
     const unkept = answer(10, 503)
-    store.noteAddress(unkept, '/acme', '/:tenant')
+    store.addAddress(unkept, '/acme', '/:tenant')
     assert.equal(store.findByAddress('/acme'), null, 'never kept')
   })
 
   test('lets go of what was used least recently', () => {
-    const store = createLiveStore(18 * 2_048)
+    const store = createLiveEntries(18 * 2_048)
     for (let i = 0; i < 10; i++) put(store, 'acme', `k${i}`, answer(1_400))
-    assert.equal(store.figures().evictions, 0)
+    assert.equal(store.stats().evictions, 0)
     assert.ok(store.find('acme', 'k0'))
     for (let i = 10; i < 22; i++) put(store, 'acme', `k${i}`, answer(1_400))
     const kept = Array.from({ length: 22 }, (_, i) => i).filter((i) => store.find('acme', `k${i}`))
-    assert.equal(store.figures().evictions, 22 - kept.length)
+    assert.equal(store.stats().evictions, 22 - kept.length)
     assert.ok(kept.includes(0), 'the one that was read stays')
     assert.ok(!kept.includes(1), 'the one that was not goes')
     assert.deepEqual(
@@ -78,18 +78,18 @@ describe('the store of live answers', () => {
   })
 
   test('keeps real answers however many unknown names are asked for', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     for (let i = 0; i < 100; i++) put(store, `shop${i}`, 'site', answer(7_000))
     for (let i = 0; i < 20_000; i++) put(store, `nobody${i}`, 'site', answer(200, 404))
     const kept = Array.from({ length: 100 }, (_, i) => store.find(`shop${i}`, 'site'))
     assert.equal(kept.filter((each) => each !== null).length, 100)
-    const { negativeBytes, tenants } = store.figures()
+    const { negativeBytes, tenants } = store.stats()
     assert.ok(negativeBytes <= MIB / 8 && negativeBytes > MIB / 16)
     assert.ok(tenants < 400, 'a name that was let go leaves nothing behind')
   })
 
   test('keeps the answers of others however many large ones one store has', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     put(store, 'small', 'site', answer(2_000))
     for (let i = 0; i < 100; i++) put(store, 'vast', `collection ${i}`, answer(100_000))
     assert.notEqual(store.find('small', 'site'), null)
@@ -97,11 +97,11 @@ describe('the store of live answers', () => {
     assert.notEqual(store.find('vast', 'collection 97'), null)
     store.drop('vast')
     store.drop('small')
-    assert.equal(store.figures().bytes, 0)
+    assert.equal(store.stats().bytes, 0)
   })
 
   test('keeps no answer so large that it would push out all others', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     put(store, 'acme', 'small', answer(1_000))
     put(store, 'acme', 'huge', answer(MIB / 2))
     assert.equal(store.find('acme', 'huge'), null)
@@ -109,14 +109,14 @@ describe('the store of live answers', () => {
   })
 
   test('keeps no failure and no absurdly long key', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     put(store, 'acme', 'down', answer(10, 503))
     put(store, 'acme', 'k'.repeat(3_000), answer(10))
-    assert.equal(store.figures().entries, 0)
+    assert.equal(store.stats().entries, 0)
   })
 
   test('holds no block of memory that it does not count', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     const block = Buffer.alloc(MIB, 'y')
     const kept = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
     assert.equal(kept.body.buffer.byteLength, 100)
@@ -124,36 +124,36 @@ describe('the store of live answers', () => {
   })
 
   test('keeps the long part that two answers of a tenant share once', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     const cut = (head: string, bytes = 5_000) => ({ ...answer(bytes), head })
     const first = put(store, 'acme', 'site', cut('{"a":'))
-    const { bytes } = store.figures()
+    const { bytes } = store.stats()
     const second = put(store, 'acme', 'resolve', cut('{"b":'))
     assert.equal(second.body, first.body)
-    assert.ok(store.figures().bytes < bytes + 2_000)
+    assert.ok(store.stats().bytes < bytes + 2_000)
     put(store, 'acme', 'other', cut('{"c":', 5_001))
     put(store, 'globex', 'site', cut('{"a":'))
-    assert.ok(store.figures().bytes > bytes + 10_000, 'only of one tenant, and only the same bytes')
+    assert.ok(store.stats().bytes > bytes + 10_000, 'only of one tenant, and only the same bytes')
     store.drop('acme')
-    assert.equal(store.figures().bytes, bytes + 2 * 'globex'.length - 2 * 'acme'.length)
+    assert.equal(store.stats().bytes, bytes + 2 * 'globex'.length - 2 * 'acme'.length)
     store.drop('globex')
-    assert.equal(store.figures().bytes, 0)
+    assert.equal(store.stats().bytes, 0)
   })
 
   test('replaces an answer without counting it twice', () => {
-    const store = createLiveStore(MIB)
+    const store = createLiveEntries(MIB)
     put(store, 'acme', 'site', answer(1_000))
-    const { bytes } = store.figures()
+    const { bytes } = store.stats()
     put(store, 'acme', 'site', answer(1_000))
-    assert.equal(store.figures().bytes, bytes)
+    assert.equal(store.stats().bytes, bytes)
     put(store, 'acme', 'site', answer(1_000, 404))
-    assert.equal(store.figures().bytes, store.figures().negativeBytes)
+    assert.equal(store.stats().bytes, store.stats().negativeBytes)
     assert.equal(store.find('acme', 'site')?.status, 404)
   })
 
   test('evicts in the same time from a large store as from a small one', () => {
     const fill = (count: number) => {
-      const store = createLiveStore(count * 500)
+      const store = createLiveEntries(count * 500)
       for (let i = 0; i < count; i++) put(store, `t${i}`, 'k', answer(10))
       const started = performance.now()
       for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { SafeFetchError } from '../../src/platform/safe-address.ts'
-import { createSafeFetch, type SafeFetch, type SafeLine } from '../../src/platform/safe-fetch.ts'
+import { createSafeFetch, type SafeClient, type SafeFetch } from '../../src/platform/safe-fetch.ts'
 import { fixed, rebinding, startDns, type TestDns } from '../harness/dns.ts'
 import { until } from '../harness/eventually.ts'
 import { openServers, type Servers, TEST_CA } from '../harness/servers.ts'
@@ -10,7 +10,7 @@ import { openServers, type Servers, TEST_CA } from '../harness/servers.ts'
 let dns: TestDns
 let servers: Servers
 let safe: SafeFetch
-let line: SafeLine
+let line: SafeClient
 
 before(async () => {
   dns = await startDns()
@@ -28,7 +28,7 @@ afterEach(async () => {
 /** A line over which `host:port` may be called, whatever its address. */
 async function open(...testTargets: string[]): Promise<void> {
   safe = createSafeFetch({ testTargets, resolver: { servers: [dns.server] }, ca: TEST_CA })
-  line = await safe.openLine()
+  line = await safe.openClient()
 }
 
 const post = (url: string, timeoutMs = 5_000) =>

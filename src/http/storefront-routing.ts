@@ -3,15 +3,22 @@ import { canonicalHostname } from '../kernel/hostname.ts'
 import { countHosts } from './hosts.ts'
 import type { App } from './route.ts'
 
-/** The platform's own on every host. All other paths of another host are its store's. */
+/**
+ * Paths that belong to the platform on every host. All other paths of another host belong to its
+ * store.
+ */
 const PLATFORM_PATH =
   /^\/(?:(?:v1|stores|docs|dashboard|operator)(?:[/?]|$)|(?:openapi\.json|healthz|readyz)(?:\?|$))/
 
 /**
- * Hands what is meant for a store to the storefront, before any route is looked for. The platform's
- * own host is its name, any address, and whatever is no name at all.
+ * Passes requests for a store's host to the storefront, before any route is looked up. The
+ * platform's own host is its name, any address, and any text that is no host name.
  */
-export function handOver(app: App, platformHost: string, storefront: RequestListener): void {
+export function routeToStorefront(
+  app: App,
+  platformHost: string,
+  storefront: RequestListener,
+): void {
   const own = canonicalHostname(platformHost)
 
   function isForStore({ url = '', headers, rawHeaders }: IncomingMessage): boolean {

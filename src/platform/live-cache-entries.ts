@@ -1,0 +1,346 @@
+import type { CachedResponse, Encoding } from './cached-response.ts'
+
+/** One cached response, and its place in the order of use. */
+export interface Entry {
+  readonly generation: Generation
+  readonly key: string
+  readonly response: CachedResponse
+  /** The compressed bodies. Null: compression made it no smaller. */
+  readonly forms: Map<Encoding, Buffer | null>
+  readonly order: Order
+  /** The request address of the response, once it is known, and the route of that address. */
+  address: string | null
+  route: string
+  bytes: number
+  older: Entry | null
+  newer: Entry | null
+}
+
+/** A running load, which later readers of the same key may join. */
+export interface Load {
+  readonly response: Promise<CachedResponse>
+  readonly since: number
+}
+
+/**
+ * The cached responses of a store between two changes. A change drops the generation and the next
+ * read opens a new one. A load that began with a dropped generation does not cache its response.
+ */
+export interface Generation {
+  readonly tenant: string
+  readonly entries: Map<string, Entry>
+  readonly loads: Map<string, Load>
+  /** The bytes of its entries, without those of names that do not exist. */
+  bytes: number
+}
+
+/** Entries from the least to the most recently used, with a bound of their own. */
+interface Order {
+  readonly maxBytes: number
+  oldest: Entry | null
+  newest: Entry | null
+  bytes: number
+  count: number
+}
+
+export type LiveEntries = ReturnType<typeof createLiveEntries>
+
+/**
+ * The share of memory for responses of 4xx. Anyone can request names that do not exist, as many as
+ * they like; with a share of their own, those responses only evict each other.
+ */
+const NEGATIVE_SHARE = 1 / 8
+
+/** The largest share of memory for one response, so that one cannot evict all others. */
+const ENTRY_SHARE = 1 / 4
+
+/**
+ * A store that uses more than this share evicts its own responses first. Anyone can read a hundred
+ * large collections in turn, and would otherwise evict the responses of all other stores.
+ */
+const TENANT_SHARE = 1 / 2
+
+/** The memory of an entry beside its texts: objects, map slots, the buffer's header. */
+const ENTRY_BYTES = 768
+
+/** A response with a longer key is not cached: no real address of a storefront is that long. */
+const KEY_LENGTH_MAX = 2_048
+
+/** A longer address is parsed at each request. */
+const ADDRESS_LENGTH_MAX = 300
+
+export function createLiveEntries(maxBytes: number) {
+  const generations = new Map<string, Generation>()
+  const entryOf = new WeakMap<CachedResponse, Entry>()
+  /** Entries by request address. Most reads are of a known address: one lookup instead of five. */
+  const addresses = new Map<string, Entry>()
+  const shared = countShares()
+  const negative = createOrder(Math.floor(maxBytes * NEGATIVE_SHARE))
+  const positive = createOrder(maxBytes - negative.maxBytes)
+  let evictions = 0
+
+  const isCurrent = (generation: Generation) => generations.get(generation.tenant) === generation
+
+  const isLarge = (generation: Generation) => generation.bytes > positive.maxBytes * TENANT_SHARE
+
+  function addBytes({ order, generation }: Entry, bytes: number) {
+    order.bytes += bytes
+    if (order === positive) generation.bytes += bytes
+  }
+
+  function detach(entry: Entry) {
+    unlink(entry)
+    addBytes(entry, -entry.bytes - shared.release(entry.response.body))
+    removeAddress(entry)
+    entryOf.delete(entry.response)
+  }
+
+  function remove(entry: Entry) {
+    detach(entry)
+    entry.generation.entries.delete(entry.key)
+    deleteIfEmpty(entry.generation)
+  }
+
+  /**
+   * Marks an entry as used. Only a large generation keeps its own entries in the order of use;
+   * others do not need it.
+   */
+  function markUsed(entry: Entry) {
+    moveToNewest(entry)
+    const { generation, key } = entry
+    if (!isLarge(generation)) return
+    generation.entries.delete(key)
+    generation.entries.set(key, entry)
+  }
+
+  function removeAddress({ address }: Entry) {
+    if (address !== null) addresses.delete(address)
+  }
+
+  /** Deletes a generation that has neither entries nor loads. */
+  function deleteIfEmpty(generation: Generation) {
+    if (generation.entries.size + generation.loads.size === 0 && isCurrent(generation)) {
+      generations.delete(generation.tenant)
+    }
+  }
+
+  function evict(order: Order, generation: Generation) {
+    while (order.bytes > order.maxBytes && order.oldest !== null) {
+      evictions += 1
+      const isOwn = order === positive && isLarge(generation)
+      const own = isOwn
+        ? generation.entries.values().find((each) => each.order === order)
+        : undefined
+      remove(own ?? order.oldest)
+    }
+  }
+
+  return {
+    openGeneration(tenant: string): Generation {
+      const known = generations.get(tenant)
+      if (known !== undefined) return known
+      const generation: Generation = { tenant, entries: new Map(), loads: new Map(), bytes: 0 }
+      generations.set(tenant, generation)
+      return generation
+    },
+
+    deleteIfEmpty,
+
+    find(tenant: string, key: string): CachedResponse | null {
+      const entry = generations.get(tenant)?.entries.get(key)
+      if (entry === undefined) return null
+      markUsed(entry)
+      return entry.response
+    },
+
+    findByAddress(address: string): Entry | null {
+      const entry = addresses.get(address)
+      if (entry === undefined) return null
+      markUsed(entry)
+      return entry
+    },
+
+    /**
+     * Makes a response findable by its address. Only for a response that the address alone
+     * identifies.
+     */
+    addAddress(response: CachedResponse, address: string, route: string) {
+      const entry = entryOf.get(response)
+      if (entry === undefined || entry.address !== null || address.length > ADDRESS_LENGTH_MAX)
+        return
+      entry.address = address
+      entry.route = route
+      addresses.set(address, entry)
+      entry.bytes += 2 * address.length
+      addBytes(entry, 2 * address.length)
+      evict(entry.order, entry.generation)
+    },
+
+    /** Caches a response, unless its generation was dropped. Answers the response to send. */
+    put(generation: Generation, key: string, given: CachedResponse): CachedResponse {
+      const order = given.status >= 400 ? negative : positive
+      const bytes = sizeOf(generation.tenant, key, given)
+      const whole = bytes + given.body.length
+      const fits = whole <= order.maxBytes * ENTRY_SHARE && key.length <= KEY_LENGTH_MAX
+      // A 5xx response is never cached.
+      if (!fits || given.status >= 500 || !isCurrent(generation)) return given
+      const before = generation.entries.get(key)
+      if (before !== undefined) detach(before)
+      const response = {
+        ...given,
+        body: findSameBody(generation, given) ?? copyIfPooled(given.body),
+      }
+      const entry: Entry = {
+        generation,
+        key,
+        response,
+        forms: new Map(),
+        order,
+        address: null,
+        route: '',
+        bytes,
+        older: null,
+        newer: null,
+      }
+      generation.entries.set(key, entry)
+      entryOf.set(response, entry)
+      append(entry)
+      addBytes(entry, bytes + shared.take(response.body))
+      evict(order, generation)
+      return response
+    },
+
+    entryOf: (response: CachedResponse) => entryOf.get(response),
+
+    /** Adds a compressed body to an entry, within the same bound. Answers the body to send. */
+    addForm(entry: Entry, encoding: Encoding, form: Buffer | null): Buffer | null {
+      if (entryOf.get(entry.response) !== entry) return form
+      const body = form === null ? null : copyIfPooled(form)
+      entry.forms.set(encoding, body)
+      entry.bytes += body?.length ?? 0
+      addBytes(entry, body?.length ?? 0)
+      evict(entry.order, entry.generation)
+      return body
+    },
+
+    drop(tenant: string) {
+      const generation = generations.get(tenant)
+      if (generation === undefined) return
+      generations.delete(tenant)
+      for (const entry of generation.entries.values()) remove(entry)
+    },
+
+    clear() {
+      for (const generation of generations.values()) {
+        for (const entry of generation.entries.values()) entryOf.delete(entry.response)
+      }
+      generations.clear()
+      addresses.clear()
+      shared.clear()
+      for (const order of [positive, negative]) {
+        Object.assign(order, { oldest: null, newest: null, bytes: 0, count: 0 })
+      }
+    },
+
+    stats: () => ({
+      tenants: generations.size,
+      entries: positive.count + negative.count,
+      bytes: positive.bytes + negative.bytes,
+      negativeBytes: negative.bytes,
+      evictions,
+    }),
+  }
+}
+
+const createOrder = (maxBytes: number): Order => ({
+  maxBytes,
+  oldest: null,
+  newest: null,
+  bytes: 0,
+  count: 0,
+})
+
+// A linked list of our own: finding the oldest of a Map or Set of 200,000 costs 34 us, because each
+// search passes over the holes that deletions left at the front.
+function append(entry: Entry) {
+  const { order } = entry
+  entry.older = order.newest
+  if (order.newest === null) order.oldest = entry
+  else order.newest.newer = entry
+  order.newest = entry
+  order.count += 1
+}
+
+function unlink(entry: Entry) {
+  const { order, older, newer } = entry
+  if (older === null) order.oldest = newer
+  else older.newer = newer
+  if (newer === null) order.newest = older
+  else newer.older = older
+  entry.older = null
+  entry.newer = null
+  order.count -= 1
+}
+
+function moveToNewest(entry: Entry) {
+  if (entry.order.newest === entry) return
+  unlink(entry)
+  append(entry)
+}
+
+/**
+ * Copies a small buffer out of the pool it was cut from: it would keep the whole pool in memory,
+ * uncounted.
+ */
+function copyIfPooled(body: Buffer): Buffer {
+  if (body.buffer.byteLength === body.length) return body
+  const copy = Buffer.allocUnsafeSlow(body.length)
+  body.copy(copy)
+  return copy
+}
+
+/** Finds the same bytes under another key of the store, so that they are stored once. */
+function findSameBody(generation: Generation, { body, head }: CachedResponse): Buffer | undefined {
+  // Only responses with a `head` can share their body; the pages of a catalog have nothing in
+  // common.
+  if (head === undefined) return undefined
+  for (const { response } of generation.entries.values()) {
+    if (response.head !== undefined && response.body.equals(body)) return response.body
+  }
+  return undefined
+}
+
+/** The memory of an entry without its body, which it may share. */
+function sizeOf(tenant: string, key: string, response: CachedResponse): number {
+  const { etag = '', head = '' } = response
+  let characters = tenant.length + key.length + etag.length + head.length
+  for (const [name, value] of Object.entries(response.headers)) {
+    characters += name.length + value.length
+  }
+  return ENTRY_BYTES + 2 * characters
+}
+
+/**
+ * Counts how many entries share a buffer. Both methods answer by how many bytes the memory in use
+ * changes.
+ */
+function countShares() {
+  const holders = new Map<Buffer, number>()
+  return {
+    take(body: Buffer): number {
+      const before = holders.get(body) ?? 0
+      holders.set(body, before + 1)
+      return before === 0 ? body.length : 0
+    },
+    release(body: Buffer): number {
+      const before = holders.get(body) ?? 0
+      if (before > 1) {
+        holders.set(body, before - 1)
+        return 0
+      }
+      holders.delete(body)
+      return before === 1 ? body.length : 0
+    },
+    clear: () => holders.clear(),
+  }
+}
