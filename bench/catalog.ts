@@ -16,13 +16,13 @@ const FEW = 10
 const MANY = 1_000
 const AT_LEAST = 0.7
 
-/** How much longer a write may take among a hundred times as many stores. */
+/** How much longer a write may take with a hundred times as many stores. */
 const SLOWER_MAX = 1.3
 
-/** Enough for a median that stands still. */
+/** Enough for a stable median. */
 const WRITES = 400
 
-/** A live store with a thousand products, and others with as many as a small shop has. */
+/** A live store with a thousand products, and others with as many as a small store has. */
 async function seed(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -53,7 +53,7 @@ interface Read {
   encoding: 'identity' | 'gzip'
 }
 
-/** One read of ours against a bare server that hands out the same bytes. */
+/** One read of ours against a bare server that sends the same bytes. */
 async function compare(app: Server, { name, path, encoding }: Read): Promise<Figure> {
   const headers = { 'accept-encoding': encoding }
   const answer = await fetch(app.url + path, { headers })
@@ -77,11 +77,11 @@ async function compare(app: Server, { name, path, encoding }: Read): Promise<Fig
   }
 }
 
-/** Milliseconds for each write, the median of many, spread over the stores there are. */
+/** Milliseconds for each write: the median of many, spread over the stores. */
 async function timeWrites(database: Database, stores: number): Promise<number> {
   const took: number[] = []
   for (let n = 0; n < WRITES; n++) {
-    // The first store is the large one, which both rounds leave alone.
+    // The first store is the large one, which no round writes to.
     const db = database.tenant(`store-${2 + (n % (stores - 1))}`)
     const slug = randomUUID()
     const before = performance.now()
@@ -118,7 +118,7 @@ async function compareWrites(url: string): Promise<Figure> {
   }
 }
 
-/** Public reads of a catalog from memory, and a write to it among few and many stores. */
+/** Public reads of a catalog from memory, and a write to it with few and with many stores. */
 export async function catalogReads(dataDir: string): Promise<Figure[]> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {

@@ -22,7 +22,7 @@ interface Run {
   p99: number
 }
 
-/** How many orders a second are placed and paid, and how long the slowest shoppers wait. */
+/** Orders placed and paid per second, and how long the slowest shoppers wait. */
 export async function checkouts(dataDir: string): Promise<Figure[]> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {
@@ -36,8 +36,9 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
       const one = () => 0
       const run = (url: string, pick: () => number, seconds = SECONDS) =>
         load(url, variants, pick, seconds)
-      // Until both are compiled and have their plans, as a server that has been up for a while. Ours has
-      // fifty times the code, and in the same time a third of the requests that make it worth compiling.
+      // Warm-up: until both servers are compiled and have their query plans, as after some time in
+      // use. Ours has fifty times the code, and gets in the same time a third of the requests that
+      // lead to compilation.
       await run(bare.url, many, 4)
       await run(app.url, many, 6)
       await analyze(server.url)
@@ -73,7 +74,9 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
   }
 }
 
-/** Both run in turn, so that a noisy minute falls on both, and the median of the rounds counts. */
+/**
+ * Both run alternately, so that a noisy minute affects both, and the median of the rounds counts.
+ */
 async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
   const pairs: { floor: Run; ours: Run; ratio: number }[] = []
   for (let n = 0; n < ROUNDS; n++) {
@@ -98,7 +101,7 @@ const figure = (
   atLeast,
 })
 
-/** Reported, and no bound. */
+/** Reported, without a bound. */
 const beside = ({ perSecond }: Run, alone: number): Figure => ({
   name: 'the same beside orders in one commit',
   ours: `${Math.round(perSecond)}/s`,
@@ -153,7 +156,7 @@ async function load(
   return { perSecond, p50: at(0.5), p99: at(0.99) }
 }
 
-/** Every flush of the log waits for so long, whoever else is about to flush. */
+/** Every flush of the log waits this long, whether or not other commits are about to flush. */
 async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -163,7 +166,7 @@ async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   await client.end()
 }
 
-/** What the server does by itself within a minute: plans made for empty tables are not kept. */
+/** What the server does by itself within a minute: plans made for empty tables are replaced. */
 async function analyze(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -171,7 +174,7 @@ async function analyze(url: string): Promise<void> {
   await client.end()
 }
 
-/** Live stores that sell one thing each. */
+/** Live stores that sell one product each. */
 async function seed(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -187,7 +190,8 @@ async function seed(url: string): Promise<string[]> {
   await client.query(`
     insert into variants (tenant_ref, product_id, sku, price_cents, currency)
     select tenant_ref, id, 'THING', 1000, 'USD' from products`)
-  // Only what has rows: a table seen empty would be read through, however many it has by then.
+  // Only tables with rows: one analysed while empty would be scanned, however many rows it has
+  // later.
   await client.query('analyze stores, site_versions, products, variants')
   const { rows } = await client.query<{ tenant_ref: string; id: string }>(
     'select tenant_ref, id from variants',

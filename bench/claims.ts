@@ -35,14 +35,14 @@ const deep = () => {
   return value
 }
 
-/** Documents of about a mebibyte that a store would have. */
+/** Typical documents of a store, of about a mebibyte. */
 export const ORDINARY: Readonly<Record<string, () => unknown>> = {
   'realistic manifest': manifest,
   'many small strings': () => Array.from({ length: 100_000 }, (_, i) => copy(i).slice(0, 10)),
   'one huge string': () => fill(COPY.join(' ')),
 }
 
-/** Documents that are made to be slow. */
+/** Documents that are built to be slow. */
 export const ADVERSARIAL: Readonly<Record<string, () => unknown>> = {
   'alternating marks, 300 KiB': () => fill('\u0300\u0316', 300 * 1_024),
   'marks on a claim': () => `cures ${fill('\u0300\u0316')} cancer`,
@@ -72,12 +72,12 @@ interface Timing {
   longestBlockMs: number
 }
 
-/** As often as a scanner that has been serving has met the like: the first few scans pay for being compiled. */
+/** Warm-up scans: the first few pay for the compilation. */
 const WARM_UP_SCANS = 3
 
 /**
- * What one scan costs a warm scanner in CPU time, as the median of five, and how long it kept the
- * event loop from turning at most.
+ * The CPU time of one scan by a warm scanner, as the median of five, and the longest time it
+ * blocked the event loop.
  */
 async function measure(value: unknown, run: (value: unknown) => unknown): Promise<Timing> {
   for (let round = 0; round < WARM_UP_SCANS; round += 1) await run(value)
@@ -116,7 +116,7 @@ async function figures(
   return all
 }
 
-/** A mebibyte of text: what the rules cost, and that the event loop does not feel it. */
+/** A mebibyte of text: the cost of the rules, and that the event loop is not blocked. */
 export async function claimScan(): Promise<Figure[]> {
   try {
     return [

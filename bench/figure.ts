@@ -1,10 +1,10 @@
-/** One figure: what we measured, what bounds it, and whether it holds. */
+/** One figure: what we measured, its bound, and whether it is met. */
 export interface Figure {
   name: string
   ours: string
   floor: string
   ratio?: number
   atLeast?: number
-  /** For figures that are bounds and no ratios. */
+  /** For figures that are absolute and not ratios. */
   holds?: boolean
 }

@@ -17,9 +17,9 @@ import { ratio, startServer } from './load.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const SIGNING_KEY = '4F9A1C2E3B5D6F708192A3B4C5D6E7F8'
-/** As many accounts, each of its own. The script takes them in turn. */
+/** The number of stores, each with its own account. The script takes them in turn. */
 const STORES = 32
-/** More than both servers take in all rounds together. */
+/** More than both servers accept in all rounds together. */
 const EVENTS = 400_000
 /** An event of a sale has about 2 kB. */
 const HEAD = '{"event_id":"'
@@ -82,7 +82,7 @@ async function writeEvents(path: string) {
   ])
 }
 
-/** A repeated event would be cheaper than a new one, and each must have been published. */
+/** A repeated event would be cheaper than a new one, and each must be published. */
 async function requireAllNew(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -15,7 +15,7 @@ const SECRET_KEY = 'the secret key of the benchmark database'
 const STORES = 1_000
 const KEYS = 20_000
 
-/** A merchant key check plus one tenant read over HTTP, against two bare statements. */
+/** A merchant key check plus one read of a store over HTTP, against two bare statements. */
 export async function keyCheck(dataDir: string): Promise<Figure> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {
@@ -44,7 +44,7 @@ export async function keyCheck(dataDir: string): Promise<Figure> {
   }
 }
 
-/** Enough stores and keys that an index is worth having, then the store under test. */
+/** Enough stores and keys that an index is used, then the store under test. */
 async function seed(url: string) {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -9,7 +9,7 @@ import { measure, ratio, type Server, startServer, type Target } from './load.ts
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 
-/** As many as `random-site.lua` asks for. */
+/** As many stores as `random-site.lua` requests. */
 const STORES = 10_000
 const RANDOM_SITE = fileURLToPath(new URL('./random-site.lua', import.meta.url))
 
@@ -17,7 +17,7 @@ const MANIFEST_BYTES = 20_000
 const AT_LEAST = 0.75
 const MEGABYTES_MAX = 500
 
-/** A site's manifest of about 20 KB, as a merchant would have it. */
+/** A typical manifest of about 20 KB. */
 function manifest(): string {
   const props = (n: number) => ({
     heading: `Section ${n}`,
@@ -64,7 +64,7 @@ async function warmUp(url: string) {
   await Promise.all(Array.from({ length: 16 }, reader))
 }
 
-/** CPU of the server for each request, in microseconds: it does not feel who else is running. */
+/** CPU time of the server for each request, in microseconds: other processes do not affect it. */
 async function cpuPerRequest(server: Server, target: Target) {
   const seconds = 4
   const before = await server.usage()
@@ -80,7 +80,7 @@ interface Read {
   script?: string
 }
 
-/** One read of ours against a bare server that hands out the same bytes. */
+/** One read of ours against a bare server that sends the same bytes. */
 async function compare(app: Server, { name, path, headers, script }: Read): Promise<Figure> {
   const tag = headers?.['if-none-match']
   const copied = [app.url + path, tag ?? '', String(script === undefined ? 0 : STORES)]
@@ -107,7 +107,7 @@ async function compare(app: Server, { name, path, headers, script }: Read): Prom
   }
 }
 
-/** Public reads from memory, against handing out the same bytes and doing nothing else. */
+/** Public reads from memory, against sending the same bytes and doing nothing else. */
 export async function liveReads(dataDir: string): Promise<Figure[]> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {

@@ -4,11 +4,11 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** What a server has used so far. */
+/** The resources a server has used so far. */
 export interface Usage {
   cpuSeconds: number
   megabytes: number
-  /** The most it ever was. */
+  /** The maximum so far. */
   peakMegabytes: number
 }
 
@@ -40,7 +40,9 @@ export async function startServer(
   }
 }
 
-/** In a server: tells the benchmark where it is, and what it has used whenever that is asked. */
+/**
+ * In a server: sends the benchmark its address, and its resource use whenever that is requested.
+ */
 export function report(url: string): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage()
@@ -56,11 +58,11 @@ export interface Target {
   headers?: Record<string, string>
   connections?: number
   seconds?: number
-  /** A Lua script for `wrk`, which chooses what to ask for. */
+  /** A Lua script for `wrk`, which chooses the requests. */
   script?: string
 }
 
-/** Requests per second by `wrk`. Refuses to count answers that are not 2xx or 3xx. */
+/** Requests per second by `wrk`. Refuses to count responses that are not 2xx or 3xx. */
 export async function measure(target: Target) {
   const { url, headers = {}, connections = 32, seconds = 5, script } = target
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`]
@@ -75,8 +77,8 @@ export async function measure(target: Target) {
 }
 
 /**
- * How much of the floor we reach. Both run in turn, so that a noisy minute falls on both, and the
- * median of the rounds counts.
+ * Our throughput as a share of the floor's. Both run alternately, so that a noisy minute affects
+ * both, and the median of the rounds counts.
  */
 export async function ratio(floor: Target, ours: Target, rounds = 5) {
   await measure({ ...floor, seconds: 2 })

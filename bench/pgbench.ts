@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The rows of the checkout's floor, in one commit and without anybody who prices or answers. */
+/** The rows of the checkout's floor, in one commit and without pricing or answering. */
 const PLACE_ORDER = `
 \\set store random(0, :stores - 1)
 begin;
@@ -24,7 +24,10 @@ insert into floor.keys values ('pgbench-' || :store, gen_random_uuid()::text, 20
 commit;
 `
 
-/** Orders a second by `pgbench` alone, where it is installed. The floor must have made its tables. */
+/**
+ * Orders per second by `pgbench` alone, where it is installed. The floor must have created its
+ * tables.
+ */
 export async function placeOrders(
   url: string,
   { stores, clients, seconds }: { stores: number; clients: number; seconds: number },

@@ -13,7 +13,7 @@ const OPERATOR_TOKEN = 'the operator token of the benchmark'
 const PUBLISHES = 60
 const WITHIN_MS = 50
 
-/** How long after a publish has answered another process shows it. */
+/** How long after the answer to a publish another process shows it. */
 export async function publish(dataDir: string): Promise<Figure> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {
@@ -41,7 +41,7 @@ async function race(here: string, there: string): Promise<Figure> {
   await put(`${here}/v1/stores/bench/status`, { status: 'live' })
   const late: number[] = []
   for (let n = 1; n <= PUBLISHES; n++) {
-    // Long enough for the last news to have come and the answer to be kept.
+    // Long enough for the last notification to arrive and the response to be cached.
     await pause(50)
     await shownVersion(there)
     const { version } = await put(`${here}/v1/stores/bench/manifest`, { manifest: { n } })

@@ -10,7 +10,7 @@ export interface Size {
   stores: number
 }
 
-/** A word that is no word, the same for the same number: rare ones and common ones, as in a language. */
+/** An invented word, the same for the same number: some rare and some common, as in a language. */
 const word = (seed: string) =>
   `translate(left(md5((20000 * power(abs(hashtext(${seed})) / 2147483648.0, 3))::int::text), 6),
              '0123456789', 'ghijklmnop')`
@@ -19,8 +19,8 @@ const words = (count: number, salt: string) =>
   Array.from({ length: count }, (_, i) => word(`n || '${salt}${i}'`)).join(` || ' ' || `)
 
 /**
- * As superuser, without triggers: a million products in minutes. The store that is searched gets its
- * words from the function that makes them for everyone; the others only have to be there.
+ * Inserts as superuser, without triggers: a million products in minutes. The store that is searched
+ * gets its search words from the real function; the others only have to exist.
  */
 export async function seed(url: string, { products, total, stores }: Size): Promise<void> {
   const client = new pg.Client({ connectionString: url })

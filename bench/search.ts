@@ -15,10 +15,10 @@ import { type Size, STORE, seed } from './search-seed.ts'
 const SECRET_KEY = 'the secret key of the benchmark database'
 const AT_LEAST = 0.5
 
-/** Finding, ranking, sorting and counting by price and collection, against only counting. */
+/** Searching, ranking, sorting and counting by price and collection, against only counting. */
 const TIMES_COUNTING = 8
 
-/** BENCH_PRODUCTS makes all of it smaller, for a quick look. */
+/** BENCH_PRODUCTS makes all of it smaller, for a quick run. */
 function readSize(): Size {
   const total = Number(process.env.BENCH_PRODUCTS ?? 1_000_000)
   return { total, products: total / 10, stores: Math.max(2, total / 1_000) }
@@ -74,7 +74,7 @@ export async function measureSearch(databaseUrl: string, dataDir: string): Promi
 }
 
 async function throughput(bare: Server, app: Server, script: string): Promise<Figure> {
-  // Many short rounds: the database takes all there is of the machine, and so does any neighbour.
+  // Many short rounds: the database uses the whole machine, and so does any other process.
   const [floor, ours] = [bare, app].map(({ url }) => ({ url, script, seconds: 3 }))
   const result = floor && ours && (await ratio(floor, ours, 11))
   if (result === undefined) throw new Error('nothing was measured')
@@ -107,7 +107,7 @@ async function latencies(databaseUrl: string, app: Server): Promise<Figure[]> {
   }
 }
 
-/** Each word is asked both ways before the next, so that a noisy minute falls on both. */
+/** Each word is searched both ways before the next, so that a noisy minute affects both. */
 async function timeBoth(db: Db, app: Server) {
   const sql: number[] = []
   const http: number[] = []
@@ -121,7 +121,7 @@ async function timeBoth(db: Db, app: Server) {
   }
 }
 
-/** What costs most: all products match, or none does. */
+/** The most expensive searches: all products match, or none does. */
 async function worst(databaseUrl: string, db: Db, other: Db): Promise<Figure[]> {
   const counting = await timeCounting(databaseUrl)
   const common = await medianOf(db, 'coffee')

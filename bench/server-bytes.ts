@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib'
 import { report } from './load.ts'
 
 /**
- * The floor of the public reads: bare `node:http` that hands out the bytes and headers of one answer
- * to whoever asks for anything. With a number of stores, each has bytes of its own, found by its
- * address: memory that no cache of the processor holds costs the floor what it costs us.
+ * The floor of the public reads: bare `node:http` that sends the bytes and headers of one response
+ * to every request. With a number of stores, each has bytes of its own, found by its address:
+ * memory outside of the processor's caches costs the floor what it costs us.
  */
 const [copied = '', ifNoneMatch = '', stores = '0', encoding = 'identity'] = process.argv.slice(2)
 const answer = await fetch(copied, {

@@ -7,8 +7,8 @@ import { search } from '../src/modules/catalog/search-queries.ts'
 import { report } from './load.ts'
 
 /**
- * The floor of search: bare `node:http` and `pg` with the very same statement on connections that
- * have their tenant set once and for all. Nothing is checked or shown.
+ * The floor of search: bare `node:http` and `pg` with the very same statement, on connections whose
+ * store is set once. Nothing is checked or rendered.
  */
 const [url = '', tenant = ''] = process.argv.slice(2)
 const options = `-c app.tenant=${tenant}`

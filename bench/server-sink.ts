@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 
-/** A merchant's endpoint that takes everything. It tells its parent when each request began. */
+/**
+ * A merchant's endpoint that accepts every request. It tells its parent when each request began.
+ */
 const server = createServer((request, response) => {
   const at = Date.now()
   request.resume()

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { createStorefront } from '../storefront/server.ts'
 import { report } from './load.ts'
 
-/** The storefront alone, before a platform that another process runs. */
+/** The storefront alone, for a platform that another process runs. */
 const [platformUrl = '', token = ''] = process.argv.slice(2)
 const storefront = createStorefront({
   platformUrl: () => platformUrl,

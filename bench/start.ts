@@ -11,7 +11,7 @@ interface Started {
   seconds: number
 }
 
-/** Starts the process and waits until `/readyz` says yes. */
+/** Starts the process and waits until `/readyz` answers 200. */
 async function start(dataDir: string): Promise<Started> {
   const began = performance.now()
   const port = 20_000 + Math.floor(Math.random() * 20_000)
@@ -54,7 +54,7 @@ export async function startToReady(dataDir: string): Promise<Figure[]> {
 
 const IDLE_MS = 10_000
 
-/** What the process holds after it has been left alone for a while. */
+/** The memory of the process after it was idle for a while. */
 export async function idleMemory(dataDir: string): Promise<Figure> {
   const started = await start(dataDir)
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS))

@@ -20,7 +20,7 @@ const TOKEN = 'a token for the benchmark alone, never used'
 
 const PAGES = { home: '/', 'product page': '/products/fern-teapot' }
 
-/** Somebody who has been here before, with things in the cart and an order. */
+/** A returning shopper, with a cart and an order. */
 function returning(): string {
   const cookies = openCookies([TOKEN], false)
   const [first, second] = [randomUUID(), randomUUID()]
@@ -35,10 +35,10 @@ function returning(): string {
   return jar.map((each) => each.split(';')[0]).join('; ')
 }
 
-/** So many look around at a time, each with cookies of their own. */
+/** The shoppers at the same time, each with cookies of their own. */
 const VISITORS = 500
 
-/** For `wrk`: one visitor after another. */
+/** For `wrk`: one shopper after another. */
 async function writeVisitors(folder: string, visitors: readonly string[]): Promise<string> {
   const path = join(folder, 'visitors.lua')
   const list = visitors.map((each) => `"${each}"`).join(',')
@@ -99,7 +99,7 @@ async function page(
   visitor: { cookie: string; script: string } | null,
 ): Promise<Figure> {
   const floor = await startServer('./server-page.ts', [url, HOST, visitor?.cookie ?? ''])
-  // In capitals, or wrk adds one of its own.
+  // With capitals, or `wrk` adds a header of its own.
   const sent = { headers: { Host: HOST }, ...(visitor === null ? {} : { script: visitor.script }) }
   try {
     const found = await ratio({ url: floor.url, ...sent }, { url, ...sent }, 3)

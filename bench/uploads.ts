@@ -13,13 +13,13 @@ import type { Figure } from './figure.ts'
 import { type Server, startServer } from './load.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
-/** Base64 costs the event loop more, so that fewer arrive before their time is over. */
+/** Base64 costs the event loop more, so fewer uploads arrive in time. */
 const UPLOADS = { bytes: 100, base64: 25 }
 const MEGABYTES_MAX = 64
-/** A store has at most 32 uploads under way, so a hundred at once come from several. */
+/** A store has at most 32 running uploads, so a hundred at once come from several stores. */
 const STORES = ['bench-1', 'bench-2', 'bench-3', 'bench-4']
 
-/** What a hundred photographs of 2 MB, sent at once, add to the memory of the process. */
+/** How much memory a hundred photographs of 2 MB, sent at once, add to the process. */
 export async function uploads(dataDir: string): Promise<Figure[]> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {
@@ -43,7 +43,7 @@ type Way = keyof typeof UPLOADS
 async function measureUploads(app: Server, keys: string[], way: Way): Promise<Figure> {
   const keyOf = (n: number) => keys[n % keys.length] ?? ''
   const pictures = await makePictures(UPLOADS[way])
-  // The first loads the library, which is no matter of how many there are.
+  // The first upload loads the library, which does not depend on their number.
   await upload(app.url, keyOf(0), way, await picture())
   const before = await app.usage()
   const began = performance.now()
@@ -66,7 +66,7 @@ async function makePictures(count: number): Promise<Buffer[]> {
   return pictures
 }
 
-/** Noise does not compress, so that 2 MB are few pixels; each is like no other. */
+/** Noise does not compress, so 2 MB are few pixels; each image is different. */
 function picture(): Promise<Buffer> {
   const [width, height] = [1_600, 1_200]
   return sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })

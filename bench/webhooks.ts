@@ -32,12 +32,12 @@ const PLACED = 'commerce.order.placed.v1'
 const STORES = 32
 const EACH = 800
 const ROUNDS = 3
-/** Until code is compiled and plans are made, as in a worker that has been up for a while. */
+/** Warm-up: until code is compiled and plans are made, as in a worker that has run for a while. */
 const WARM_UP = 300
-/** Two attempts at a time to the endpoint of each store. */
+/** Two attempts at the same time for the endpoint of each store. */
 const CONCURRENCY = STORES * 2
 
-/** An order of four lines, as long as most. */
+/** An order of four lines, a typical length. */
 const ORDER = {
   order: { id: 'b0a1', order_number: 1_001, status: 'placed', total_cents: 12_345 },
   items: Array.from({ length: 4 }, (_, n) => ({
@@ -60,7 +60,10 @@ async function openSink(...args: string[]): Promise<Sink> {
   return { port, child }
 }
 
-/** How fast deliveries leave, ledger and all, and how soon after the commit the first byte arrives. */
+/**
+ * How fast deliveries are sent, with all their records, and how soon after the commit the first
+ * byte arrives.
+ */
 export async function webhooks(dataDir: string): Promise<Figure[]> {
   const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   const [sink, telling] = await Promise.all([openSink(), openSink('tell')])
@@ -114,7 +117,7 @@ async function throughput(runtime: Runtime, port: number, admin: pg.Client): Pro
   const { port: floorPort, child } = await openSink()
   await bareLoop(floorPort, STORES * WARM_UP)
   const pairs: { floor: number; ours: number; ratio: number }[] = []
-  // In turn, so that a noisy minute falls on both. The median of the rounds counts.
+  // Alternately, so that a noisy minute affects both. The median of the rounds counts.
   for (let n = 0; n < ROUNDS; n++) {
     const floor = await bareLoop(floorPort, STORES * EACH)
     const ours = await deliverAll(runtime, dbs, EACH, admin)
@@ -132,7 +135,7 @@ async function throughput(runtime: Runtime, port: number, admin: pg.Client): Pro
   }
 }
 
-/** Has so many events of each store delivered, and answers how many that were a second. */
+/** Delivers that many events of each store, and answers the deliveries per second. */
 async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin: pg.Client) {
   for (let n = 0; n < each; n++) {
     await Promise.all(
@@ -140,7 +143,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
     )
   }
   while ((await numberNewEvents(runtime.workerDatabase)) > 0);
-  // What the server does by itself within a minute.
+  // What the server does by itself within a minute: it analyses new rows.
   await admin.query('analyze')
   const total = (await countDelivered(runtime)) + dbs.length * each
   const worker = startWorker(runtime)
@@ -160,7 +163,7 @@ async function countDelivered(runtime: Runtime): Promise<number> {
   return total
 }
 
-/** Counting all of them every now and then would be a part of what is measured. */
+/** Counting all of them often would be a part of what is measured. */
 async function anyDue(runtime: Runtime): Promise<boolean> {
   const { due } = await runtime.operatorDatabase.global.one(
     Type.Object({ due: Type.Boolean() }),
@@ -169,7 +172,9 @@ async function anyDue(runtime: Runtime): Promise<boolean> {
   return due
 }
 
-/** The same requests with nothing around them, over connections that stay open. Signed once for all. */
+/**
+ * The same requests without anything else, over connections that stay open. They are signed once.
+ */
 async function bareLoop(port: number, count: number): Promise<number> {
   const agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })
   const [id, timestamp] = [randomUUID(), Math.floor(Date.now() / 1_000)]

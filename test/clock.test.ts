@@ -13,7 +13,7 @@ const BANS = '/v1/merchant/fraud/bans'
 
 const later = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
 
-/** Two stores, of which `sandbox` can have its clock moved. */
+/** Two stores, of which `sandbox` can have a clock offset. */
 async function open(t: TestContext) {
   const offsets: Record<string, number> = {}
   const app = await openTestApp(t, { clockOffsets: (tenant) => offsets[tenant] ?? 0 })
@@ -37,7 +37,7 @@ const issue = (merchant: Caller, expires_at: string) =>
     { 'idempotency-key': randomUUID() },
   )
 
-test('the rules of a store follow its clock, and those of its neighbour do not', async (t) => {
+test('the rules of a store follow its business time, and not that of another store', async (t) => {
   const { move, sandbox, acme } = await open(t)
   const read = async (merchant: Caller, ids: { card: string; coupon: string; ban: string }) => ({
     card: (await merchant.get(`${CARDS}/${ids.card}`)).body.gift_card.status,
@@ -66,7 +66,7 @@ test('the rules of a store follow its clock, and those of its neighbour do not',
   assert.deepEqual(await read(sandbox, moved), STANDING)
 })
 
-test('rows are dated by the clock of their store', async (t) => {
+test('rows are dated by the business time of their store', async (t) => {
   const { move, sandbox } = await open(t)
   move(40)
   const { body } = await issue(sandbox, later(50))
@@ -76,7 +76,7 @@ test('rows are dated by the clock of their store', async (t) => {
   assert.ok(lines.transactions[0].created_at >= body.gift_card.created_at)
 })
 
-test('a moved clock neither ends nor extends access', async (t) => {
+test('a clock offset neither ends nor extends access', async (t) => {
   const { move, sandbox, app } = await open(t)
   const wanted = { label: 'short', scopes: ['manage:own_giftcards'], expires_at: later(1) }
   const made = await sandbox.post('/v1/my/credentials', wanted)
@@ -90,7 +90,7 @@ test('a moved clock neither ends nor extends access', async (t) => {
   assert.equal((await short.get(CARDS)).status, 401)
 })
 
-test('work is due by the clock of its store, and the work of the platform by the machine', async (t) => {
+test('work is due by the business time of its store, and platform work by machine time', async (t) => {
   const { move, sandbox, app } = await open(t)
   const { workerDatabase, database } = app.runtime
   const admin = await app.database.openAdmin()
@@ -108,6 +108,7 @@ test('work is due by the clock of its store, and the work of the platform by the
   const handlers = { 'test.moved.v1': async () => void handled.push('once') }
   await deliverDue(workerDatabase, handlers, { slots: 20 })
   assert.deepEqual(handled, ['once'], 'internal events are not put off by a moved clock')
-  // No store is in hand where stores with work are looked for: see docs/decisions/0011-one-clock.md.
+  // Statements that look for stores with work run without a store: see
+  // docs/decisions/0011-one-clock.md.
   assert.equal(await expireDue(workerDatabase), 0)
 })

@@ -7,13 +7,13 @@ import { type DoctorOptions, printDoctor, runDoctor } from '../src/doctor.ts'
 import { ApiError } from '../src/errors.ts'
 import { emptyFolder, query, start } from './harness/embedded.ts'
 
-/** What is wrong, by check. */
+/** The failed checks and their details. */
 const complaints = async (options: DoctorOptions) =>
   Object.fromEntries(
     (await runDoctor(options)).filter(({ ok }) => !ok).map(({ check, detail }) => [check, detail]),
   )
 
-/** Plants a fault, has it found, mends it, and sees that it is found no more. */
+/** Causes a fault, checks that the doctor finds it, repairs it, and checks that it is gone. */
 interface Fault {
   plant: string
   mend: string
@@ -170,7 +170,7 @@ test('the doctor finds', async (t: TestContext) => {
   })
 })
 
-test('the doctor prints a line for each finding, and exits with 1 when one is not well', () => {
+test('the doctor prints a line for each finding, and exits with 1 when a check failed', () => {
   const lines: string[] = []
   const print = (ok: boolean) =>
     printDoctor(

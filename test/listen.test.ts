@@ -11,10 +11,10 @@ import { until } from './harness/eventually.ts'
 import { openProxy } from './harness/proxy.ts'
 import { openHanging, openReceiver, openWebhooksApp } from './modules/webhooks/setup.ts'
 
-test('listen hands the feed on to an address of this machine, signed', async (t) => {
+test('listen sends the feed to a local address, signed', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
-  // What a shopper typed, which must not write to whoever's terminal this is.
+  // Text of a shopper, which must not control the terminal.
   await app.place('acme', { n: 'before', name: '\u009b2J\u007f\u202e' })
   await numberNewEvents(app.runtime.workerDatabase)
   const stopping = new AbortController()
@@ -58,12 +58,12 @@ test('listen hands the feed on to an address of this machine, signed', async (t)
   assert.deepEqual(got.body, rows[0].payload)
 })
 
-test('listen says what is wrong with its arguments, and ends when its key is refused', async (t) => {
+test('listen explains wrong arguments, and ends when its key is refused', async (t) => {
   const faulty = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
   for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
     assert.throws(() => readListenOptions(args), ListenError)
   }
-  // Node takes the first for a URL of the scheme "localhost", and calls none of them.
+  // Node parses the first as a URL of the scheme "localhost"; none of them can be called.
   for (const url of ['localhost:3000/hooks', 'ftp://127.0.0.1/', 'http://me:secret@127.0.0.1/']) {
     for (const option of ['--api', '--forward-to']) {
       const message = new RegExp(`^${option} must be a URL that begins with http`)
@@ -86,7 +86,7 @@ test('listen says what is wrong with its arguments, and ends when its key is ref
   await assert.rejects(as(`${key}x`), { message })
 })
 
-test('listen goes on with a feed that was restored from a backup', async (t) => {
+test('listen continues with a feed that was restored from a backup', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   await app.place('acme')
@@ -106,7 +106,7 @@ test('listen goes on with a feed that was restored from a backup', async (t) => 
   assert.match(lines[3] ?? '', /^2 commerce\.order\.placed\.v1 \S+ -> 200$/)
 })
 
-test('listen names the address that does not answer and why, once, and when it does', async (t) => {
+test('listen reports an address that does not answer and why, once, and its recovery', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   const proxy = await openProxy(t, Number(new URL(app.url).port))
@@ -119,11 +119,11 @@ test('listen names the address that does not answer and why, once, and when it d
   const nobody = 'http://127.0.0.1:1/'
   const listening = listen({ ...common, api, key, forwardTo: nobody, after: undefined })
   await until('it tells of the trouble', () => lines.length === 2)
-  // Several more tries, of which nothing new is heard.
+  // Several more attempts, which print nothing new.
   await sleep(50)
   await proxy.mend()
   await until('it tells of the end', () => lines.length === 3)
-  // What happens from here on is told, although it was asked for before the platform was there.
+  // New events from here on are shown, although the command started before the platform did.
   await app.place('acme')
   await numberNewEvents(app.runtime.workerDatabase)
   await until('it prints the event', () => lines.length === 4)
@@ -137,14 +137,14 @@ test('listen names the address that does not answer and why, once, and when it d
   assert.ok(lines[1]?.startsWith(said), lines[1])
   assert.equal(lines[2], 'listening; the last event so far is 0')
   assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
-  // Of a call that was under way another reason may be told before.
+  // A call that was running may report another reason first.
   const troubles = lines.slice(4, -1)
   assert.ok(troubles.length === 1 || troubles.length === 2, lines.join('\n'))
   const trouble = `the feed of ${api} cannot be read, trying again: `
   assert.ok(troubles.every((line) => line.startsWith(trouble)))
 })
 
-test('listen stops when it is told to, whoever it waits for, and hands on nothing more', async (t) => {
+test('listen stops when it is told to, whatever it waits for, and sends nothing more', async (t) => {
   const app = await openWebhooksApp(t)
   const key = await app.key('acme', 'manage:own_webhooks')
   for (let n = 0; n < 3; n++) await app.place('acme', { n })
@@ -168,7 +168,7 @@ test('listen stops when it is told to, whoever it waits for, and hands on nothin
   )
 })
 
-test('listen says so when what answers is not the platform', async (t) => {
+test('listen reports that the answering server is not the platform', async (t) => {
   const other = await openReceiver(t)
   const lines: string[] = []
   const stopping = new AbortController()
@@ -177,7 +177,7 @@ test('listen says so when what answers is not the platform', async (t) => {
       ...{ api: other.url(''), key: 'fdk_x', forwardTo: undefined, after: 0, everyMs: 5 },
       ...{ print: (line: string) => lines.push(line), signal: stopping.signal },
     })
-  // A key does not go along to another address, and would be called wrong there.
+  // A redirect would drop the key, and the other address would call it wrong.
   other.answer((response) => response.writeHead(301, { location: 'https://shop.example/' }).end())
   await assert.rejects(listening(), {
     name: 'Error',
@@ -218,7 +218,7 @@ test('the command works from any folder', () => {
   )
 })
 
-test('the command ends quietly when nobody reads it any more', async () => {
+test('the command ends quietly when its output is closed', async () => {
   const args = ['listen', '--key', 'fdk_x', '--api', 'http://127.0.0.1:1']
   const command = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''

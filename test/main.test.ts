@@ -13,19 +13,19 @@ import { openProxy } from './harness/proxy.ts'
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-/** On the server of all tests. Roles are the server's, so their passwords must stay as they are. */
+/** On the server of all tests. Roles belong to the server, so their passwords must not change. */
 const onTestServer = async (t: TestContext) => ({
   DATABASE_URL: await openEmptyDatabase(t),
   SECRET_KEY: TEST_SECRET_KEY,
 })
 
-/** The same with all migrations applied, for a start that is not about them. */
+/** The same with all migrations applied, for tests that are not about them. */
 const onMigrated = async (t: TestContext) => ({
   DATABASE_URL: (await openTestDatabase(t)).url,
   SECRET_KEY: TEST_SECRET_KEY,
 })
 
-/** What a start shows to whoever reads it. */
+/** The output of a start. */
 function readWelcome(output: string) {
   const key = /Merchant key +(\S+)/.exec(output)?.[1] ?? ''
   const [, email = '', password = ''] = /Owner +(\S+) +(\S+)/.exec(output) ?? []
@@ -49,11 +49,11 @@ async function ends(process: TestProcess, code: number) {
   const began = performance.now()
   const exit = await process.exit
   assert.equal(exit.code, code, process.output())
-  // Some of them have to start first, which takes its time on a busy machine.
+  // Some of them must start first, which takes time on a busy machine.
   assert.ok(performance.now() - began < 60_000)
 }
 
-test('a folder is all it needs: it starts, stops, dies and starts again', async (t) => {
+test('the process needs only a folder: it starts, stops, dies and starts again', async (t) => {
   const dataDir = await emptyFolder(t)
   const first = await startProcess(t, { dataDir })
   const { url, ms } = await first.ready()
@@ -101,7 +101,7 @@ test('a folder is all it needs: it starts, stops, dies and starts again', async 
   t.diagnostic(`ready on a new folder after ${figures.join(', on an old one ')} (killed before)`)
 })
 
-test('the doctor makes nothing of a folder that is not there, and says so', async (t) => {
+test('the doctor reports a missing folder, and creates nothing', async (t) => {
   const dataDir = join(await emptyFolder(t), 'typo')
   const doctor = await startProcess(t, { dataDir, role: 'doctor' })
   await ends(doctor, 1)
@@ -110,7 +110,7 @@ test('the doctor makes nothing of a folder that is not there, and says so', asyn
   await assert.rejects(stat(dataDir), { code: 'ENOENT' })
 })
 
-describe('settings that are wrong', () => {
+describe('wrong settings', () => {
   async function refuses(t: TestContext, env: Record<string, string>, role = 'serve') {
     const refused = await startProcess(t, { env, role })
     await ends(refused, 1)
@@ -145,7 +145,7 @@ describe('settings that are wrong', () => {
     assert.doesNotMatch(output, /\n {4}at /)
   })
 
-  test('include a token that no header carries as it is, and one secret for two purposes', async (t) => {
+  test('include a token that no header can carry, and one secret for two purposes', async (t) => {
     const token = 'a token that is long enough for all'
     const SECRET_KEY = token
     const output = await refuses(t, {
@@ -158,7 +158,7 @@ describe('settings that are wrong', () => {
     assert.ok(!output.includes(token))
   })
 
-  test('in production include secrets that nobody has set, and cards sent in the open', async (t) => {
+  test('in production include missing secrets, and card numbers sent without TLS', async (t) => {
     const output = await refuses(t, { NODE_ENV: 'production', NMI_URL: 'HTTP://nmi.example' })
     assert.match(output, /NMI_URL must be https/)
     for (const name of ['OPERATOR_TOKEN', 'STOREFRONT_TOKEN', 'SECRET_KEY', 'PAYMENT_GATEWAY']) {
@@ -166,12 +166,12 @@ describe('settings that are wrong', () => {
     }
   })
 
-  test('include a role that there is not', async (t) => {
+  test('include an unknown role', async (t) => {
     const said = /the role must be one of serve, api, worker, storefront, migrate, seed, doctor/
     assert.match(await refuses(t, {}, 'server'), said)
   })
 
-  test('include secrets that are damaged, which are neither shown nor made anew', async (t) => {
+  test('include damaged secrets, which are neither shown nor created again', async (t) => {
     const dataDir = await emptyFolder(t)
     const path = join(dataDir, 'secrets.json')
     await writeFile(path, '{"SECRET_KEY":"half a secret')
@@ -194,7 +194,7 @@ describe('settings that are wrong', () => {
 })
 
 describe('the database of DATABASE_URL', () => {
-  test('may come later than the process, which then needs no help', async (t) => {
+  test('may start later than the process, which then continues by itself', async (t) => {
     const { DATABASE_URL, SECRET_KEY } = await onTestServer(t)
     const address = new URL(DATABASE_URL)
     const proxy = await openProxy(t, Number(address.port))
@@ -221,7 +221,7 @@ describe('the database of DATABASE_URL', () => {
     assert.equal(await statusOf('/readyz'), 200)
   })
 
-  test('that lets nobody in is one line, without a stack', async (t) => {
+  test('that refuses the login is reported in one line, without a stack', async (t) => {
     const { DATABASE_URL, SECRET_KEY } = await onTestServer(t)
     const port = await freePort()
     const wrong: [Partial<URL>, RegExp][] = [
@@ -259,7 +259,7 @@ describe('the database of DATABASE_URL', () => {
     await runs('seed', 0)
     assert.equal(await readFile(join(dataDir, 'demo.json'), 'utf8'), demo)
 
-    // As a start that was killed before it had the key leaves it.
+    // The state after a start that was killed before it had the key.
     const { merchant_key, ...half } = JSON.parse(demo)
     await writeFile(join(dataDir, 'demo.json'), JSON.stringify({ ...half, merchant_key: '' }))
     const env2 = { ...env, MIGRATE_ON_START: 'false' }
@@ -273,7 +273,7 @@ describe('the database of DATABASE_URL', () => {
 })
 
 describe('a process that serves', () => {
-  test('finishes what is in flight when it is told to stop', async (t) => {
+  test('finishes running requests when it is told to stop', async (t) => {
     const env = await onMigrated(t)
     const serving = await startProcess(t, { env })
     const { url } = await serving.ready()
@@ -287,7 +287,7 @@ describe('a process that serves', () => {
     const headers = { authorization: `Bearer ${key}` }
     const slow = fetch(`${url}/v1/my/audit`, { headers })
     const isWaiting = async () => {
-      // By its list and its count, whichever comes first.
+      // By the list or the count, whichever comes first.
       const { rowCount } = await admin.query(`
         select from pg_stat_activity
          where wait_event_type = 'Lock' and datname = current_database()
@@ -321,7 +321,7 @@ describe('a process that serves', () => {
     await until('the request is logged', isLogged)
   })
 
-  test('says only what its level lets through', async (t) => {
+  test('logs only what its level allows', async (t) => {
     const env = { ...(await onMigrated(t)), LOG_LEVEL: 'silent' }
     const serving = await startProcess(t, { env, role: 'api' })
     const { url } = await serving.ready()
@@ -337,7 +337,7 @@ describe('a process that serves', () => {
       "process.on('SIGUSR2', () => { throw new Error('boom 4111111111111111') })",
     ],
     [
-      'a rejection nobody handles',
+      'an unhandled rejection',
       "process.on('SIGUSR2', () => void Promise.reject(new Error('boom 4111111111111111')))",
     ],
   ] as const) {

@@ -7,7 +7,7 @@ import { createSafeFetch } from '../src/platform/safe-fetch.ts'
 import { openRuntime } from '../src/runtime.ts'
 import { openTestDatabase } from './harness/database.ts'
 
-test('a runtime stops each of its parts once, whichever of them cannot be stopped', async (t) => {
+test('a runtime stops each of its parts once, even if some of them fail to stop', async (t) => {
   const { url, secretKey } = await openTestDatabase(t)
   const stopped: string[] = []
   const scanner = {

@@ -7,7 +7,7 @@ import { ERRORS } from '../../src/errors.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-test('every code that the API can answer with is named by a test', () => {
+test('every code that the API can answer is named by a test', () => {
   const tests = globSync('test/{http,kernel,modules,platform,storefront}/**/*.ts', { cwd: ROOT })
   const named = new Set(
     tests.flatMap((file) => readFileSync(`${ROOT}/${file}`, 'utf8').match(/\b[a-z]+(_[a-z]+)*\b/g)),
@@ -16,14 +16,14 @@ test('every code that the API can answer with is named by a test', () => {
   assert.deepEqual(never, [])
 })
 
-/** Every object of a document, wherever it stands. */
+/** Every object of a document, at any depth. */
 function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield value as Record<string, unknown>
   for (const each of Object.values(value)) yield* objectsOf(each)
 }
 
-test('every example of the description is one', () => {
+test('every example in the document is valid', () => {
   const description = JSON.parse(readFileSync(`${ROOT}/openapi.json`, 'utf8'))
   let seen = 0
   for (const { examples, ...schema } of objectsOf(description)) {

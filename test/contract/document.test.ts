@@ -5,13 +5,13 @@ import '../../src/app.ts'
 import { type ApiDocument, resolveResponse } from '../../src/http/api-document.ts'
 import { describeIssue } from '../../src/http/errors.ts'
 
-/** The one that is served, kept in step with the routes by a check. */
+/** The document that is served; a check keeps it equal to the routes. */
 const published: ApiDocument = JSON.parse(
   readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'),
 )
 
 describe('the published document', () => {
-  test('calls done in the background only what nobody has to act upon', () => {
+  test('marks as background work only what needs no further call', () => {
     const said = Object.values(published.paths)
       .flatMap((path) => Object.values(path))
       .flatMap(({ operationId, responses }) =>
@@ -30,13 +30,13 @@ describe('the published document', () => {
     assert.match(String(new Map(said as [string, string][]).get('eraseCustomer')), /confirm/)
   })
 
-  test('has words for every pattern, format and exclusion that a body is held to', () => {
+  test('has a description for every pattern, format and exclusion of a body', () => {
     const held: { keyword: string; params: Record<string, unknown> }[] = []
     const walk = (shape: unknown): void => {
       if (typeof shape !== 'object' || shape === null) return
       const { $ref, pattern, format, not } = shape as Record<string, unknown>
       if (typeof pattern === 'string') held.push({ keyword: 'pattern', params: { pattern } })
-      // Bytes are no text that could be of the wrong form.
+      // Bytes have no pattern.
       if (typeof format === 'string' && format !== 'binary')
         held.push({ keyword: 'format', params: { format } })
       if (not !== undefined) held.push({ keyword: 'not', params: {} })

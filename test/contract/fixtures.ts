@@ -7,21 +7,23 @@ import { APPROVED, checkout, openShop } from '../modules/checkout/setup.ts'
 import { putVariant } from '../modules/inventory/setup.ts'
 
 /**
- * How to call each merchant route that names something by id: makes that thing in the caller's own
- * store and answers its path parameters. The generated tests fail for a route that is missing here,
- * so that none is ever left out.
+ * How to call each merchant route that names something by id: creates that thing in the caller's
+ * own store and answers its path parameters. The generated tests fail for a route that is missing
+ * here, so that none is ever left out.
  */
 export type Fixture = (merchant: Caller, app: TestApp) => Promise<Record<string, string>>
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWMQMgkDAAD4AJ2ZdwzOAAAAAElFTkSuQmCC'
 
-/** Another one, which products use: what is in use cannot be deleted. */
+/**
+ * Another image, for products to use. An asset in use cannot be deleted, so `PIXEL` stays unused.
+ */
 const SHOWN_PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAADElEQVQImWM4kcwMAAMlAS9AfySPAAAAAElFTkSuQmCC'
 const SHOWN_HASH = createHash('sha256').update(Buffer.from(SHOWN_PIXEL, 'base64')).digest('hex')
 
-/** The generated tests call their own store so. */
+/** The generated tests call their own store `acme`. */
 const ACME_IMAGE = { asset_ref: `asset:acme/${SHOWN_HASH}.png` }
 
 const VARIANT = '11111111-1111-4111-8111-111111111111'
@@ -173,7 +175,7 @@ async function registerWebhook(merchant: Caller) {
   return { id: made.body.subscription.id as string }
 }
 
-/** What the routes above that take a body are sent, by the caller and by a stranger alike. */
+/** The bodies for the routes above, for the caller and for another store alike. */
 export const BODIES: Record<string, unknown> = {
   'PATCH /v1/merchant/gift-cards/:id': { note: 'a canary' },
   'POST /v1/merchant/orders/:id/notes': { note: 'a canary' },
@@ -207,15 +209,15 @@ export const BODIES: Record<string, unknown> = {
   'PUT /v1/merchant/pricing-groups/:id/prices': { variant_id: VARIANT, price_cents: 1 },
 }
 
-/** Routes whose name in the path is the caller's own word for something, so that any may be new. */
+/** Routes whose path contains a name of the caller's choice, so that any name may be new. */
 export const CALLERS_WORD: readonly string[] = [
   'POST /v1/merchant/store-credit/:customer_ref/credit',
 ]
 
-/** A key that no request had before. */
+/** A new key for each request. */
 export const freshKey = () => ({ 'idempotency-key': randomUUID() })
 
-/** Both stores have the feature, so that only the row is missing in the other. */
+/** Both stores have the add-on, so that only the row is missing in the other. */
 async function allowFeature(app: TestApp, feature_key: string) {
   for (const tenant of ['acme', 'globex']) {
     const url = `/v1/entitlements/tenants/${tenant}/features/${feature_key}`
@@ -223,7 +225,7 @@ async function allowFeature(app: TestApp, feature_key: string) {
   }
 }
 
-/** An order of two things, paid for. */
+/** A paid order of two units. */
 async function placeOrder(_merchant: Caller, app: TestApp) {
   const shop = await openShop(app)
   const items = [{ variant_id: shop.variants[1_000], quantity: 2 }]
@@ -269,7 +271,7 @@ async function uploadAsset(merchant: Caller) {
   return { sha256: made.body.asset.sha256 as string }
 }
 
-/** A product, and beside it the asset that can be its picture. */
+/** A product, and an asset that can be its image. */
 async function makeProduct(merchant: Caller) {
   const picture = { content_type: 'image/png', data_base64: SHOWN_PIXEL }
   await merchant.post('/v1/merchant/media', picture)
@@ -337,7 +339,7 @@ async function createLocation(merchant: Caller) {
   return { id: made.body.location.id as string }
 }
 
-/** Writes a mark into every place of the store that takes free text. */
+/** Writes a marker into every free text of the store. */
 export async function plantCanary(merchant: Caller, canary: string): Promise<void> {
   const plants: [string, string, unknown][] = [
     ['PATCH', '/v1/my/store', { display_name: canary }],
@@ -383,6 +385,6 @@ export async function plantCanary(merchant: Caller, canary: string): Promise<voi
   }
 }
 
-/** A path with its parameters filled in; what is not given is an id that nothing has. */
+/** A path with its parameters filled in; a missing parameter becomes an id that does not exist. */
 export const fillPath = (url: string, params: Record<string, string> = {}): string =>
   url.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? randomUUID()))

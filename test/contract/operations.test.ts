@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readText = (path: string) => readFileSync(`${root}/${path}`, 'utf8')
 
-/** A call that logs at error level or above: what it is about, and then its text. */
+/** A call that logs at level error or above: its fields, and then its text. */
 const ALERT = /(?:onAlert|logger\.(?:error|fatal))\(\s*(?:\w+|\{[^}]*\}),\s*'([^']+)',?\s*\)/g
 
 test('the operations page says what to do about every alert', () => {

@@ -6,14 +6,14 @@ import { SCOPES, type Scope, satisfies } from '../../src/kernel/scopes.ts'
 import { type Answer, type Caller, openTestApp, type TestApp } from '../harness/app.ts'
 import { BODIES, CALLERS_WORD, FIXTURES, fillPath, freshKey, plantCanary } from './fixtures.ts'
 
-/** Made from the route table: a new route is tested here without a line being added. */
+/** Generated from the route table: a new route is tested here without a change of this file. */
 
 const nameOf = ({ method, url }: RouteEntry) => `${method} ${url}`
 
 const routesOf = ({ app }: TestApp, plane: RouteEntry['plane']) =>
   app.routeTable.filter((route) => route.plane === plane)
 
-/** Everything but what must differ from one request to the next. */
+/** Everything except what must differ between two requests. */
 function essence({ status, headers, text }: Answer) {
   const { date, 'x-correlation-id': _, ...rest } = headers
   return { status, headers: rest, text }
@@ -68,7 +68,7 @@ describe('a credential on the wrong plane', () => {
   }
 })
 
-test('a key without the scope gets 403 on every merchant route, whatever else it may do', async (t) => {
+test('a key without the scope gets 403 on every merchant route, whatever other scopes it has', async (t) => {
   const app = await openTestApp(t)
   for (const route of routesOf(app, 'merchant')) {
     const { scope } = route
@@ -76,7 +76,7 @@ test('a key without the scope gets 403 on every merchant route, whatever else it
     const others = SCOPES.filter((each) => !satisfies([each], scope))
     const send = async (...scopes: Scope[]) =>
       (await app.merchant('acme', ...scopes)).send(route.method, fillPath(route.url))
-    // All of the others together are not enough, so none of them is.
+    // All other scopes together do not suffice, so no single one does.
     const refused = await send(...others)
     const what = `${nameOf(route)}: ${refused.text}`
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'forbidden'], what)
@@ -87,7 +87,7 @@ test('a key without the scope gets 403 on every merchant route, whatever else it
   }
 })
 
-test("another store's ids answer like ids that do not exist, to the byte", async (t) => {
+test("another store's ids get the same answer as ids that do not exist, to the byte", async (t) => {
   const app = await openTestApp(t)
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
   const send = (caller: Caller, route: RouteEntry, params?: Record<string, string>) =>
@@ -125,7 +125,7 @@ test('no list shows a byte of another store', async (t) => {
   assert.ok(seen >= 3, 'the canary must be where it could be seen')
 })
 
-test('every route says who may call it, what it answers and how it fails', async (t) => {
+test('every route declares its plane, its responses and its errors', async (t) => {
   const app = await openTestApp(t)
   assert.ok(app.app.routeTable.length > 20)
   for (const route of app.app.routeTable) {

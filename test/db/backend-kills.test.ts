@@ -22,10 +22,10 @@ interface Tally {
   failed: number
 }
 
-/** As few would say nothing; a busy machine is given the time for them. */
+/** The fewest that prove something; a busy machine gets the time for them. */
 const KILLS_MIN = 20
 
-/** Two legs in one transaction, and a read in between, until it is over. */
+/** Writes two entries in one transaction, with a read in between, until the time is over. */
 async function write(db: TenantDb, isOver: () => boolean, tally: Tally) {
   while (!isOver()) {
     const mark = randomUUID()
@@ -43,7 +43,7 @@ async function write(db: TenantDb, isOver: () => boolean, tally: Tally) {
   }
 }
 
-/** Ends one of the application's backends at a time, whatever it is doing. */
+/** Kills one backend of the application at a time, whatever it is doing. */
 async function kill(admin: pg.Client): Promise<number> {
   const until = performance.now() + SECONDS * 1_000
   let kills = 0

@@ -16,7 +16,7 @@ const fresh = (value: number) => new Sql([`select ${value} as value -- ${texts++
 const read = (db: Db, query: Sql) => db.one(Value, query)
 
 describe('statements that are sent together', () => {
-  test('are answered each with its own rows, also when they are parsed already', async (t) => {
+  test('are each answered with their own rows, also when they are already parsed', async (t) => {
     const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant('acme')
     const queries = [fresh(1), fresh(2), sql`select count(*)::int as value from stores`]
     for (let n = 0; n < 3; n++) {
@@ -30,7 +30,7 @@ describe('statements that are sent together', () => {
     }
   })
 
-  test('are skipped behind one that fails, and can be run by the same connection later', async (t) => {
+  test('are skipped after one that fails, and can be run by the same connection later', async (t) => {
     const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant('acme')
     const behind = fresh(7)
     const failed = await acme
@@ -51,7 +51,7 @@ describe('statements that are sent together', () => {
     assert.deepEqual(await read(acme, behind), { value: 7 })
   })
 
-  test('fail alone where a row cannot be read or a value not be written', async (t) => {
+  test('fail alone when a row cannot be read or a value cannot be serialised', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const acme = database.tenant('acme')
     const outcome = await acme.transaction('odd', (tx) =>
@@ -70,7 +70,7 @@ describe('statements that are sent together', () => {
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
 
-  test('end with their transaction, also when that is given up in the very turn they are sent', async (t) => {
+  test('end with their transaction, also when it ends in the turn they are sent', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const insert = sql`
       insert into limit_counters (bucket, window_start, hits) values ('late', now(), 1)`
@@ -84,7 +84,7 @@ describe('statements that are sent together', () => {
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
 
-  test('are not said to be done before they are committed', async (t) => {
+  test('are not answered before they are committed', async (t) => {
     const place = await openTestDatabase(t)
     const database = place.open('fd_app', 1)
     const admin = await place.openAdmin()

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../harness/database.ts'
 
 const DAY_MS = 86_400_000
 
-/** What a machine that is busy with other tests may lose between two looks at the time. */
+/** How much time a busy machine may lose between two readings. */
 const ABOUT_MS = 30_000
 
 const Seen = Type.Object({ business: Type.Number(), moment: Type.Number(), machine: Type.Number() })
@@ -16,7 +16,7 @@ const LOOK = sql`
          extract(epoch from fd_clock())::float8 * 1000 as moment,
          extract(epoch from now())::float8 * 1000 as machine`
 
-/** One connection, so that every store that is entered follows another on it. */
+/** One connection, so that each store follows another on it. */
 async function open(t: TestContext, offsets: Record<string, number>) {
   const place = await openTestDatabase(t)
   const database = new Database({
@@ -29,7 +29,7 @@ async function open(t: TestContext, offsets: Record<string, number>) {
   return { place, database }
 }
 
-/** How far the time of a handle is from the machine's, in both languages. */
+/** The difference between a store's time and machine time, in SQL and in TypeScript. */
 async function measure(db: Db) {
   const { business, moment, machine } = await db.one(Seen, LOOK)
   const near = (ms: number) => Math.round(ms / ABOUT_MS) * ABOUT_MS
@@ -42,8 +42,8 @@ async function measure(db: Db) {
 
 const all = (ms: number) => ({ sql: ms, moment: ms, typescript: ms })
 
-describe("a store's clock", () => {
-  test('is moved alike in SQL and in TypeScript, in every way a statement can travel', async (t) => {
+describe('the business time of a store', () => {
+  test('has the same offset in SQL and in TypeScript, in every way a statement can be sent', async (t) => {
     const { database } = await open(t, { ahead: 30 * DAY_MS, behind: -7 * DAY_MS })
     for (const [tenant, ms] of [
       ['ahead', 30 * DAY_MS],
@@ -58,7 +58,7 @@ describe("a store's clock", () => {
     }
   })
 
-  test('is unmoved for the next store on the connection, and where no store is in hand', async (t) => {
+  test('has no offset for the next store on the connection, and without a store', async (t) => {
     const { database } = await open(t, { ahead: 30 * DAY_MS })
     const ahead = database.tenant('ahead')
     const ways: (() => Promise<unknown>)[] = [
@@ -76,7 +76,7 @@ describe("a store's clock", () => {
     }
   })
 
-  test('stays as it is for a handle that is in use when it is moved', async (t) => {
+  test('stays as it is for a database object that is in use when the offset changes', async (t) => {
     const offsets = { acme: 0 }
     const { database } = await open(t, offsets)
     const before = database.tenant('acme')
@@ -85,7 +85,7 @@ describe("a store's clock", () => {
     assert.deepEqual(await measure(database.tenant('acme')), all(DAY_MS))
   })
 
-  test('costs a store that does not move it no setting and no statement', async (t) => {
+  test('costs a store without an offset no setting and no statement', async (t) => {
     const { database } = await open(t, { ahead: 1 })
     const Parsed = Type.Object({ statement: Type.String() })
     const listEntering = (db: Db) =>
@@ -108,7 +108,7 @@ describe("a store's clock", () => {
   })
 })
 
-/** Times that a row is given by the machine: by table, each with its reason in 0046_clock.sql. */
+/** Columns whose default is machine time: by table, each with its reason in 0046_clock.sql. */
 const MACHINE_TIMES = [
   'audit_log.created_at',
   'credentials.created_at',
@@ -128,7 +128,7 @@ const MACHINE_TIMES = [
 ]
 
 describe('the schema', () => {
-  test('gives a row business time by default, except where machine time has a reason', async (t) => {
+  test('gives a row business time by default, except where machine time has a listed reason', async (t) => {
     const admin = await (await openTestDatabase(t)).openAdmin()
     const { rows } = await admin.query<{ name: string }>(`
       select table_name || '.' || column_name as name
@@ -142,7 +142,7 @@ describe('the schema', () => {
     )
   })
 
-  test('finds what is due by business time through the index', async (t) => {
+  test('finds rows that are due by business time through the index', async (t) => {
     const { place, database } = await open(t, { ahead: DAY_MS })
     const admin = await place.openAdmin()
     await admin.query(`

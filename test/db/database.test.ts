@@ -7,8 +7,8 @@ import { until } from '../harness/eventually.ts'
 
 const Tenant = Type.Object({ tenant: Type.String() })
 
-describe('the tenant handle', () => {
-  test('sets the tenant for its statement alone', async (t) => {
+describe('the database of a store', () => {
+  test('sets the store for its statement alone', async (t) => {
     const db = (await openTestDatabase(t)).open('fd_app', 1)
     const seen = await db.tenant('acme').one(Tenant, sql`select fd_tenant() as tenant`)
     assert.deepEqual(seen, { tenant: 'acme' })
@@ -17,7 +17,7 @@ describe('the tenant handle', () => {
     })
   })
 
-  test('lets a light write commit without waiting for the disk, and that one alone', async (t) => {
+  test('lets an async commit skip the wait for the disk, and no other commit', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()
     await admin.query(`alter role fd_app in database ${admin.database} set synchronous_commit = on`)
@@ -28,7 +28,7 @@ describe('the tenant handle', () => {
     assert.deepEqual(await db.one(Shown, show), { tenant: 'acme', waits: 'on' })
   })
 
-  test('runs a statement behind a lock, on what was committed while it waited', async (t) => {
+  test('runs a statement after a lock, on what was committed while it waited', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()
     const db = database.open('fd_worker', 1).tenant('acme')

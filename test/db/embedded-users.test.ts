@@ -23,7 +23,7 @@ test('runs for a user who is not root', rootOnly, async (t) => {
   assert.equal((await stat(join(dir, 'postgres'))).uid, NOBODY)
 })
 
-/** Root's database of a folder that only root can enter, which stands elsewhere. */
+/** The database of a folder that only root can enter, which is stored elsewhere. */
 async function startHidden(t: TestContext) {
   const dir = join(await emptyFolder(t, 0o700), 'data')
   const server = await start(t, dir)
@@ -39,7 +39,7 @@ async function startHidden(t: TestContext) {
   return { dir, server, place, listPlaces }
 }
 
-test('gives root a database even where nobody else can come', rootOnly, async (t) => {
+test('gives root a database even in a folder that no other user can read', rootOnly, async (t) => {
   const { dir, server, place } = await startHidden(t)
   await server.stop()
   const second = await start(t, dir)
@@ -47,11 +47,15 @@ test('gives root a database even where nobody else can come', rootOnly, async (t
   assert.equal((await stat(join(place, 'postgres'))).mode & 0o777, 0o700)
 })
 
-test('does not show the data of a deleted folder to the next of its name', rootOnly, async (t) => {
-  const { dir, server, place, listPlaces } = await startHidden(t)
-  await rm(dir, { recursive: true })
-  const next = await start(t, dir)
-  assert.deepEqual(await query(next.url, `select to_regclass('kept')`), [[null]])
-  assert.equal((await listPlaces()).filter((path) => path.startsWith(`${place}.`)).length, 1)
-  assert.equal(await isOpen(server.port), server.port === next.port)
-})
+test(
+  'does not show the data of a deleted folder to a new one with its name',
+  rootOnly,
+  async (t) => {
+    const { dir, server, place, listPlaces } = await startHidden(t)
+    await rm(dir, { recursive: true })
+    const next = await start(t, dir)
+    assert.deepEqual(await query(next.url, `select to_regclass('kept')`), [[null]])
+    assert.equal((await listPlaces()).filter((path) => path.startsWith(`${place}.`)).length, 1)
+    assert.equal(await isOpen(server.port), server.port === next.port)
+  },
+)

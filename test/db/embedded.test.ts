@@ -35,7 +35,7 @@ import {
 import { eventually } from '../harness/eventually.ts'
 
 let ready = ''
-/** How long a first start takes here, which has a database to make. */
+/** How long a first start takes here, which creates a database. */
 let firstMs = 0
 
 before(async () => {
@@ -49,14 +49,14 @@ before(async () => {
 
 after(() => rm(ready, { recursive: true, force: true }))
 
-/** A folder that was started once before, for tests that are not about the first time. */
+/** A folder that was used once before, for tests that are not about the first start. */
 async function folder(t: TestContext): Promise<string> {
   const dir = await emptyFolder(t)
   await promisify(execFile)('cp', ['-a', `${ready}/.`, dir])
   return dir
 }
 
-test('makes the database on the first start and keeps it over a restart', async (t) => {
+test('creates the database at the first start and keeps it over a restart', async (t) => {
   const dir = await emptyFolder(t)
   const first = await start(t, dir)
   await query(first.url, 'create table kept as select 1 as n')
@@ -77,7 +77,7 @@ test('makes the database on the first start and keeps it over a restart', async 
   assert.deepEqual(await query(second.url, 'show work_mem'), [['5MB']])
 })
 
-test('starts in under a second on a folder it has started on before', async (t) => {
+test('starts in under a second on a folder it has used before', async (t) => {
   const dir = await folder(t)
   let best = Number.POSITIVE_INFINITY
   // The machine may be busy with other tests; the server is as fast as its fastest start.
@@ -104,7 +104,7 @@ test('takes another port when its own is taken', async (t) => {
   assert.deepEqual(await query(second.url, 'select 1'), [[1]])
 })
 
-test('listens on loopback only and asks everybody for the password', async (t) => {
+test('listens on loopback only and requires the password of every client', async (t) => {
   const dir = await folder(t)
   const server = await start(t, dir)
   assert.deepEqual(await query(server.url, 'show listen_addresses'), [['127.0.0.1']])
@@ -120,7 +120,7 @@ test('listens on loopback only and asks everybody for the password', async (t) =
   await assert.rejects(startEmbedded({ dataDir: dir, password: 'wrong' }), /has another password/)
 })
 
-test('runs in a session of its own, so that Ctrl-C reaches only us', async (t) => {
+test('runs in a session of its own, so that Ctrl-C stops only this process', async (t) => {
   const dir = await folder(t)
   await start(t, dir)
   const pid = await postmasterPid(dir)
@@ -129,7 +129,7 @@ test('runs in a session of its own, so that Ctrl-C reaches only us', async (t) =
   assert.equal(Number(session), pid)
 })
 
-test('brings the server back where it was when it is killed under us', async (t) => {
+test('restarts the server on its port when it is killed', async (t) => {
   const dir = await folder(t)
   const server = await start(t, dir)
   await query(server.url, 'create table kept as select 1 as n')
@@ -162,10 +162,10 @@ test('adopts the server of a process that was killed', async (t) => {
   assert.equal(await isOpen(port), false)
 })
 
-test('is not fooled by a pid file that names a living stranger', async (t) => {
+test('starts although the pid file names an unrelated running process', async (t) => {
   const dir = await folder(t)
   await (await start(t, dir)).stop()
-  // Of the same user as the server: a stranger of another user PostgreSQL sees through itself.
+  // A process of the same user as the server: PostgreSQL itself recognises one of another user.
   const { uid, gid } = await stat(join(dir, 'postgres'))
   const stranger = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
   defer(t, () => end(stranger, 'SIGKILL'))
@@ -181,7 +181,7 @@ test('is not fooled by a pid file that names a living stranger', async (t) => {
   assert.equal(stranger.exitCode ?? stranger.signalCode, null)
 })
 
-test('shares one server between processes that start at once', async (t) => {
+test('shares one server between processes that start at the same time', async (t) => {
   const dir = await emptyFolder(t)
   const starters = [spawnStarter(t, dir), spawnStarter(t, dir)]
   const [one, other] = await Promise.all(starters.map(announced))
@@ -195,7 +195,7 @@ test('shares one server between processes that start at once', async (t) => {
   )
 })
 
-test('stops the server when the last process leaves, and not before', async (t) => {
+test('stops the server when the last process disconnects, and not before', async (t) => {
   const dir = await folder(t)
   const server = await start(t, dir)
   const again = await start(t, dir)
@@ -209,7 +209,7 @@ test('stops the server when the last process leaves, and not before', async (t) 
   assert.equal(await isOpen(server.port), false)
 })
 
-test('leaves the server to a client that is none of us', async (t) => {
+test('keeps the server running for a client that is not ours', async (t) => {
   const dir = await folder(t)
   const server = await start(t, dir)
   const guest = new pg.Client({ connectionString: server.url, application_name: 'psql' })
@@ -221,7 +221,7 @@ test('leaves the server to a client that is none of us', async (t) => {
   assert.equal(await isOpen(server.port), false)
 })
 
-test('waits for a server that is shutting down and starts it anew', async (t) => {
+test('waits for a server that is shutting down and starts it again', async (t) => {
   const dir = await folder(t)
   const starter = spawnStarter(t, dir)
   const { url } = await announced(starter)
@@ -234,7 +234,7 @@ test('waits for a server that is shutting down and starts it anew', async (t) =>
   assert.deepEqual(await query(server.url, 'select count(*)::int from kept'), [[100_000]])
 })
 
-test('starts anew after a shutdown that waits for the last client to leave', async (t) => {
+test('starts again after a shutdown that waits for the last client', async (t) => {
   const dir = await folder(t)
   const first = await start(t, dir)
   const pid = await postmasterPid(dir)
@@ -246,7 +246,7 @@ test('starts anew after a shutdown that waits for the last client to leave', asy
   assert.notEqual(await postmasterPid(dir), pid)
 })
 
-test('is killed while making the database and makes it whole the next time', async (t) => {
+test('creates the whole database at the next start after a kill during the first', async (t) => {
   const dir = await emptyFolder(t)
   const starter = spawnStarter(t, dir)
   await eventually(async () => {

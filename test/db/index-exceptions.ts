@@ -1,4 +1,4 @@
-/** Keys of tenant tables that need not start with `tenant_ref`, and why. */
+/** Keys of tables with a `tenant_ref` that need not start with it, and why. */
 export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   assets_due: 'Due index: the worker looks over all tenants for bytes to take away.',
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
@@ -24,7 +24,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
 }
 
-/** Tenant tables whose `tenant_ref` has no foreign key to stores, and why. */
+/** Tables whose `tenant_ref` has no foreign key to stores, and why. */
 export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   charges: 'Their order names the store, and each checkout writes one.',
   customers: 'Each checkout writes one, in the transaction of its order, which names the store.',

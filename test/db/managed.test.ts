@@ -14,8 +14,8 @@ const LOGIN = 'a password for the managed user'
 const Name = Type.Object({ display_name: Type.String() })
 
 /**
- * A server of the test's own, because roles belong to all databases of a server. Its one database
- * is owned by a user who is no superuser, as providers of PostgreSQL hand it out.
+ * A server of this test, because roles belong to all databases of a server. Its one database is
+ * owned by a user who is not a superuser, as hosted PostgreSQL has it.
  */
 async function openManaged(t: TestContext, powers: string) {
   const server = await start(t, await emptyFolder(t))
@@ -50,7 +50,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** A store is written and read by its own tenant, and unseen by another. */
+/** A store's rows are written and read by the store, and not visible to another. */
 async function roundTrip(url: string): Promise<void> {
   const db = new Database({ url: roleUrl(url, 'fd_app', SECRET_KEY), name: 'app', max: 2 })
   try {
@@ -66,7 +66,7 @@ async function roundTrip(url: string): Promise<void> {
 }
 
 describe('a managed PostgreSQL, whose user is no superuser', () => {
-  test('is migrated by a user who may create roles, and keeps tenants apart', async (t) => {
+  test('is migrated by a user who may create roles, and keeps stores apart', async (t) => {
     const { url, admin } = await openManaged(t, 'createrole createdb')
     const applied = await migrate({ url, secretKey: SECRET_KEY })
     assert.ok(applied.length > 0)
@@ -78,14 +78,14 @@ describe('a managed PostgreSQL, whose user is no superuser', () => {
     assert.deepEqual(owners, [{ name: 'fd_owner' }])
   })
 
-  test('takes a new secret key from the user who made the roles', async (t) => {
+  test('accepts a new secret key from the user who created the roles', async (t) => {
     const { url } = await openManaged(t, 'createrole')
     await migrate({ url, secretKey: 'the key before this one' })
     await migrate({ url, secretKey: SECRET_KEY })
     await roundTrip(url)
   })
 
-  test('says what an administrator must run for a user who may not', async (t) => {
+  test('lists the statements that an administrator must run for a user without that right', async (t) => {
     const { url, admin } = await openManaged(t, 'nocreaterole')
     const refusal = await migrate({ url, secretKey: SECRET_KEY }).catch((error) => error)
     assert.ok(refusal instanceof RolesMissingError)
@@ -95,17 +95,17 @@ describe('a managed PostgreSQL, whose user is no superuser', () => {
     await roundTrip(url)
   })
 
-  test('lets a user act as the owner role that it made by hand', async (t) => {
+  test('lets a user act as the owner role that the user created by hand', async (t) => {
     const { url } = await openManaged(t, 'createrole')
-    // Since PostgreSQL 16 the maker of a role may grant it, yet not act as it.
+    // Since PostgreSQL 16 the creator of a role may grant it, but not act as it.
     await query(url, 'create role fd_owner; create role fd_gate; create role fd_search')
     await migrate({ url, secretKey: SECRET_KEY })
     await roundTrip(url)
   })
 
-  test('is left as it was when only a part of the roles could be made', async (t) => {
+  test('is left unchanged when only some of the roles can be created', async (t) => {
     const { url, admin } = await openManaged(t, 'createrole')
-    // The grants on the schema are refused after the roles were made.
+    // The grants on the schema are refused after the roles were created.
     await admin('alter schema public owner to current_user')
     const refusal = await migrate({ url, secretKey: SECRET_KEY }).catch((error) => error)
     assert.ok(refusal instanceof RolesMissingError)

@@ -10,7 +10,7 @@ import { openEmptyDatabase, TEST_SECRET_KEY as secretKey } from '../harness/data
 import { emptyFolder, query, start } from '../harness/embedded.ts'
 import { listTables, openSuperuser } from '../harness/superuser.ts'
 
-/** A copy of the migrations that a test may spoil. */
+/** A copy of the migrations that a test may change. */
 async function copyMigrations(t: TestContext) {
   const path = await mkdtemp(join(tmpdir(), 'migrations-'))
   t.after(() => rm(path, { recursive: true }))
@@ -28,7 +28,7 @@ async function countApplied(client: pg.Client): Promise<number> {
 }
 
 describe('migrating', () => {
-  test('is done once by two who start at the same time, and again does nothing', async (t) => {
+  test('is done once by two processes that start at the same time, and a repetition does nothing', async (t) => {
     const url = await openEmptyDatabase(t)
     const total = (await readMigrations()).length
     const [first, second] = await Promise.all([
@@ -46,7 +46,7 @@ describe('migrating', () => {
     assert.equal(await countApplied(client), total)
   })
 
-  test('may begin in several databases of a new server at once, though roles are all of theirs', async (t) => {
+  test('can begin in several databases of a new server at once, though they share the roles', async (t) => {
     const { url } = await start(t, await emptyFolder(t))
     const names = ['one', 'two', 'three', 'four']
     for (const name of names) await query(url, `create database ${name}`)
@@ -78,7 +78,7 @@ describe('migrating', () => {
     await assert.rejects(migrate({ url, secretKey }), new RegExp(`it has migration ${next}`))
   })
 
-  test('leaves nothing of a migration that fails, and says which one', async (t) => {
+  test('rolls back a migration that fails, and names it', async (t) => {
     const url = await openEmptyDatabase(t)
     const { folder, next, fileOf } = await copyMigrations(t)
     await writeFile(fileOf(next, 'fine'), 'create table fine (id integer);')
@@ -101,7 +101,7 @@ describe('migrating', () => {
     )
   })
 
-  test('refuses a gap in the numbers, and two of one number', async (t) => {
+  test('refuses a gap in the numbers, and a number used twice', async (t) => {
     const url = await openEmptyDatabase(t)
     const { folder, next, fileOf } = await copyMigrations(t)
     await writeFile(fileOf(next + 1, 'too_far'), 'select 1;')
@@ -113,7 +113,7 @@ describe('migrating', () => {
     assert.deepEqual(await listTables(client), [])
   })
 
-  test('lets the next one in after a migrator has died at work', async (t) => {
+  test('can be continued by another process after one has died during it', async (t) => {
     const url = await openEmptyDatabase(t)
     const { folder, next, fileOf } = await copyMigrations(t)
     await writeFile(

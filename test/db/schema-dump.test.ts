@@ -4,7 +4,7 @@ import pg from 'pg'
 import { dumpSchema } from '../../src/db/schema-dump.ts'
 import { openTestDatabase } from '../harness/database.ts'
 
-/** What changes a database, and the line by which the dump must show it. */
+/** Statements that change a database, and the line by which the dump must show the change. */
 const CHANGES: Record<string, readonly [change: string, line: string]> = {
   'a column': [
     'alter table stores add motto text default $$ahoy$$',
@@ -73,7 +73,7 @@ describe('the dump of the schema', () => {
     }
   })
 
-  test('is the same for two databases that went through the same migrations', async (t) => {
+  test('is the same for two databases with the same migrations', async (t) => {
     const dump = async () => {
       const client = new pg.Client({ connectionString: (await openTestDatabase(t)).url })
       await client.connect()

@@ -12,7 +12,7 @@ const exceptions: Exceptions = {
   withoutStore: TABLES_WITHOUT_STORE,
 }
 
-/** A table that keeps every rule, for the cases that break one. */
+/** A table that follows every rule, for the cases that break one. */
 const LAWFUL = `
   create table gadgets (tenant_ref text not null references stores, id uuid not null,
                         primary key (tenant_ref, id));
@@ -98,7 +98,7 @@ const CASES: Record<string, Case> = {
       'key: gadgets.gadgets_other foreign key does not start with tenant_ref',
     ],
   },
-  'a table without a tenant that nobody listed': {
+  'a table without a tenant_ref that is not listed': {
     plant: 'create table gadgets (id uuid primary key)',
     seen: ['global table: gadgets has no tenant_ref and is not listed as global'],
   },
@@ -160,11 +160,11 @@ const report = async (client: pg.Client) =>
   )
 
 describe('the migrated schema', () => {
-  test('keeps every tenant behind its fence', async (t) => {
+  test('isolates every store from the others', async (t) => {
     assert.deepEqual(await inDatabase(t, report), [])
   })
 
-  test('has every key that is excepted by name, and needs its exception', async (t) => {
+  test('has every key that is listed as an exception, and needs that exception', async (t) => {
     const strict = { ...exceptions, keys: {}, withoutStore: {} }
     const breaches = await inDatabase(t, (client) => listBreaches(client, strict))
     const excepted = [...Object.keys(KEY_EXCEPTIONS), ...Object.keys(TABLES_WITHOUT_STORE)]
@@ -173,7 +173,7 @@ describe('the migrated schema', () => {
 })
 
 describe('the check of the schema', () => {
-  test('leaves a table that keeps the rules in peace', async (t) => {
+  test('accepts a table that follows the rules', async (t) => {
     const seen = await inDatabase(t, async (client) => {
       await client.query(LAWFUL)
       return report(client)

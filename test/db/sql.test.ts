@@ -3,14 +3,14 @@ import { suite, test } from 'node:test'
 import { join, prepare, type Sql, sql } from '../../src/db/sql.ts'
 
 suite('a statement', () => {
-  test('numbers its gaps in the order of its text, however deep they stand', () => {
+  test('numbers its gaps in the order of its text, however deep they are nested', () => {
     const inner = (value: number) => sql`b = ${value} and c = ${'x'}`
     const { text, values } = prepare(sql`select ${1} where ${inner(2)} limit ${3}`)
     assert.equal(text, 'select $1 where b = $2 and c = $3 limit $4')
     assert.deepEqual(values, [1, 2, 'x', 3])
   })
 
-  test('has one name at every call, with the values of that call', () => {
+  test('has the same name at every call, with the values of that call', () => {
     const make = (value: number) => prepare(sql`select a from t where a = ${value} or ${sql`true`}`)
     const [first, second] = [make(1), make(2)]
     assert.equal(first.name, second.name)
@@ -18,7 +18,7 @@ suite('a statement', () => {
     assert.deepEqual([first.values, second.values], [[1], [2]])
   })
 
-  test('is told from another of the same template whose gaps are filled by other parts', () => {
+  test('differs from another of the same template whose gaps are filled by other parts', () => {
     const make = (left: Sql | number, right: Sql | number) => prepare(sql`a ${left} b ${right} c`)
     const part = sql`(${0})`
     const made = [make(1, 2), make(part, 2), make(1, part), make(part, part), make(sql`()`, part)]
@@ -30,7 +30,7 @@ suite('a statement', () => {
     assert.deepEqual(make(part, 7).values, [0, 7])
   })
 
-  test('may be put together anew at every call', () => {
+  test('can be built anew at every call', () => {
     const filters = (count: number) =>
       Array.from({ length: count }, (_, n) => sql`f${sql``} = ${n}`)
     const make = (count: number) => prepare(sql`select where ${join(filters(count), ' and ')}`)

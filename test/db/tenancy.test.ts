@@ -19,7 +19,7 @@ const raw = (text: string) => new Sql([text], [])
 const tenantTables = async (superuser: pg.Client) =>
   (await listTables(superuser)).filter((name) => !(name in GLOBAL_TABLES))
 
-/** Two stores with something in every table; a table that nobody fills fails the test. */
+/** Two stores with rows in every table; a table without rows fails the test. */
 async function openTwoStores(t: TestContext) {
   const app = await openTestApp(t)
   const superuser = await openSuperuser(t, app.database)
@@ -37,7 +37,7 @@ async function openTwoStores(t: TestContext) {
   return { app, superuser, callers, tables }
 }
 
-/** All but those that PostgreSQL works out by itself. */
+/** All columns except those that PostgreSQL computes. */
 async function writableColumns(superuser: pg.Client, table: string): Promise<string[]> {
   const { rows } = await superuser.query<{ name: string }>(
     `select quote_ident(attname) as name from pg_attribute
@@ -50,7 +50,7 @@ async function writableColumns(superuser: pg.Client, table: string): Promise<str
 const isRefused = ({ code }: { code?: string }) => code === '42501' || code === 'FD002'
 
 describe('with row level security alone', () => {
-  test('a query that forgets the tenant sees its own rows only, in every table', async (t) => {
+  test('a query without a filter by store sees the rows of its store only, in every table', async (t) => {
     const { app, tables } = await openTwoStores(t)
     const db = app.database.open('fd_app')
     assert.ok(tables.length >= 8)
@@ -69,7 +69,7 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('nothing writes into another store, nor moves a row there', async (t) => {
+  test('no statement writes into another store, or moves a row there', async (t) => {
     const { app, superuser, tables } = await openTwoStores(t)
     const stateOf = async (table: string) =>
       (
@@ -107,7 +107,7 @@ describe('with row level security alone', () => {
     }
   })
 
-  test('a statement without a tenant is an error in every table, never an empty answer', async (t) => {
+  test('a statement without a store is an error in every table, never an empty result', async (t) => {
     const { app, tables } = await openTwoStores(t)
     const db = app.database.open('fd_app')
     for (const table of tables) {
@@ -118,7 +118,7 @@ describe('with row level security alone', () => {
   })
 })
 
-test("with row level security off, the application's own filters hold", async (t) => {
+test("with row level security off, the application's own filters still isolate stores", async (t) => {
   const { app, superuser, callers, tables } = await openTwoStores(t)
   const { acme, globex } = callers
   const urls = app.app.routeTable
@@ -175,7 +175,7 @@ const FAILING = sql`select 1 / 0`
 const TENANT = sql`select fd_tenant() as tenant`
 const Tenant = Type.Object({ tenant: Type.String() })
 
-describe('the tenant of a connection', () => {
+describe('the store of a connection', () => {
   test('ends with the statement or transaction that set it, however that ended', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const acme = database.tenant('acme')
@@ -204,7 +204,7 @@ describe('the tenant of a connection', () => {
     }
   })
 
-  test('is its own for each of many users of few connections', async (t) => {
+  test('is separate for each of many users of few connections', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 2)
     const refs = Array.from({ length: 60 }, (_, i) => `store-${i}`)
     const seen = await Promise.all(
@@ -220,7 +220,7 @@ describe('the tenant of a connection', () => {
     )
   })
 
-  test('is data, whatever it looks like', async (t) => {
+  test('is treated as data, whatever it contains', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     for (const ref of ["x'; set role fd_owner; --", 'a"b', '💚', '$1', ' ']) {
       assert.deepEqual(await database.tenant(ref).one(Tenant, TENANT), { tenant: ref })
@@ -234,7 +234,7 @@ describe('a transaction', () => {
   const listStores = (db: Database) =>
     db.tenant('acme').many(Owned, sql`select tenant_ref from stores`)
 
-  test('is over when its work is: a handle that is kept rejects', async (t) => {
+  test('is over when its work is: using it later rejects', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     let kept: Tx | undefined
     await database.tenant('acme').transaction('fine', async (tx) => {
@@ -249,7 +249,7 @@ describe('a transaction', () => {
     await assert.rejects(async () => kept?.run(sql`select 1`), /the transaction 'thrown' is over/)
   })
 
-  test('that fails in any way leaves nothing, and says so', async (t) => {
+  test('that fails in any way writes nothing, and throws', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app', 1)
     const acme = database.tenant('acme')
     const caught = acme.transaction('caught', async (tx) => {
@@ -278,7 +278,7 @@ describe('a transaction', () => {
     assert.equal((await listStores(database)).length, 1)
   })
 
-  test('within a transaction fails in time when the pool is spent, and frees it again', async (t) => {
+  test('within a transaction fails in time when the pool has no connection left, and frees it again', async (t) => {
     const { roleUrl } = await openTestDatabase(t)
     const options = { url: roleUrl('fd_app'), name: 'small', max: 2, connectTimeoutMs: 300 }
     const database = new Database(options)
@@ -294,7 +294,7 @@ describe('a transaction', () => {
   })
 })
 
-test('a row that has not the shape its query declares fails in a test', async (t) => {
+test('a row that does not match the shape of its query fails in a test', async (t) => {
   const acme = (await openTestDatabase(t)).open('fd_app', 1).tenant(`store-${randomUUID()}`)
   await assert.rejects(acme.many(Type.Object({ tenant: Type.Integer() }), TENANT))
   await assert.rejects(acme.many(Type.Object({ other: Type.String() }), TENANT))

@@ -1,8 +1,8 @@
 const CARD = '{"brand":"visa","last4":"1111","exp_month":1,"exp_year":2040}'
 
 /**
- * A row of a store for each tenant table that the fixtures of the contract tests leave empty. The
- * tests of tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
+ * A row of a store for each table that the fixtures of the contract tests leave empty. The tests of
+ * tenancy fail for a table without rows, so that none is ever left out. `$1` is the store.
  */
 export const TENANT_ROWS: Readonly<Record<string, string>> = {
   customers: `insert into customers (tenant_ref, ref_hash, customer_ref)

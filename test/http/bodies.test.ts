@@ -35,7 +35,7 @@ const login = (body: string | Buffer, headers: Record<string, string | string[]>
   return Buffer.concat([Buffer.from(head), text])
 }
 
-/** The same on the merchant plane, by somebody who may. */
+/** The same on the merchant plane, with a key that has the scope. */
 const patch = (body: string) =>
   requestText(
     'PATCH /v1/my/store',
@@ -75,12 +75,12 @@ describe('a body that is not I-JSON is 400 invalid_body', () => {
     })
   }
 
-  test('on an authenticated plane the body also names its correlation id', async () => {
+  test('on an authenticated plane the body also has its correlation id', async () => {
     const { answers } = await talk(app.url, patch(`{"${ECHO}":`))
     isRefusal(answers[0], 'invalid_body', true)
   })
 
-  test('a route without use for a body refuses a broken one all the same', async () => {
+  test('a route that needs no body still refuses a broken one', async () => {
     const request = requestText(
       'POST /v1/my/credentials/none/revoke',
       {
@@ -95,7 +95,7 @@ describe('a body that is not I-JSON is 400 invalid_body', () => {
   })
 })
 
-describe('a body that does not arrive as it should', () => {
+describe('a body that arrives incomplete or in another form', () => {
   test('is 400 when it ends before its length', async () => {
     const half = login(`{"${ECHO}":`, { 'content-length': '100' })
     const { answers, isClosed } = await talk(app.url, half, { thenEnds: true })
@@ -175,7 +175,7 @@ describe('a body that does not arrive as it should', () => {
   }
 })
 
-describe('values of another type are refused, never bent', () => {
+describe('values of another type are refused, never converted', () => {
   const cases: [what: string, body: unknown, path: string][] = [
     ['a number for a text', { display_name: 5 }, 'display_name'],
     ['a boolean for a text', { display_name: true }, 'display_name'],
@@ -196,7 +196,7 @@ describe('values of another type are refused, never bent', () => {
     })
   }
 
-  test('says where in a list it is', async () => {
+  test('names the position in a list', async () => {
     const merchant = await app.merchant('acme')
     const answer = await merchant.post('/v1/my/credentials', {
       label: 'x',
@@ -206,7 +206,7 @@ describe('values of another type are refused, never bent', () => {
     assert.equal(answer.body.issues[0].path, 'scopes.1')
   })
 
-  test('members that nobody knows are ignored', async () => {
+  test('unknown members are ignored', async () => {
     const merchant = await app.merchant('acme')
     const sent = { display_name: 'Renamed', [ECHO]: { any: [1, null] } }
     const answer = await merchant.patch('/v1/my/store', sent)
@@ -214,7 +214,7 @@ describe('values of another type are refused, never bent', () => {
     assert.equal(answer.body.store.display_name, 'Renamed')
   })
 
-  test('a handler is given all that was sent, and nothing else', async (t) => {
+  test('a handler gets exactly what was sent', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Few = Type.Object({
         a: Type.Optional(Type.String()),
@@ -230,7 +230,7 @@ describe('values of another type are refused, never bent', () => {
   })
 })
 
-test('tells a person which choices there are, and what a form means', async (t) => {
+test('an error lists the allowed values, and describes the expected form', async (t) => {
   const app = await openTestApp(t)
   await app.store('acme')
   const status = await app.operator.put('/v1/stores/acme/status', { status: 'open' })

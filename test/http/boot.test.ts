@@ -16,7 +16,7 @@ import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
 import { isRefusal } from '../harness/refusals.ts'
 
-describe('a route that says too little stops the start', () => {
+describe('a route that declares too little stops the start', () => {
   async function start(plane: Plane | null, routes: Routes) {
     const app: App = createServer({ logger: pino({ level: 'silent' }), trustProxy: [] })
     decorateRequests(app)
@@ -47,14 +47,14 @@ describe('a route that says too little stops the start', () => {
     await assert.rejects(start('public', refusing), /GET \/refusing declares no response schema/)
   })
 
-  test('and one that says enough does not', async () => {
+  test('and a complete one does not', async () => {
     const scoped: Routes = async (app) =>
       void app.get('/scoped', { config: { scope: 'any' }, ...withOk }, answer)
     await start('merchant', scoped)
   })
 })
 
-describe('whatever a handler throws is 503, and only the log knows why', () => {
+describe('any error that a handler throws is 503, and only the log has its cause', () => {
   const SECRET = 'what really happened'
   const thrown: Record<string, () => unknown> = {
     'an Error': () => new Error(SECRET),
@@ -98,7 +98,7 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
     }
   }
 
-  test('is told apart by whose failure it is, and is as loud as somebody must look', async (t) => {
+  test('is classified by who must act, and logged at the level of that class', async (t) => {
     const lines: string[] = []
     const logger = createLogger('warn', { write: (line: string) => void lines.push(line) })
     const failures: string[] = []
@@ -129,7 +129,7 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
     ])
   })
 
-  test('an answer that does not fit its shape', async (t) => {
+  test('a response that does not match its shape', async (t) => {
     const { url } = await openBareServer(t, async (app) => {
       const Strict = Type.Object({ name: Type.String() })
       const unfit = { name: undefined } as unknown as { name: string }
@@ -147,7 +147,7 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
     }
   })
 
-  test('a caller that goes away in the middle of its body is no failure of ours', async (t) => {
+  test('a caller that disconnects in the middle of its body is not a failure of ours', async (t) => {
     const lines: string[] = []
     const logger = createLogger('error', { write: (line: string) => void lines.push(line) })
     const failures: string[] = []
@@ -178,7 +178,7 @@ describe('whatever a handler throws is 503, and only the log knows why', () => {
   })
 })
 
-describe('who is counted', () => {
+describe('the caller that a limit counts', () => {
   const LIMIT = 3
 
   async function open(t: Parameters<typeof openTestApp>[0], trusted: string) {
@@ -187,7 +187,7 @@ describe('who is counted', () => {
     })
   }
 
-  /** Statuses of failed attempts, each in the name of the next address. */
+  /** Statuses of failed attempts, each from the next address. */
   async function attempts(app: Awaited<ReturnType<typeof open>>, addresses: string[]) {
     const statuses: number[] = []
     for (const address of addresses) {
@@ -203,22 +203,22 @@ describe('who is counted', () => {
 
   const four = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
 
-  test('the peer, whatever its headers say, when no proxy is trusted', async (t) => {
+  test('is the peer, whatever its headers say, when no proxy is trusted', async (t) => {
     assert.deepEqual(await attempts(await open(t, ''), four), [401, 401, 401, 429])
   })
 
-  test('the peer, when another proxy is trusted than the one that speaks', async (t) => {
+  test('is the peer, when that proxy is not a trusted one', async (t) => {
     assert.deepEqual(await attempts(await open(t, '10.0.0.0/8'), four), [401, 401, 401, 429])
   })
 
-  test('who a trusted proxy names, each alone', async (t) => {
+  test('is the address that a trusted proxy names, each counted alone', async (t) => {
     const app = await open(t, '127.0.0.0/8, ::1')
     assert.deepEqual(await attempts(app, four), [401, 401, 401, 401])
     const same = await attempts(app, ['192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'])
     assert.deepEqual(same, [401, 401, 401, 429])
   })
 
-  test('a proxy that nobody named is warned of, once', async (t) => {
+  test('a proxy that is not configured is warned of, once', async (t) => {
     for (const [trustProxy, warnings] of [
       [[], 1],
       [['127.0.0.1'], 0],
@@ -237,20 +237,20 @@ describe('who is counted', () => {
     }
   })
 
-  test('the last address that no trusted proxy wrote: a caller cannot put one before', async (t) => {
+  test('is the last address not added by a trusted proxy: a caller cannot forge one', async (t) => {
     const app = await open(t, '127.0.0.1')
     const forged = four.map((address) => `${address}, 198.51.100.7`)
     assert.deepEqual(await attempts(app, forged), [401, 401, 401, 429])
   })
 
-  test('an IPv6 network as one', async (t) => {
+  test('is a whole IPv6 network', async (t) => {
     const app = await open(t, '127.0.0.1')
     const network = [1, 2, 3, 4].map((n) => `2001:db8:1:2::${n}`)
     assert.deepEqual(await attempts(app, network), [401, 401, 401, 429])
     assert.deepEqual(await attempts(app, ['2001:db8:1:3::1']), [401])
   })
 
-  test('what is no address at all together', async (t) => {
+  test('is one for all texts that are not an address', async (t) => {
     const app = await open(t, '127.0.0.1')
     assert.deepEqual(await attempts(app, ['a', 'b', 'c', 'd']), [401, 401, 401, 429])
   })

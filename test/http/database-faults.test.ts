@@ -12,10 +12,16 @@ import { openProxy, type TestProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 import { isRefusal } from '../harness/refusals.ts'
 
-/** A fault's end must be noticed within this: sooner than a statement without an answer is given up. */
+/**
+ * The end of a failure must be noticed within this: sooner than the timeout of a statement without
+ * an answer.
+ */
 const RECOVERY_MS = 10_000
 
-/** Longer than the real one, since a busy machine has to count in time; and short enough to be missed. */
+/**
+ * Longer than the real one, since a busy machine must count in time; and short enough to be
+ * exceeded.
+ */
 const LIMITER_MS = 1_500
 
 async function openBehindProxy(t: TestContext, logger?: Logger) {
@@ -35,7 +41,7 @@ async function openBehindProxy(t: TestContext, logger?: Logger) {
   return { app, proxy }
 }
 
-/** A log, and whose failures it was told of. */
+/** A log, and the kinds of failures in it. */
 function watchFailures() {
   const kinds = new Set<unknown>()
   const logger = createLogger('error', {
@@ -50,7 +56,7 @@ function watchFailures() {
 /** As the superuser, past the proxy. */
 async function openAdmin(t: TestContext, { database }: TestApp): Promise<pg.Client> {
   const admin = new pg.Client({ connectionString: database.url })
-  // The database is dropped under it at the end.
+  // The database is dropped while it is open, at the end.
   admin.on('error', () => {})
   await admin.connect()
   t.after(() => admin.end().catch(() => {}))
@@ -59,7 +65,7 @@ async function openAdmin(t: TestContext, { database }: TestApp): Promise<pg.Clie
 
 const OUTAGE = ['db_error', 'auth_unavailable', 'service_unavailable']
 
-/** The right answer or 503: nothing in between. */
+/** The correct answer or 503, and nothing else. */
 function isRightOr503(answer: Answer): boolean {
   if (answer.status === 200) {
     assert.equal(answer.body.store.tenant_ref, 'acme')
@@ -99,7 +105,7 @@ async function isDown(app: TestApp) {
 }
 
 describe('a database that is lost', () => {
-  test('answers 503 while it is cut off, and right as soon as it is back', async (t) => {
+  test('answers 503 while it is disconnected, and correctly as soon as it is back', async (t) => {
     const { logger, kinds } = watchFailures()
     const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
@@ -113,7 +119,7 @@ describe('a database that is lost', () => {
     assert.deepEqual([...kinds], ['outage'])
   })
 
-  test('answers 503 while it is silent, and right as soon as it speaks', async (t) => {
+  test('answers 503 while it is silent, and correctly as soon as it answers', async (t) => {
     const { logger, kinds } = watchFailures()
     const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
@@ -142,7 +148,7 @@ describe('a database that is lost', () => {
       )
     await readAll()
     proxy.silence()
-    // A connection is asked for a sign of life only when it has rested for a second.
+    // A connection is probed only after it was idle for a second.
     await pause(1_100)
     proxy.speak()
     const began = performance.now()
@@ -160,7 +166,7 @@ describe('a database that is lost', () => {
     await isAtRest(app)
   })
 
-  test('is never an empty answer, however often it comes and goes', async (t) => {
+  test('never causes an empty answer, however often it comes and goes', async (t) => {
     const { app, proxy } = await openBehindProxy(t)
     const merchant = await app.merchant('acme')
     const counts = { right: 0, refused: 0 }
@@ -182,8 +188,8 @@ describe('a database that is lost', () => {
   })
 })
 
-describe('what PostgreSQL refuses', () => {
-  test('a statement that takes too long is 503, and its connection is good again', async (t) => {
+describe('an error of PostgreSQL', () => {
+  test('a statement that takes too long is 503, and its connection stays usable', async (t) => {
     const app = await openTestApp(t)
     const admin = await openAdmin(t, app)
     const name = pg.escapeIdentifier(new URL(app.database.url).pathname.slice(1))
@@ -216,7 +222,7 @@ describe('what PostgreSQL refuses', () => {
     assert.deepEqual(database.load, { busy: 0, waiting: 0 })
   })
 
-  test('a transaction that could not be serialised is tried three times at most', async (t) => {
+  test('a transaction that cannot be serialised is tried at most three times', async (t) => {
     const database = (await openTestDatabase(t)).open('fd_app')
     const losing = (times: number) => {
       let tries = 0
@@ -236,7 +242,7 @@ describe('what PostgreSQL refuses', () => {
 })
 
 describe('a limiter that cannot count', () => {
-  /** Were a key looked up, the answer would be another: `auth_unavailable`. */
+  /** If a key were looked up, the code would be `auth_unavailable`. */
   const forbidLookup = (admin: pg.Client) =>
     admin.query('revoke execute on function fd_find_credential(text) from fd_app')
 
@@ -259,7 +265,7 @@ describe('a limiter that cannot count', () => {
     assert.deepEqual([ready.status, ready.body.failing], [503, ['limiter']])
   }
 
-  test('in PostgreSQL refuses every limited route before it looks at the key', async (t) => {
+  test('in PostgreSQL refuses every limited route before it checks the key', async (t) => {
     const app = await openTestApp(t, { limiterDeadlineMs: LIMITER_MS })
     const admin = await openAdmin(t, app)
     const merchant = await app.merchant('acme')
@@ -267,7 +273,7 @@ describe('a limiter that cannot count', () => {
     assert.equal((await merchant.get('/v1/my/store')).body.error.code, 'auth_unavailable')
     await admin.query('begin')
     await admin.query('lock table limit_counters in access exclusive mode')
-    // What was known of the callers is trusted for a second.
+    // Known counts of callers are used for a second.
     const isRefused = async () =>
       (await app.operator.get('/v1/stores')).body.error?.code === 'db_error'
     await until('nothing is remembered', isRefused)
@@ -277,7 +283,7 @@ describe('a limiter that cannot count', () => {
     await isBack(app, merchant)
   })
 
-  test('in Redis likewise', async (t) => {
+  test('in Redis does the same', async (t) => {
     const program = await findRedisServer()
     if (program === null) return t.skip('there is no redis-server')
     const redis = await startRedis(t, program)

@@ -10,11 +10,11 @@ import { type Callers, type Shot, shotsAt } from '../harness/fuzz-requests.ts'
 import { startProcess } from '../harness/process.ts'
 import { UUID } from '../harness/refusals.ts'
 
-/** A run of the whole test suite makes few; a night makes 100,000. */
+/** The test suite sends few; a run overnight sends 100,000. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 1_000)
-/** So many at a time. */
+/** Requests at the same time. */
 const BATCH = 20
-/** With as many as this, every second batch goes to a process of its own, whose memory is watched. */
+/** From this many on, every second batch goes to a process of its own, whose memory is watched. */
 const MANY = 10_000
 const GROWTH_MIB = 50
 
@@ -41,10 +41,10 @@ function fire(url: string, agent: Agent, shot: Shot): Promise<Hit> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const { method, path, body } = shot
-    // Where a method has no body by itself, what is sent would be taken for another request.
+    // For a method without a body, the sent bytes would be read as another request.
     const framed = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
     const headers = { ...shot.headers, ...framed }
-    // Apart from the address, which would be tidied up.
+    // The address is set separately, because the client would normalise it.
     const sent = request({ hostname, port, path, agent, method, headers })
     sent.on('error', reject)
     sent.on('response', (answer) => {
@@ -60,7 +60,7 @@ function fire(url: string, agent: Agent, shot: Shot): Promise<Hit> {
   })
 }
 
-/** Only these may be our own fault here: the machine may be too busy to count in time. */
+/** The only 5xx that may occur: the machine may be too busy to count in time. */
 const EXCUSED: ErrorCode[] = ['db_error']
 
 function isWithinContract(shot: Shot, { status, headers, text }: Hit) {
@@ -85,7 +85,7 @@ function isWithinContract(shot: Shot, { status, headers, text }: Hit) {
   assert.doesNotMatch(text, /node_modules|\.ts:\d|select |insert into/, what)
 }
 
-/** A process beside the app, and what it holds of memory. */
+/** A process beside the app, and its memory. */
 async function openOther(t: TestContext, { database }: TestApp, env: Record<string, string>) {
   const { url: DATABASE_URL, secretKey: SECRET_KEY } = database
   const secrets = { SECRET_KEY, OPERATOR_TOKEN, STOREFRONT_TOKEN }
@@ -98,7 +98,7 @@ async function openOther(t: TestContext, { database }: TestApp, env: Record<stri
   return { url, mebibytes }
 }
 
-test(`of ${RUNS} requests none leaves the contract`, async (t) => {
+test(`none of ${RUNS} random requests gets an answer outside of the contract`, async (t) => {
   const env = { RATE_LIMIT_FAILED_PER_MINUTE: '1000000', RATE_LIMIT_MY_PER_MINUTE: '1000000' }
   const app = await openTestApp(t, { env })
   await app.store('globex')

@@ -3,22 +3,22 @@ import { describe, test } from 'node:test'
 import { html, trustedHtml } from '../../src/http/html.ts'
 
 describe('the html tag', () => {
-  test('escapes what it is given, in text and in attributes', () => {
+  test('escapes its values, in text and in attributes', () => {
     const attack = `"><script>alert('x')</script>&\``
     const { text } = html`<p title="${attack}">${attack}</p>`
     const safe = '&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;&#96;'
     assert.equal(text, `<p title="${safe}">${safe}</p>`)
   })
 
-  test('escapes what stands in lists, however deep', () => {
+  test('escapes values in lists, however deep', () => {
     assert.equal(html`<ul>${[['<a>'], [[html`<li>`]]]}</ul>`.text, '<ul>&lt;a&gt;<li></ul>')
   })
 
-  test('keeps its own markup and what is trusted as it is', () => {
+  test('keeps its own markup and trusted markup as it is', () => {
     assert.equal(html`${html`<b>${'<'}</b>`}${trustedHtml('a > b')}`.text, '<b>&lt;</b>a > b')
   })
 
-  test('shows nothing for nothing, and a zero for a zero', () => {
+  test('shows nothing for an absent value, and a zero for a zero', () => {
     assert.equal(html`${null}${undefined}${false}${0}${''}`.text, '0')
   })
 

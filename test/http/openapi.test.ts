@@ -49,7 +49,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('says for each plane how to sign in, and which scope it takes', async () => {
+  test('names the credential of each plane, and the scope of each route', async () => {
     const document = await readyDocument()
     const owner = [{ ownerSession: [] }, { ownerCookie: [] }]
     const security = (method: string, path: string) => operation(document, method, path).security
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('describes the query and the Idempotency-Key, which no schema of the route holds', async () => {
+  test('describes the query and the Idempotency-Key, which no schema of the route contains', async () => {
     const document = await readyDocument()
     assert.deepEqual(operation(document, 'get', '/v1/gadgets').parameters, [
       {
@@ -151,11 +151,11 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the check of a document', () => {
-  test('finds nothing to say about a good one', async () => {
+  test('accepts a valid document', async () => {
     assert.deepEqual(listUndescribed(await readyDocument()), [])
   })
 
-  test('names what is missing, doubled or leads nowhere', async () => {
+  test('names what is missing, duplicated or refers to nothing', async () => {
     const document = structuredClone(await readyDocument())
     const get = operation(document, 'get', '/v1/gadgets/{id}')
     delete get.summary

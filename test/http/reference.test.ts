@@ -41,13 +41,13 @@ describe('the API reference', () => {
     )
   })
 
-  test('escapes what the routes say about themselves', async (t) => {
+  test('escapes the descriptions of routes', async (t) => {
     const { body } = await readPage(t)
     assert.ok(body.includes('Shown as &lt;b&gt;is&lt;/b&gt;.'))
     assert.ok(body.includes('Things with <code>code</code>.'))
   })
 
-  test('says of each operation who may call it, and with which scope', async (t) => {
+  test('names for each operation the credential and the scope it needs', async (t) => {
     const { body } = await readPage(t)
     const callers = ['getGadget', 'createGadget', 'listGadgets', 'ownerDrop', 'operatorDrop'].map(
       (id) => all(articleOf(body, id), /<p class="who">(.*?)<\/p>/g)[0],
@@ -61,7 +61,7 @@ describe('the API reference', () => {
     ])
   })
 
-  test('tells every code of an operation with its meaning', async (t) => {
+  test('lists every code of an operation with its meaning', async (t) => {
     const article = articleOf((await readPage(t)).body, 'createGadget')
     const config = { plane: 'merchant', orOwner: true, idempotent: true } as const
     const codes = allFailures({ config, method: 'POST' })
@@ -90,7 +90,7 @@ describe('the API reference', () => {
     assert.ok(shape.includes('parts list of object sku string count integer · at least 1'))
   })
 
-  test('has landmarks, one first heading, no id twice and no link that leads nowhere', async (t) => {
+  test('has landmarks, one first heading, unique ids and no broken link', async (t) => {
     const { body } = await readPage(t)
     assert.match(body, /^<!doctype html>\n<html lang="en">/)
     for (const landmark of ['header', 'nav', 'main', 'h1']) {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { openTestApp } from '../harness/app.ts'
 import { requestText } from '../harness/raw-http.ts'
 
-test('a caller that resets its connection at any moment ends nothing but that connection', async (t) => {
+test('a client that resets its connection at any moment ends only that connection', async (t) => {
   const app = await openTestApp(t)
   const { port } = new URL(app.url)
   const openings = [
@@ -21,7 +21,7 @@ test('a caller that resets its connection at any moment ends nothing but that co
       const socket = connect({ port: Number(port), host: '127.0.0.1' }).on('error', () => {})
       await once(socket, 'connect')
       socket.write(opening)
-      // Now, and a moment later when the answer is on its way.
+      // At once, and a moment later while the response is being sent.
       if (round % 2 === 0) await new Promise((resolve) => setTimeout(resolve, round))
       socket.resetAndDestroy()
     }

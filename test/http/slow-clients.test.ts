@@ -12,9 +12,9 @@ import { until } from '../harness/eventually.ts'
 import { requestText } from '../harness/raw-http.ts'
 import { ECHO, isRefusal } from '../harness/refusals.ts'
 
-/** The real limits are ten times these and more; what is tried is that they hold. */
+/** The real limits are ten times as long or more; these tests show that limits are enforced. */
 const SHORT = { headers: 300, request: 600, check: 50, keepAlive: 400, stall: 2_500, drain: 500 }
-/** Node looks at its sockets only so often, and the machine may be busy. */
+/** Node checks its sockets at intervals, and the machine may be busy. */
 const GRACE = 3_000
 
 const routes = async (app: App) => {
@@ -36,7 +36,7 @@ interface Drip {
   closed: Promise<number>
 }
 
-/** Sends a beginning and then one piece after another for as long as it is let. */
+/** Sends a beginning and then one piece after another until the connection closes. */
 function drip(t: TestContext, url: string, beginning: string, piece: string): Drip {
   const began = performance.now()
   const chunks: Buffer[] = []
@@ -45,7 +45,7 @@ function drip(t: TestContext, url: string, beginning: string, piece: string): Dr
   socket.on('data', (chunk) => chunks.push(chunk))
   if (beginning !== '') socket.write(beginning)
   const timer = piece === '' ? undefined : setInterval(() => socket.write(piece), 40)
-  // Not by `once`, which gives up at an error: a server that hangs up may end it with one.
+  // Not by `once`, which rejects at an error: a server that closes the connection may cause one.
   const closed = new Promise<number>((resolve) => {
     socket.on('close', () => {
       clearInterval(timer)
@@ -70,12 +70,12 @@ function isTimeout(text: string) {
   isRefusal({ status: Number(head.split(' ')[1]), headers, text: body }, 'request_timeout')
 }
 
-describe('a slow client is cut off', { concurrency: true }, () => {
+describe('a slow client is disconnected', { concurrency: true }, () => {
   const cases: [what: string, beginning: string, piece: string, limit: number][] = [
-    ['that says nothing', '', '', SHORT.headers],
-    ['that drips its headers', HEADERS, 'a: b\r\n', SHORT.headers],
-    ['that drips one header', `${HEADERS}a: `, 'b', SHORT.headers],
-    ['that drips its body', BODY, ' ', SHORT.request],
+    ['that sends nothing', '', '', SHORT.headers],
+    ['that sends its headers slowly', HEADERS, 'a: b\r\n', SHORT.headers],
+    ['that sends one header slowly', `${HEADERS}a: `, 'b', SHORT.headers],
+    ['that sends its body slowly', BODY, ' ', SHORT.request],
     ['that stops in its body', `${BODY}{"${ECHO}":`, '', SHORT.request],
   ]
   for (const [what, beginning, piece, limit] of cases) {
@@ -88,7 +88,7 @@ describe('a slow client is cut off', { concurrency: true }, () => {
     })
   }
 
-  test('that does not take its answer', async (t) => {
+  test('that does not read its response', async (t) => {
     const { app, url } = await openServer(t)
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.on('error', () => {})
@@ -98,12 +98,12 @@ describe('a slow client is cut off', { concurrency: true }, () => {
     socket.write(requestText('GET /big'))
     const count = () =>
       new Promise<number>((resolve) => app.server.getConnections((_, n) => resolve(n)))
-    // At the first look Node still finds what the sockets between the two have taken.
+    // At its first check Node still finds what the socket buffers have taken.
     const limit = 2 * SHORT.stall + GRACE
     await until('the connection is gone', async () => (await count()) === 0, limit)
   })
 
-  test('that is idle between two requests, without a word', async (t) => {
+  test('that is idle between two requests, without a response', async (t) => {
     const { url } = await openServer(t)
     const idle = drip(t, url, requestText('GET /ping', { connection: 'keep-alive' }), '')
     const ms = await idle.closed
@@ -122,7 +122,7 @@ async function medianPing(url: string): Promise<number> {
   return times.toSorted((a, b) => a - b)[25] ?? 0
 }
 
-test('200 slow clients do not keep a healthy one waiting, and all are cut off', async (t) => {
+test('200 slow clients do not delay a healthy one, and all are disconnected', async (t) => {
   const { url } = await openServer(t)
   const alone = await medianPing(url)
   const slow = Array.from({ length: 200 }, (_, n) =>
@@ -130,7 +130,7 @@ test('200 slow clients do not keep a healthy one waiting, and all are cut off', 
   )
   await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
   const among = await medianPing(url)
-  // Whoever waited for the slow ones would wait until they are cut off.
+  // A server that waited for the slow clients would wait until they are disconnected.
   const most = 3 * alone + SHORT.headers
   assert.ok(among < most, `a healthy request took ${among} ms, alone ${alone} ms`)
   for (const ms of await Promise.all(slow.map(({ closed }) => closed))) {
@@ -138,7 +138,7 @@ test('200 slow clients do not keep a healthy one waiting, and all are cut off', 
   }
 })
 
-test('the limits of a real server are the ones that were chosen', async (t) => {
+test('a real server has the documented limits', async (t) => {
   const { app } = await openBareServer(t, routes)
   const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = app.server
   assert.deepEqual(
@@ -149,8 +149,11 @@ test('the limits of a real server are the ones that were chosen', async (t) => {
   assert.equal(app.server.maxConnections, 10_000)
 })
 
-describe('a body with a pace of its own', { concurrency: true }, () => {
-  /** A piece every 40 ms is a dozen times as much, also for a machine that misses most of them. */
+describe('a body that is limited by its pace', { concurrency: true }, () => {
+  /**
+   * A piece every 40 ms is a dozen times the required pace, enough for a machine that misses most
+   * of them.
+   */
   const PACE = { bytes: 200, everyMs: 1_000, atMostMs: 3_000 }
   const open = (t: TestContext) =>
     openBareServer(
@@ -169,7 +172,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
       connection: 'keep-alive',
     })
 
-  test('may take longer than any other while it keeps coming', async (t) => {
+  test('may take longer than other bodies while it keeps its pace', async (t) => {
     const { url } = await open(t)
     const began = performance.now()
     const slow = drip(t, url, `${beginning(4_000)}{}`, PIECE)
@@ -178,7 +181,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
     assert.ok(performance.now() - began > 2 * SHORT.request)
   })
 
-  test('is cut off when it slackens, or stops', async (t) => {
+  test('is refused when it slows down, or stops', async (t) => {
     const { url } = await open(t)
     for (const piece of [' ', '']) {
       const slow = drip(t, url, beginning(4_000), piece)
@@ -188,7 +191,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
     }
   })
 
-  test('is cut off in the end, however fast it comes', async (t) => {
+  test('is refused after its total time, however fast it is', async (t) => {
     const { url } = await open(t)
     const slow = drip(t, url, beginning(100_000), PIECE)
     const ms = await slow.closed
@@ -196,7 +199,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
     isTimeout(slow.received())
   })
 
-  test('leaves the next request on its connection the time of any other', async (t) => {
+  test('leaves the usual time limit to the next request on its connection', async (t) => {
     const { url } = await open(t)
     const slow = drip(t, url, `${beginning(4_002)}{}`, '')
     for (let n = 0; n < 10; n++) {
@@ -212,7 +215,7 @@ describe('a body with a pace of its own', { concurrency: true }, () => {
 })
 
 describe('a server that closes', () => {
-  test('answers what is in flight, and does not wait for the connection to become old', async (t) => {
+  test('answers running requests, and does not wait for idle connections to expire', async (t) => {
     const gate = Promise.withResolvers<void>()
     const { app, url } = await openBareServer(t, async (app) => {
       app.get('/slow', { schema: { response: { 200: Ok } } }, async () => {
@@ -235,7 +238,7 @@ describe('a server that closes', () => {
     assert.ok(performance.now() - began < 10_000)
   })
 
-  test('is not held up by a request that never ends', async (t) => {
+  test('is not delayed by a request that never ends', async (t) => {
     const { app, url } = await openServer(t)
     const slow = drip(t, url, BODY, ' ')
     await once(app.server, 'request')

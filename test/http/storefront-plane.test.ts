@@ -12,7 +12,7 @@ import { OPERATOR_TOKEN, openTestApp, STOREFRONT_TOKEN } from '../harness/app.ts
 const PREVIOUS = 'the token that storefronts had before'
 const OWN = 'what the storefront of the same process has'
 
-test('the storefront plane opens to its token alone, and only for a store there is', async (t) => {
+test('the storefront plane accepts only its token, and only for an existing store', async (t) => {
   const app = await openTestApp(t, { env: { RATE_LIMIT_FAILED_PER_MINUTE: '5' } })
   const key = await app.key('acme')
   const { limits, database } = app.runtime

@@ -65,7 +65,7 @@ describe('canonicalJson', () => {
     assert.equal(canonicalJson({ 2: 0, 10: 0, '': 0 }), '{"":0,"10":0,"2":0}')
   })
 
-  test('keeps going where the nesting is far deeper than a body may be', () => {
+  test('works for nesting far deeper than a body may have', () => {
     let value: unknown = 0
     for (let depth = 0; depth < 100_000; depth++) value = [value]
     assert.equal(canonicalJson(value).length, 200_001)
@@ -96,7 +96,7 @@ describe('canonicalJson', () => {
   }
 })
 
-/** The same value, with the members of every object the other way round. */
+/** The same value, with the members of every object in reverse order. */
 function turnRound(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turnRound)
   if (value === null || typeof value !== 'object') return value
@@ -123,18 +123,18 @@ describe('canonicalHash', () => {
     )
   })
 
-  test('tells different values apart, and arrays in another order', () => {
+  test('differs for different values, and for arrays in another order', () => {
     assert.notEqual(canonicalHash([1, 2]), canonicalHash([2, 1]))
     fc.assert(
       fc.property(json, json, (a, b) => {
-        // Through text, because JSON has one zero where JavaScript has two.
+        // Converted to text, because JSON has one zero where JavaScript has two.
         const [left, right] = [a, b].map((value) => JSON.parse(JSON.stringify(value)))
         assert.equal(canonicalHash(a) === canonicalHash(b), isDeepStrictEqual(left, right))
       }),
     )
   })
 
-  test('is taken from a text that reads back as the same value', () => {
+  test('is the hash of a text that parses to the same value', () => {
     fc.assert(
       fc.property(json, (value) => {
         const back: unknown = JSON.parse(canonicalJson(value))

@@ -15,7 +15,7 @@ const part = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
 )
 
-test('is what node makes of any key and message', () => {
+test('equals the HMAC of Node for any key and message', () => {
   const key = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))
   fc.assert(
     fc.property(key, fc.array(part, { maxLength: 5 }), (secret, message) => {
@@ -28,7 +28,7 @@ test('is what node makes of any key and message', () => {
   )
 })
 
-test('is so for messages around the length of its memory, and for one after a longer one', () => {
+test('does so for messages around the size of its buffer, and after a longer message', () => {
   const key = Buffer.from('a key')
   for (const length of [65_471, 65_472, 65_473, 65_536, 200_000, 3]) {
     const message = ['é', Buffer.alloc(length, 'x'), '😀']
@@ -36,7 +36,7 @@ test('is so for messages around the length of its memory, and for one after a lo
   }
 })
 
-test('takes the test vectors of RFC 4231', () => {
+test('passes the test vectors of RFC 4231', () => {
   const cases: [Buffer, string, string][] = [
     [
       Buffer.alloc(20, 0x0b),
@@ -57,7 +57,7 @@ test('takes the test vectors of RFC 4231', () => {
   for (const [key, text, expected] of cases) assert.equal(hmac(key, [text], 'hex'), expected)
 })
 
-test('makes a key for each purpose, and each of them once', () => {
+test('derives a key for each purpose, and each once', () => {
   const key = Buffer.from('a key')
   const made = subkey(key, 'cards')
   assert.deepEqual(made, theirs(key, ['cards']))

@@ -35,7 +35,7 @@ describe('a hostname has one spelling', () => {
     })
   }
 
-  test('however often it is spelt', () => {
+  test('that stays the same when it is converted again', () => {
     const part = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 12 }),
       fc.stringMatching(/^[A-Za-z0-9-]{1,12}$/),
@@ -60,7 +60,7 @@ describe('a hostname has one spelling', () => {
   })
 })
 
-test('what is no full name of DNS is no hostname', () => {
+test('a text that is not a full DNS name is not a hostname', () => {
   const label = 'a'.repeat(63)
   const refused = [
     '',
@@ -112,14 +112,14 @@ test('what is no full name of DNS is no hostname', () => {
   assert.equal(canonicalHostname(`${label}.${label}.${label}.${'a'.repeat(61)}`)?.length, 253)
 })
 
-test('a run of combining marks costs no time', () => {
+test('a run of combining marks takes little time', () => {
   const started = performance.now()
   assert.equal(canonicalHostname(`${'\u0300\u0316'.repeat(150_000)}.example`), null)
-  // What is quadratic takes minutes.
+  // A quadratic conversion takes minutes.
   assert.ok(performance.now() - started < 10_000)
 })
 
-test('a zone holds itself and what ends in it, at a dot', () => {
+test('a zone contains itself and the names below it', () => {
   assert.ok(isWithin('shop.example', 'shop.example'))
   assert.ok(isWithin('a.b.shop.example', 'shop.example'))
   assert.ok(!isWithin('myshop.example', 'shop.example'))

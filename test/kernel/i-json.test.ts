@@ -141,7 +141,7 @@ describe('parseIJson accepts', () => {
     assert.deepEqual(parseIJson(bytes).value, [1, 'é'])
   })
 
-  test('what other limits allow', () => {
+  test('a text that other limits allow', () => {
     const limits = { depth: 2, nodes: 3, keyLength: 1 }
     const within = (text: string) => () => parseIJson(Buffer.from(text), { limits })
     assert.doesNotThrow(within('[[1]]'))
@@ -151,7 +151,7 @@ describe('parseIJson accepts', () => {
   })
 })
 
-describe('parseIJson gives the bytes of a member', () => {
+describe('parseIJson answers the bytes of a member', () => {
   const cut = (text: string, sliceOf = 'manifest') => {
     const bytes = Buffer.from(text)
     const { slice } = parseIJson(bytes, { sliceOf })
@@ -175,7 +175,7 @@ describe('parseIJson gives the bytes of a member', () => {
   test('under a name that is not ASCII', () => assert.equal(cut('{"ü":[1]}', 'ü'), '[1]'))
 })
 
-/** What JSON.parse gives, wherever our profile has nothing to say against it. */
+/** The value of JSON.parse, unless our profile refuses the text. */
 const name = fc
   .oneof(
     fc.string({ unit: 'binary', maxLength: 12 }),
@@ -197,12 +197,12 @@ const { json } = fc.letrec((tie) => ({
 }))
 const space = fc.constantFrom('', ' ', '\n', '\t')
 
-/** JSON.stringify, with every character that is not plain spelled as an escape. */
+/** JSON.stringify, with every character outside of plain ASCII as an escape. */
 const spellOut = (text: string) =>
   text.replace(/[^\n\t -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 describe('parseIJson and JSON.parse', () => {
-  test('agree on every value within the limits, however it is spelled', () => {
+  test('agree on every value within the limits, however it is written', () => {
     fc.assert(
       fc.property(json, space, fc.boolean(), (value, indent, escaped) => {
         const text = JSON.stringify(value, null, indent)
@@ -213,7 +213,7 @@ describe('parseIJson and JSON.parse', () => {
     )
   })
 
-  test('agree on whatever we accept of a damaged text, and only refuse the rest', () => {
+  test('agree on every damaged text that we accept, and we refuse the rest', () => {
     const piece = fc.constantFrom(...'[]{}:,"\\u0-1eE. ', '\\u0000', '"a":', '\ud83d', 'true', '\0')
     fc.assert(
       fc.property(json, fc.nat(), fc.nat(8), piece, (value, where, removed, inserted) => {
@@ -248,7 +248,7 @@ describe('parseIJson and JSON.parse', () => {
     )
   })
 
-  test('agree on the member whose bytes we give', () => {
+  test('agree on the member whose bytes we answer', () => {
     const others = fc.dictionary(name, json, { maxKeys: 3, noNullPrototype: true })
     fc.assert(
       fc.property(others, json, others, space, (before, manifest, after, indent) => {
@@ -265,7 +265,7 @@ describe('parseIJson and JSON.parse', () => {
   })
 })
 
-describe('parseIJson is done at once with', () => {
+describe('parseIJson is fast with', () => {
   const texts: [what: string, text: string, reason: IJsonReason | null][] = [
     ['400,000 arrays in one another', nested(400_000), 'too_deep'],
     ['a run of opening brackets', '['.repeat(MIB), 'too_deep'],
@@ -286,7 +286,7 @@ describe('parseIJson is done at once with', () => {
     test(what, () => {
       const start = performance.now()
       assert.equal(refusalOf(text)?.[0] ?? null, reason)
-      // Each takes some 20 ms at most; what is quadratic takes minutes.
+      // Each takes some 20 ms at most; a quadratic parser takes minutes.
       assert.ok(performance.now() - start < 10_000)
     })
   }

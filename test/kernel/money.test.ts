@@ -47,7 +47,7 @@ describe('an amount split by weights', () => {
     test(`${amount} by ${weights}`, () => assert.deepEqual(allocate(amount, weights), expected))
   }
 
-  test('is split to the cent, fairly, and never gives to what has no weight', () => {
+  test('is split to the cent, fairly, with nothing for a weight of 0', () => {
     const weights = fc.array(cents, { minLength: 1, maxLength: 30 })
     fc.assert(
       fc.property(cents, weights, (amount, parts) => {
@@ -65,14 +65,14 @@ describe('an amount split by weights', () => {
     )
   })
 
-  test('cannot be split over nothing', () => {
+  test('cannot be split over weights that are all 0', () => {
     assert.throws(() => allocate(1, []), RangeError)
     assert.throws(() => allocate(1, [0, 0]), RangeError)
   })
 })
 
-describe('a whole given back by units', () => {
-  test('gives the last one what is left', () => {
+describe('an amount refunded by units', () => {
+  test('gives the last unit what is left', () => {
     const share = (before: number, now: number) => unitShare(200, { all: 3, before, now })
     assert.deepEqual([share(0, 1), share(1, 1), share(2, 1)], [66, 66, 68])
     assert.deepEqual([share(0, 2), share(2, 1), share(0, 3), share(1, 2)], [132, 68, 200, 134])

@@ -37,7 +37,7 @@ describe('a query parameter', () => {
       assert.equal(readTimestamp({ at: sent }, 'at'), read, `${sent}`)
   })
 
-  test('that is blank, or no text, is not there', () => {
+  test('that is blank, or not a text, is absent', () => {
     for (const raw of [undefined, '', '  ', 5, null, {}, [], [['x']]]) {
       assert.equal(readText({ q: raw }, 'q'), undefined)
     }
@@ -45,7 +45,7 @@ describe('a query parameter', () => {
     assert.equal(readText({ q: ['a', 'b'] }, 'q'), 'a')
   })
 
-  test('that must be one of some is one of them, or not there', () => {
+  test('with fixed choices is one of them, or absent', () => {
     const all = ['draft', 'live'] as const
     assert.equal(readOneOf({ status: 'live' }, 'status', all), 'live')
     assert.equal(readOneOf({ status: 'LIVE' }, 'status', all), undefined)

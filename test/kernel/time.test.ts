@@ -7,7 +7,7 @@ type Row = [zone: string, at: string, count: number, unit: CalendarUnit, then: s
 const after = ([zone, at, count, unit]: Row) =>
   addByCalendar(zone, new Date(at), count, unit).toISOString()
 
-test('a month ends with its last day, in every year and in the zone that is asked for', () => {
+test('a month later is at most the last day of that month, in every year and zone', () => {
   const rows: Row[] = [
     ['UTC', '2031-01-31T12:00:00.001Z', 1, 'month', '2031-02-28T12:00:00.001Z'],
     ['UTC', '2032-01-31T12:00:00.000Z', 1, 'month', '2032-02-29T12:00:00.000Z'],
@@ -24,15 +24,15 @@ test('a month ends with its last day, in every year and in the zone that is aske
   for (const row of rows) assert.equal(after(row), row[4], row.join(' '))
 })
 
-test('the day of a zone stays the day, whatever its clocks do until then', () => {
+test('a day later is the next day of the zone, also when its clocks change', () => {
   const rows: Row[] = [
     ['Europe/Berlin', '2031-09-30T22:30:00.000Z', 1, 'month', '2031-10-31T23:30:00.000Z'],
     ['Europe/Berlin', '2031-02-28T23:00:00.000Z', 1, 'month', '2031-03-31T22:00:00.000Z'],
     ['America/New_York', '2031-10-31T03:30:00.000Z', 1, 'week', '2031-11-07T04:30:00.000Z'],
     ['Asia/Kathmandu', '2031-01-30T18:15:00.000Z', 1, 'month', '2031-02-27T18:15:00.000Z'],
-    // Half past two, which is left out that night in Berlin.
+    // Half past two, which the clocks of Berlin skip that night.
     ['Europe/Berlin', '2031-03-29T01:30:00.000Z', 1, 'day', '2031-03-30T01:30:00.000Z'],
-    // Midnight itself is left out in Santiago: one o'clock is the first hour of that day.
+    // The clocks of Santiago skip midnight: one o'clock is the first hour of that day.
     ['America/Santiago', '2025-08-07T04:00:00.000Z', 1, 'month', '2025-09-07T04:00:00.000Z'],
     // Half past two comes twice.
     ['Europe/Berlin', '2031-10-25T00:30:00.000Z', 1, 'day', '2031-10-26T00:30:00.000Z'],

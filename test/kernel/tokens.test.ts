@@ -18,7 +18,7 @@ const other = deriveKey('a secret of the installation', 'other')
 const bytes = fc.uint8Array({ maxLength: 80 }).map((array) => Buffer.from(array))
 
 describe('randomBase62', () => {
-  test('has one length for a number of bytes, enough to hold them', () => {
+  test('has a fixed length for a number of bytes, enough to hold them', () => {
     for (const [count, length] of [
       [1, 2],
       [6, 9],
@@ -35,14 +35,14 @@ describe('randomBase62', () => {
     assert.equal(new Set(Array.from({ length: 1_000 }, () => randomBase62(16))).size, 1_000)
   })
 
-  test('favours no letter', () => {
+  test('uses every letter equally often', () => {
     const counts = new Map<string, number>()
     const total = 62 * 2_000
     for (const letter of randomBase62(total).slice(0, total)) {
       counts.set(letter, (counts.get(letter) ?? 0) + 1)
     }
     assert.equal(counts.size, 62)
-    // Seven standard deviations; `byte % 62` alone would put eight letters at 2,400 and more.
+    // Seven standard deviations; `byte % 62` alone would use eight letters 2,400 times and more.
     for (const count of counts.values()) assert.ok(Math.abs(count - 2_000) < 315, `${count}`)
   })
 })
@@ -53,7 +53,7 @@ test('sha256 is the digest of the UTF-8', () => {
   assert.equal(sha256('é').compare(sha256('e\u0301')) === 0, false)
 })
 
-test('digestEquals compares digests, and takes unequal lengths for different', () => {
+test('digestEquals compares digests, and treats unequal lengths as different', () => {
   assert.equal(digestEquals(sha256('a'), sha256('a')), true)
   assert.equal(digestEquals(sha256('a'), sha256('b')), false)
   assert.equal(digestEquals(sha256('a'), sha256('a').subarray(1)), false)
@@ -124,7 +124,7 @@ describe('encryptText and decryptText', () => {
 })
 
 describe('sign and verify', () => {
-  test('give back what was signed, in letters that are safe in a URL', () => {
+  test('answer the payload that was signed, in letters that are safe in a URL', () => {
     fc.assert(
       fc.property(bytes, (payload) => {
         const token = sign(key, payload)
@@ -138,7 +138,7 @@ describe('sign and verify', () => {
   const STRANGE = [...'+/=.% \n\0', 'é', '\ud800', '😀']
 
   test('refuse every change of one character', () => {
-    // Three lengths, because the stray bits of the last letter depend on the length by three.
+    // Three lengths, because the number of stray bits of the last letter repeats every three bytes.
     for (const length of [9, 10, 11]) {
       const token = sign(key, randomBytes(length))
       for (let at = 0; at < token.length; at++) {

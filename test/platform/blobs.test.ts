@@ -18,7 +18,7 @@ const PNG = { contentType: 'image/png' }
 
 interface Opened {
   store: BlobStore
-  /** Whatever is kept anywhere, half uploads included. */
+  /** All stored files, unfinished uploads included. */
   list(): Promise<string[]>
 }
 
@@ -55,7 +55,7 @@ async function readAll(store: BlobStore, key: string, range?: { start: number; e
   return { body, totalBytes: blob.totalBytes }
 }
 
-/** Live bytes in buffers, after garbage is gone. */
+/** Bytes of live buffers, after garbage collection. */
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 function liveBytes(): number {
@@ -71,7 +71,7 @@ const stores = [
 
 for (const [name, open] of stores) {
   describe(`blobs on ${name}`, () => {
-    test('come back as they were put, from a buffer and from a stream', async (t) => {
+    test('are read as they were stored, from a buffer and from a stream', async (t) => {
       const { store, list } = await open(t)
       for (const bytes of [0, 1, 65_536, 300_001]) {
         const body = randomBytes(bytes)
@@ -86,7 +86,7 @@ for (const [name, open] of stores) {
       assert.equal((await list()).length, 5)
     })
 
-    test('are given in ranges, and none beyond the end', async (t) => {
+    test('can be read in ranges, and a range beyond the end is refused', async (t) => {
       const { store } = await open(t)
       const body = randomBytes(1_000)
       const key = keyOf(body)
@@ -108,7 +108,7 @@ for (const [name, open] of stores) {
       }
     })
 
-    test('that are missing are null, and are deleted without complaint', async (t) => {
+    test('that are missing are null, and deleting one is no error', async (t) => {
       const { store, list } = await open(t)
       const body = Buffer.from('once')
       const key = keyOf(body)
@@ -121,7 +121,7 @@ for (const [name, open] of stores) {
       assert.deepEqual(await list(), [])
     })
 
-    test('can be put many times at once', async (t) => {
+    test('can be stored many times at once', async (t) => {
       const { store, list } = await open(t)
       const body = randomBytes(100_000)
       await Promise.all(Array.from({ length: 10 }, () => store.put(keyOf(body), body, PNG)))
@@ -129,7 +129,7 @@ for (const [name, open] of stores) {
       assert.deepEqual(await list(), [keyOf(body)])
     })
 
-    test('leave nothing behind when the upload is interrupted', async (t) => {
+    test('leave no file behind when the upload is interrupted', async (t) => {
       const { store, list } = await open(t)
       const body = randomBytes(300_000)
       const failing = (error?: Error) =>
@@ -150,7 +150,7 @@ for (const [name, open] of stores) {
       assert.deepEqual(await list(), [])
     })
 
-    test('are refused when length or hash are not as announced', async (t) => {
+    test('are refused when length or hash differ from the declared ones', async (t) => {
       const { store, list } = await open(t)
       const body = randomBytes(100_000)
       const put = (sent: Buffer, bytes: number) =>
@@ -163,7 +163,7 @@ for (const [name, open] of stores) {
       await put(body, body.length)
     })
 
-    test('have keys that name no place outside the store', async (t) => {
+    test('have keys that cannot name a file outside the blob store', async (t) => {
       const { store, list } = await open(t)
       const refused = { name: 'InvalidBlobKeyError' }
       for (const key of BAD_KEYS) {
@@ -211,7 +211,7 @@ for (const [name, open] of stores) {
   })
 }
 
-describe('a store that fails', () => {
+describe('a blob store that fails', () => {
   test('throws on disk', async (t) => {
     const folder = await emptyFolder(t)
     const store = await openDiskBlobs(folder)
@@ -238,7 +238,7 @@ describe('a store that fails', () => {
   }
 
   for (const [name, call] of calls) {
-    test(`throws on S3 in ${name}: no bucket, wrong secret, 403, 500, nobody there`, async (t) => {
+    test(`throws on S3 in ${name}: no bucket, wrong secret, 403, 500, no server`, async (t) => {
       const server = await startS3(t)
       await assert.rejects(call(await s3(server.endpoint, { bucket: 'other' })))
       await assert.rejects(call(await s3(server.endpoint, { secretAccessKey: 'wrong' })))
@@ -252,7 +252,7 @@ describe('a store that fails', () => {
   }
 })
 
-test('S3 is told the content type, and gives it back', async (t) => {
+test('S3 gets the content type, and answers it', async (t) => {
   const { endpoint, bucket, contentTypes, requests } = await startS3(t)
   const store = await openS3Blobs({ endpoint, bucket, region: S3_REGION, credentials: S3_KEYS })
   t.after(() => store.close())
@@ -264,7 +264,7 @@ test('S3 is told the content type, and gives it back', async (t) => {
   assert.match(requests[0] ?? '', new RegExp(`^PUT /media/${key}`))
 })
 
-test('an upload that a killed process left is swept away at the next start', async (t) => {
+test('an upload that a killed process left is deleted at the next start', async (t) => {
   const folder = await emptyFolder(t)
   await openDiskBlobs(folder)
   const uploads = join(folder, '.uploads')

@@ -22,7 +22,7 @@ const cases: readonly (readonly [header: string | undefined, picked: 'br' | 'gzi
   [',;,=', null],
 ]
 for (const [header, picked] of cases) {
-  test(`accept-encoding ${JSON.stringify(header)} gives ${picked}`, () => {
+  test(`accept-encoding ${JSON.stringify(header)} picks ${picked}`, () => {
     assert.equal(pickEncoding(header), picked)
   })
 }

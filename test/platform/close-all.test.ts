@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { closeAll } from '../../src/platform/close-all.ts'
 
-test('a group is closed when the one before it is', async () => {
+test('a group is closed after the group before it', async () => {
   const closed: string[] = []
   const slow = Promise.withResolvers<void>()
   const closing = closeAll([
@@ -16,7 +16,7 @@ test('a group is closed when the one before it is', async () => {
   assert.deepEqual(closed, ['quick', 'slow', 'last'])
 })
 
-test('what cannot be closed keeps nothing else open, and is told once all were tried', async () => {
+test('a part that fails to close keeps no other open, and its error is thrown once all were tried', async () => {
   const closed: string[] = []
   const close = async () => closed.push('closed')
   const rejects = () => Promise.reject(new Error('stuck'))

@@ -4,7 +4,7 @@ import { forEachStore } from '../../src/platform/for-each-store.ts'
 
 const STORES = ['acme', 'berlin', 'cairo'].map((tenant_ref) => ({ tenant_ref }))
 
-test('what was done for all stores is counted, however many had their turn at the same time', async () => {
+test('the work for all stores is summed up, however many stores run at the same time', async () => {
   for (const lanes of [1, 2, 3]) {
     assert.equal(
       await forEachStore(STORES, async () => 5, { concurrency: lanes }),
@@ -14,7 +14,7 @@ test('what was done for all stores is counted, however many had their turn at th
   }
 })
 
-test('every store has its turn, whatever fails at another, and the fault is told after them', async () => {
+test('every store has its turn when another fails, and the error is thrown after them', async () => {
   const served: string[] = []
   const work = async (tenant: string) => {
     if (tenant === 'acme') throw new Error('poisoned')
@@ -24,7 +24,7 @@ test('every store has its turn, whatever fails at another, and the fault is told
   assert.deepEqual(served, ['berlin', 'cairo'])
 })
 
-test('nobody begins once it is to end', async () => {
+test('no store is started once the signal has fired', async () => {
   const ending = new AbortController()
   const served: string[] = []
   const work = async (tenant: string) => {

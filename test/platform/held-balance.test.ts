@@ -11,7 +11,7 @@ async function openStore(): Promise<TenantDb> {
   return platform.app.tenant(tenant)
 }
 
-/** Works on a balance of 100 cents, of which 60 are held, and undoes all of it. */
+/** Runs the work on a balance of 100 cents, of which 60 are held, and rolls it back. */
 async function onBalance(db: TenantDb, work: (tx: Tx, id: string) => Promise<void>) {
   const undone = new Error('undone')
   const done = db.transaction('held balance', async (tx) => {
@@ -30,7 +30,7 @@ describe('the statements of a balance', async () => {
   const db = await openStore()
   const { addHeld, releaseHeld, captureHeld, addBalance } = storeCredit
 
-  test('hold, release, capture and add, and answer the row as it is then', () =>
+  test('hold, release, capture and add, and answer the changed row', () =>
     onBalance(db, async (tx, id) => {
       const amountsOf = async (row: ReturnType<typeof addHeld>) => {
         const { balance_cents, held_cents } = await row
@@ -42,7 +42,7 @@ describe('the statements of a balance', async () => {
       assert.deepEqual(await amountsOf(addBalance(tx, id, -30)), [0, 0])
     }))
 
-  test('throw and write nothing where there is less than they take', () =>
+  test('throw and write nothing where the balance is too small', () =>
     onBalance(db, async (tx, id) => {
       const before = await storeCredit.lockAccount(tx, id)
       await assert.rejects(addHeld(tx, id, 41), /expected one row/)

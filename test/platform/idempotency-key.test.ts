@@ -35,7 +35,7 @@ describe('an Idempotency-Key', () => {
 })
 
 describe('the fingerprint of a request', () => {
-  test('is the same for the same purchase, however it is spelled', () => {
+  test('is the same for the same purchase, however it is written', () => {
     const same: unknown[] = [
       { ip: '198.51.100.1', card: CARD, items: [{ quantity: 2, variant_id: 'v1' }] },
       { items: BODY.items, card: { ...CARD, ccnumber: '4111 1111 1111 1111' } },

@@ -46,7 +46,7 @@ const expire = (db: Db) =>
 const place = (db: Db) => (held: WonClaim) => finish(db, held, 201, `{"order":"${randomUUID()}"}`)
 
 describe('the work of a key', () => {
-  test('is done once for 50 requests at a time, which all get the same bytes', async () => {
+  test('is done once for 50 requests at the same time, which all get the same bytes', async () => {
     const db = await open()
     let times = 0
     const replies = await Promise.all(
@@ -74,7 +74,7 @@ describe('the work of a key', () => {
     })
   })
 
-  test('is not waited for by a caller who has gone', async () => {
+  test('is not waited for by a caller that has disconnected', async () => {
     const db = await open()
     await claim(db, request('k'))
     const gone = new AbortController()
@@ -85,7 +85,7 @@ describe('the work of a key', () => {
     assert.ok(performance.now() - begun < 5_000)
   })
 
-  test('is taken on by a waiting request when its holder vanishes', async () => {
+  test('is resumed by a waiting request when its holder vanishes', async () => {
     const db = await open()
     const first = await claim(db, request('k'))
     assert.ok(first.state === 'won')
@@ -98,7 +98,7 @@ describe('the work of a key', () => {
     assert.equal((await waiting).status, 201)
   })
 
-  test('that loses its lease ends with the answer of whoever took it', async () => {
+  test('that loses its lease ends with the answer of the process that took over', async () => {
     const db = await open()
     const reply = await run(db, request('k'), async (held) => {
       await expire(db)
@@ -115,7 +115,7 @@ describe('the work of a key', () => {
 describe('a failure of the work', () => {
   const stateOf = async (db: Db) => (await lookup(db, 'checkout', 'k'))?.state ?? 'free'
 
-  test('before its first step frees the key, if it is of the request or the moment', async () => {
+  test('before its first step frees the key, if the request or a passing state is at fault', async () => {
     const db = await open()
     const passing = [
       'rate_limited',
@@ -136,7 +136,7 @@ describe('a failure of the work', () => {
     assert.equal((await run(db, request('k'), place(db))).status, 201)
   })
 
-  test('is the answer for ever, if it is a refusal of the business', async () => {
+  test('is the stored answer, if it is a business refusal', async () => {
     const db = await open()
     const options = { ...request('k'), correlationId: 'c-1' }
     const refusing = () => Promise.reject(new ApiError('no_active_version'))
@@ -149,7 +149,7 @@ describe('a failure of the work', () => {
     assert.equal(second.headers['idempotent-replayed'], 'true')
   })
 
-  test('frees the key when the operation says that the refusal passes', async () => {
+  test('frees the key when the operation declares the refusal temporary', async () => {
     const db = await open()
     const options = { ...request('k'), passing: ['request_decided'] as const }
     const refusing = () => Promise.reject(new ApiError('request_decided'))
@@ -157,7 +157,7 @@ describe('a failure of the work', () => {
     assert.equal(await stateOf(db), 'free')
   })
 
-  test('after a step keeps that step, and the next request goes on at once', async () => {
+  test('after a step keeps that step, and the next request resumes at once', async () => {
     const db = await open()
     const order = randomUUID()
     const failures = [new Error('a bug'), new ApiError('no_active_version')]
@@ -176,7 +176,7 @@ describe('a failure of the work', () => {
     assert.equal(reply.headers['idempotent-replayed'], undefined)
   })
 
-  test('to know its outcome leaves the claim for as long as it asked for', async () => {
+  test('to know its outcome keeps the claim for the requested time', async () => {
     const db = await open()
     const unknown = run(db, request('k'), async (held) => {
       await postpone(db, await advance(db, held, 'charged'), 3_600)
@@ -227,7 +227,7 @@ async function serve(db: TenantDb, beforeAnswer: () => Promise<void>) {
 }
 
 describe('a route', () => {
-  test('answers a repeated request with the same bytes, and says so', async (t) => {
+  test('answers a repeated request with the same bytes, and marks the replay', async (t) => {
     const { app, post } = await serve(await open(), async () => {})
     t.after(() => app.close())
     const first = await post('k', { total: 1, card: { ccnumber: '4111111111111111', cvv: '1' } })
@@ -241,14 +241,14 @@ describe('a route', () => {
   })
 
   test('holds a second request until the first is answered', async (t) => {
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const db = await open()
-    const { app, post } = await serve(db, () => gate.promise)
+    const { app, post } = await serve(db, () => barrier.promise)
     t.after(() => app.close())
     const first = post('k', {})
     await until('the key is claimed', async () => (await lookup(db, 'checkout', 'k')) !== null)
     const second = post('k', {})
-    gate.resolve()
+    barrier.resolve()
     const [a, b] = await Promise.all([first, second])
     assert.equal(b.headers.get('idempotent-replayed'), 'true')
     assert.equal(await b.text(), await a.text())

@@ -48,7 +48,7 @@ const expire = (db: Db, key: string) =>
     [db.tenant, key],
   )
 
-/** Two stores of the test's own, as the API process reaches them. */
+/** Two stores of this test, as the API process reaches them. */
 async function open() {
   const [mine = '', other = ''] = await platform.addStores(2)
   return { db: platform.app.tenant(mine), other: platform.app.tenant(other) }
@@ -71,7 +71,7 @@ describe('a claim', () => {
     assert.equal(new Set(winners).size, 100)
   })
 
-  test('refuses another body, also once answered and when the lease is over', async () => {
+  test('refuses another body, also after the answer and after the lease', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     const changed = request('k', { ...BODY, items: [] })
@@ -83,19 +83,19 @@ describe('a claim', () => {
     await assert.rejects(claim(db, changed), reused)
   })
 
-  test('of another tenant or operation with the same key is independent', async () => {
+  test('of another store or operation with the same key is independent', async () => {
     const { db, other } = await open()
     await finish(db, await win(db, request('k')), 201, '{"mine":1}')
     const held = await win(other, request('k', { other: 'body' }))
     await win(db, { ...request('k', { other: 'body' }), operation: 'refund' })
     assert.equal(await lookup(other, 'checkout', 'nothing'), null)
     assert.equal((await lookup(other, 'checkout', 'k'))?.state, 'running')
-    // Another tenant's handle does not reach it, not even with the token.
+    // Another store cannot reach it, not even with the token.
     await assert.rejects(finish(db, held, 200, 'stolen'), LeaseLostError)
     assert.equal((await lookup(db, 'checkout', 'k'))?.response_body, '{"mine":1}')
   })
 
-  test('is open to others while its holder is in a long transaction', async () => {
+  test('can be read by others while its holder is in a long transaction', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     await db.transaction('slow', async (tx) => {
@@ -106,7 +106,7 @@ describe('a claim', () => {
     assert.equal((await claim(db, request('k'))).state, 'answered')
   })
 
-  test('answers with the very bytes that were kept', async () => {
+  test('answers with exactly the stored bytes', async () => {
     const { db } = await open()
     const body = '{"b": 1.0,\n "a":"caf\u00e9 \u{1f600} \u2028 \\u0000"}'
     const kept = await finish(db, await win(db, request('k')), 201, body)
@@ -114,7 +114,7 @@ describe('a claim', () => {
     assert.deepEqual(await claim(db, request('k')), kept)
   })
 
-  test('is undone with the transaction that answers it', async () => {
+  test('is rolled back with the transaction that answers it', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     const failing = db.transaction('fails', async (tx) => {
@@ -126,7 +126,7 @@ describe('a claim', () => {
     await finish(db, held, 201, '{}')
   })
 
-  test('keeps no card number and no code, in no column and no spelling', async () => {
+  test('stores no card number and no code, in no column and no spelling', async () => {
     const { db } = await open()
     const spaced = { ...BODY, card: { ...CARD, ccnumber: '4111 1111 1111 1111' } }
     await finish(db, await win(db, request('k', spaced)), 201, '{"last4":"1111"}')
@@ -143,7 +143,7 @@ describe('a claim', () => {
         assert.ok(!kept.whole.includes(Buffer.from(number).toString(spelling)))
       }
     }
-    // Three digits stand in a time or a token by chance, so the code is sought where words are.
+    // Three digits can be in a time or a token by chance, so the code is searched in text columns.
     assert.ok(!kept.words.includes(CARD.cvv))
     for (const guess of [BODY, spaced, CARD, CARD.ccnumber]) {
       const text = typeof guess === 'string' ? guess : canonicalJson(guess)
@@ -152,9 +152,9 @@ describe('a claim', () => {
   })
 })
 
-describe('a lease that ran out', () => {
+describe('an expired lease', () => {
   for (const point of [STARTED, 'reserved', 'charged', 'captured']) {
-    test(`at '${point}' is taken over by one caller, who goes on from there`, async () => {
+    test(`at '${point}' is taken over by one caller, who resumes there`, async () => {
       const { db } = await open()
       const first = await win(db, request('k'))
       const order = randomUUID()
@@ -169,7 +169,7 @@ describe('a lease that ran out', () => {
     })
   }
 
-  test('lets its old holder write nothing more', async () => {
+  test('prevents its old holder from writing', async () => {
     const { db } = await open()
     const old = await win(db, request('k'))
     await expire(db, 'k')
@@ -185,17 +185,17 @@ describe('a lease that ran out', () => {
     assert.equal((await lookup(db, 'checkout', 'k'))?.response_body, 'new')
   })
 
-  test("is still its holder's while nobody else has come", async () => {
+  test("is still its holder's while no other caller has come", async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     await expire(db, 'k')
     await advance(db, held, 'reserved')
-    // The step that was made began the lease anew.
+    // The step renewed the lease.
     assert.deepEqual(await claim(db, request('k')), { state: 'running' })
     await finish(db, held, 201, '{}')
   })
 
-  test('is found by the reconciler, tenant by tenant, and taken once', async () => {
+  test('is found by the reconciler, store by store, and claimed once', async () => {
     const { db, other } = await open()
     const { worker } = platform
     const mine = [db.tenant, other.tenant]
@@ -227,7 +227,7 @@ describe('a lease that ran out', () => {
   })
 })
 
-test('work that only its caller takes up keeps nobody from the reconciler', async () => {
+test('work that only its caller can resume does not delay the reconciler', async () => {
   const { db, other } = await open()
   const { worker } = platform
   await win(db, { ...request('k'), operation: 'gift_card_adjust' })
@@ -237,7 +237,7 @@ test('work that only its caller takes up keeps nobody from the reconciler', asyn
   assert.deepEqual(await listDueStores(worker.global, ['a kind of its own'], 1), [other.tenant])
 })
 
-describe('giving a key back', () => {
+describe('releasing a key', () => {
   test('frees it, for another body too', async () => {
     const { db } = await open()
     assert.equal(await freeKey(db, await win(db, request('k'))), true)
@@ -245,7 +245,7 @@ describe('giving a key back', () => {
     await win(db, request('k', { another: 'body' }))
   })
 
-  test('is refused once work has begun or an answer is kept', async () => {
+  test('is refused once work has begun or an answer is stored', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     await advance(db, held, 'reserved')
@@ -270,7 +270,7 @@ describe('a refusal', () => {
     assert.deepEqual(await claim(db, request('k')), kept)
   })
 
-  test('of the request or the moment is never kept', async () => {
+  test('of the request, or for a passing state, is never stored', async () => {
     const { db } = await open()
     const held = await win(db, request('k'))
     const passing = [
@@ -287,7 +287,7 @@ describe('a refusal', () => {
   })
 })
 
-test('answers are forgotten after 30 days, work that is under way never', async () => {
+test('answers are deleted after 30 days, running work never', async () => {
   const { db, other } = await open()
   for (const key of ['old', 'young']) await finish(db, await win(db, request(key)), 201, '{}')
   await win(db, request('running'))

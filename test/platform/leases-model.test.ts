@@ -16,7 +16,7 @@ interface Row {
   done: boolean
 }
 
-/** What the queue should hold, and every lease it ever gave out. */
+/** The expected rows of the queue, and every lease it has granted. */
 interface Model {
   rows: Map<string, Row>
   leases: HeldChore[]
@@ -93,7 +93,7 @@ const runOut = (pick: number) =>
     row.expired = true
   })
 
-test('any order of taking, finishing, renewing and expiring does each row once', async () => {
+test('any order of claiming, finishing, renewing and expiring finishes each row once', async () => {
   const pick = fc.nat(50)
   const commands = fc.commands<Model, TenantDb, false>(
     [

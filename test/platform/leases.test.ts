@@ -15,7 +15,7 @@ const { worker, query } = platform
 await query(CHORES_TABLE)
 const queue = newQueue()
 
-/** Each test begins with an empty queue, because a fair take looks over all tenants. */
+/** Each test begins with an empty queue, because a fair claim looks at all stores. */
 async function open(stores = 1) {
   await query('truncate chores')
   return (await platform.addStores(stores)).map((ref) => worker.tenant(ref)) as [
@@ -35,10 +35,10 @@ const add = (db: TenantDb, count: number, secondsAgo = 0) =>
 const expire = (id: string) =>
   query("update chores set lease_until = now() - interval '1 s' where id = $1", [id])
 
-/** Short enough to be waited for, and long enough to be renewed in time by a busy machine. */
+/** Short enough to wait for, and long enough to be renewed in time on a busy machine. */
 const LEASE_SECONDS = 3
 
-/** Until when each row is held, by the row. */
+/** When the lease of each row ends. */
 const listEnds = async () =>
   (await query<{ end: string }>('select lease_until::text as end from chores order by id')).map(
     ({ end }) => end,
@@ -72,7 +72,7 @@ describe('a claim', () => {
     assert.equal(new Set(all.map(({ id }) => id)).size, 200)
   })
 
-  test('takes what is due and free, the longest waiting first', async () => {
+  test('takes due and free rows, the longest waiting first', async () => {
     const [db] = await open()
     await add(db, 1, -60)
     await add(db, 2, 10)
@@ -84,7 +84,7 @@ describe('a claim', () => {
     assert.equal((await queue.claim(db, 10)).length, 0)
   })
 
-  test('passes over a row that another transaction has locked', async () => {
+  test('skips a row that another transaction has locked', async () => {
     const [db] = await open()
     await add(db, 2)
     await db.transaction('slow', async (tx) => {
@@ -96,7 +96,7 @@ describe('a claim', () => {
     })
   })
 
-  test('reaches only the rows of its tenant', async () => {
+  test('reaches only the rows of its store', async () => {
     const [db, other] = await open(2)
     assert.ok(other)
     await add(other, 3)
@@ -110,14 +110,14 @@ describe('a claim', () => {
 })
 
 describe('a lease', () => {
-  test('given back leaves the row due at once and counts nothing', async () => {
+  test('that is released leaves the row due at once and counts no attempt', async () => {
     const [db] = await open()
     await add(db, 1)
     await queue.release(db, await claimOne(db))
     assert.equal((await claimOne(db)).done_count, 0)
   })
 
-  test('that was lost writes nothing', async () => {
+  test('that was lost can write no result', async () => {
     const [db] = await open()
     await add(db, 1)
     const old = await claimOne(db)
@@ -132,7 +132,7 @@ describe('a lease', () => {
     assert.deepEqual(row, { done_count: 1, lease_token: null, lease_until: null })
   })
 
-  test('lasts as long as the work on it, and no longer', async () => {
+  test('is renewed as long as the work runs, and no longer', async () => {
     const [db] = await open()
     await add(db, 1)
     const held = await claimOne(db, LEASE_SECONDS)
@@ -150,7 +150,7 @@ describe('a lease', () => {
     await until('the row comes back', async () => (await queue.claim(db, 1)).length === 1)
   })
 
-  test('tells the work on it when it was lost', async () => {
+  test('that is lost aborts the work under it', async () => {
     const [db] = await open()
     await add(db, 1)
     const held = await claimOne(db, 0.3)
@@ -168,7 +168,7 @@ describe('a lease', () => {
     await assert.rejects(lost, LeaseLostError)
   })
 
-  test('of a killed process ends by itself, and its rows have counted nothing', async (t) => {
+  test('of a killed process expires, and its rows have counted no attempt', async (t) => {
     const [db] = await open()
     await add(db, 3)
     const script = fileURLToPath(new URL('../harness/chore-holder.ts', import.meta.url))
@@ -177,7 +177,7 @@ describe('a lease', () => {
     t.after(() => child.kill('SIGKILL'))
     const [said] = await once(child.stdout, 'data')
     assert.equal(String(said), '3\n')
-    // Its holder lives and renews, so that the rows stay away for longer than one lease.
+    // Its holder runs and renews, so that the rows stay claimed for longer than one lease.
     const begun = await listEnds()
     const isRenewed = async () => (await listEnds()).every((end, i) => end !== begun[i])
     await until('they are renewed', isRenewed)
@@ -188,7 +188,10 @@ describe('a lease', () => {
     const [left] = await query<{ seconds: number }>(
       'select extract(epoch from max(lease_until) - now())::float8 as seconds from chores',
     )
-    assert.ok((left?.seconds ?? Number.POSITIVE_INFINITY) <= LEASE_SECONDS, 'nobody has to end it')
+    assert.ok(
+      (left?.seconds ?? Number.POSITIVE_INFINITY) <= LEASE_SECONDS,
+      'the lease expires by itself',
+    )
     const back: HeldChore[] = []
     await until('the rows come back', async () => {
       back.push(...(await queue.claim(db, 10)))
@@ -198,8 +201,8 @@ describe('a lease', () => {
   })
 })
 
-describe('a fair take', () => {
-  test('gives a store with one row its turn beside one with 10,000', async () => {
+describe('a fair claim', () => {
+  test('serves a store with one row beside a store with 10,000', async () => {
     const [big, small] = await open(2)
     assert.ok(small)
     await add(big, 10_000, 60)
@@ -230,7 +233,7 @@ describe('a fair take', () => {
     assert.equal(served.size, 12)
   })
 
-  test('splits its slots evenly and fills what a store leaves', async () => {
+  test('splits its slots evenly, and gives the unused ones to other stores', async () => {
     const [a, b, c] = await open(3)
     assert.ok(b && c)
     await add(a, 100, 60)
@@ -240,7 +243,7 @@ describe('a fair take', () => {
     assert.deepEqual(countBy(rows), { [a.tenant]: 5, [b.tenant]: 5, [c.tenant]: 2 })
   })
 
-  test('takes no more of a store than allowed, with what it has under way', async () => {
+  test('claims no more of a store than allowed, its running work included', async () => {
     const [a, b] = await open(2)
     assert.ok(b)
     await add(a, 20)
@@ -250,7 +253,7 @@ describe('a fair take', () => {
     assert.deepEqual(countBy(rows), { [a.tenant]: 1, [b.tenant]: 3 })
   })
 
-  test('lists no store whose due rows are all held', async () => {
+  test('lists no store whose due rows are all leased', async () => {
     const [a, b] = await open(2)
     assert.ok(b)
     await add(a, 2, 60)

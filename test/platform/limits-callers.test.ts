@@ -6,8 +6,8 @@ import type { LimitStore } from '../../src/platform/limits-store.ts'
 const perMinute = { my: 20, failed: 5 }
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
 
-describe('what a process remembers of callers', () => {
-  /** Counts in memory, and how often it was asked. */
+describe('the counts of callers that a process remembers', () => {
+  /** Counters in memory, and how often they were read. */
   function countingStore() {
     const hits = new Map<string, number>()
     const asked: string[] = []
@@ -30,7 +30,7 @@ describe('what a process remembers of callers', () => {
     return { store, asked, hits }
   }
 
-  test('refuses a flood from memory, and asks again a second later', async () => {
+  test('refuse a flood from memory, and are read again a second later', async () => {
     const { store, hits } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
@@ -43,7 +43,7 @@ describe('what a process remembers of callers', () => {
     await limits.countAttempt('a')
   })
 
-  test('a wager counts before it is tried, and is forgotten when it succeeds', async () => {
+  test('a failure counted ahead limits attempts at the same time, and is taken back on success', async () => {
     const { store, hits } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
     const all = await Promise.allSettled(
@@ -55,7 +55,7 @@ describe('what a process remembers of callers', () => {
     await limits.countFailureAhead('a')
   })
 
-  test('a wager that succeeds keeps nobody out, also where it was the last there was', async () => {
+  test('a failure that is taken back blocks no caller, even if it was the last one allowed', async () => {
     const { store } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
     for (let n = 1; n < perMinute.failed; n++) await limits.countFailure('a')
@@ -67,7 +67,7 @@ describe('what a process remembers of callers', () => {
     await assert.rejects(limits.checkFailures('a'), { code: 'rate_limited' })
   })
 
-  test('spares the store: one question a second, also of many at a time', async () => {
+  test('are read once a second, also for many requests at the same time', async () => {
     const { store, asked } = countingStore()
     let time = 0
     const limits = createLimits({ store, perMinute, clock: { now: () => time } })
@@ -81,7 +81,7 @@ describe('what a process remembers of callers', () => {
     assert.equal(asked.length, 3, 'a clock set back does not lengthen the trust')
   })
 
-  test('is bounded: the oldest caller is asked for again', async () => {
+  test('are limited in number: the oldest caller is read again', async () => {
     const { store, asked } = countingStore()
     const limits = createLimits({ store, perMinute, clock: { now: () => 0 } })
     for (let n = 0; n <= 10_000; n++) await limits.checkFailures(`caller ${n}`)
@@ -91,7 +91,7 @@ describe('what a process remembers of callers', () => {
     assert.deepEqual(asked, ['failed:caller 0'])
   })
 
-  test('an overtaken answer does not hide a failure', async () => {
+  test('an older count that arrives late does not hide a failure', async () => {
     const { store } = countingStore()
     const late = Promise.withResolvers<number>()
     const limits = createLimits({
@@ -107,7 +107,7 @@ describe('what a process remembers of callers', () => {
   })
 
   for (const answer of [Number.NaN, -1, 0.5]) {
-    test(`refuses when the store answers ${answer}`, async () => {
+    test(`refuse all callers when the counter answers ${answer}`, async () => {
       const store = { ...countingStore().store, hit: async () => answer, peek: async () => answer }
       await refusesAll(createLimits({ store, perMinute }))
     })
@@ -121,7 +121,7 @@ describe('what a process remembers of callers', () => {
   }
 })
 
-describe('who is counted together', () => {
+describe('callers that are counted together', () => {
   const callers = [
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],

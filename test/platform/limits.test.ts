@@ -11,7 +11,7 @@ import { eventually, until } from '../harness/eventually.ts'
 import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 
-/** Longer than the real ones: of a busy machine's time, and for what has to be missed. */
+/** Longer than the real ones, for a busy machine, and short enough for tests that wait for them. */
 const PATIENT_MS = 30_000
 const DEADLINE_MS = 1_500
 
@@ -20,12 +20,12 @@ interface Through {
   deadlineMs?: number
 }
 
-/** A place to count in, and what can happen to it. */
+/** Counters, and the failures that they can have. */
 interface Place {
-  /** Another process's store, unless through a port in between. */
+  /** The counters as another process opens them; with a port, through a proxy. */
   open(through: Through): Promise<LimitStore>
   port: number
-  /** Makes every window older, as time would. */
+  /** Makes every window older, as if time had passed. */
   age(seconds: number): Promise<void>
   faults: Record<string, () => Promise<() => Promise<unknown>>>
 }
@@ -110,7 +110,7 @@ const LIMITED = {
 }
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
 
-/** A process's limits over a store of its own, and a clock that only the test moves. */
+/** The limits of a process over counters of its own, and a clock that only the test moves. */
 async function openLimits(t: TestContext, place: Place, through: Through = {}) {
   const store = await place.open(through)
   t.after(() => store.close())
@@ -162,7 +162,7 @@ if (redisServer === null) {
 
 for (const [name, openPlace] of places) {
   describe(`limits in ${name}`, () => {
-    test('admit exactly the limit of one more at a time, over two processes', async (t) => {
+    test('admit exactly the limit when one more comes at the same time, over two processes', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       const attempts = Array.from({ length: perMinute.my + 1 }, (_, i) =>
@@ -190,7 +190,7 @@ for (const [name, openPlace] of places) {
       assert.equal(await burst(next.limits), perMinute.my)
     })
 
-    test('refuse who has failed too often, and nobody else', async (t) => {
+    test('refuse a caller that has failed too often, and no other', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       for (let n = 0; n < perMinute.failed; n++) {
         await limits.checkFailures('a')
@@ -204,7 +204,7 @@ for (const [name, openPlace] of places) {
       await limits.countAttempt('a')
     })
 
-    test('never count below nothing, whatever of an older minute is taken back', async (t) => {
+    test('never count below zero, even if a hit of an older minute is taken back', async (t) => {
       const { limits, store } = await openLimits(t, await openPlace(t))
       await limits.countFailureAhead('a')
       for (let n = 0; n < 3; n++) await limits.uncountFailure('a')
@@ -212,7 +212,7 @@ for (const [name, openPlace] of places) {
       assert.equal(await store.hit('failed:a'), 1)
     })
 
-    test('learn within a second what another process has seen', async (t) => {
+    test('use the count of another process within a second', async (t) => {
       const place = await openPlace(t)
       const [one, other] = [await openLimits(t, place), await openLimits(t, place)]
       await one.limits.checkFailures('a')
@@ -226,7 +226,7 @@ for (const [name, openPlace] of places) {
       await one.limits.checkFailures('a')
     })
 
-    test('count several at once, in the bucket that velocity asks about', async (t) => {
+    test('count several hits at once, in the bucket that velocity reads', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       assert.equal(await limits.addHits(['acme:ip'], 2), 2)
       assert.equal(await limits.velocity('acme:ip', 3), true)
@@ -234,7 +234,7 @@ for (const [name, openPlace] of places) {
       assert.equal(await limits.velocity('acme:ip', 6), false)
     })
 
-    test('count several buckets as one, so that of many at a time exactly the limit is admitted', async (t) => {
+    test('count several buckets as one, so that exactly the limit is admitted at the same time', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       const spent = await Promise.all(
         Array.from({ length: 30 }, (_, n) => {
@@ -249,14 +249,14 @@ for (const [name, openPlace] of places) {
       assert.equal(await limits.addHits(['acme:email', 'acme:other', 'acme:other'], 1), 31)
     })
 
-    test('say when a bucket has exceeded its velocity', async (t) => {
+    test('answer whether a bucket has exceeded its velocity', async (t) => {
       const { limits } = await openLimits(t, await openPlace(t))
       const answers = []
       for (let n = 0; n < 4; n++) answers.push(await limits.velocity('acme:card', 3))
       assert.deepEqual(answers, [true, true, true, false])
     })
 
-    test('refuse everybody while the store is silent, and recover by themselves', async (t) => {
+    test('refuse all callers while the counters are silent, and recover by themselves', async (t) => {
       const place = await openPlace(t)
       const proxy = await openProxy(t, place.port)
       const { limits } = await openLimits(t, place, {
@@ -271,7 +271,7 @@ for (const [name, openPlace] of places) {
       await limits.ping()
     })
 
-    test('open while the store is away, and recover by themselves', async (t) => {
+    test('open while the counters cannot be reached, and recover by themselves', async (t) => {
       const place = await openPlace(t)
       const proxy = await openProxy(t, place.port)
       proxy.silence()
@@ -284,7 +284,7 @@ for (const [name, openPlace] of places) {
       await eventually(() => limits.countAttempt('a'))
     })
 
-    test('fail closed and recover by themselves, whatever happens to the store', async (t) => {
+    test('refuse and recover by themselves, whatever fails in the counters', async (t) => {
       const place = await openPlace(t)
       for (const [what, strike] of Object.entries(place.faults)) {
         await t.test(`when it ${what}`, async (t) => {
@@ -292,7 +292,7 @@ for (const [name, openPlace] of places) {
           await limits.checkFailures('a')
           const heal = await strike()
           try {
-            // What was heard before the fault is trusted for a second, and no longer.
+            // A count from before the failure is used for a second, and no longer.
             await limits.checkFailures('a')
             pass(1_000)
             await refusesEverybody(limits)
@@ -331,13 +331,13 @@ describe('counters in PostgreSQL', () => {
     }
     const { open } = await count()
     assert.ok(open <= 2, `${open} connections`)
-    // By themselves, while the table is locked still.
+    // By themselves, while the table is still locked.
     await until('their statements end', async () => (await count()).busy === 0)
     await admin.query('rollback')
     assert.equal(await store.hit('a'), 1)
   })
 
-  test('are forgotten by the worker an hour after their window, some at a time', async (t) => {
+  test('are deleted by the worker an hour after their window, some at a time', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await openAdmin(t, database.url)
     await admin.query(`

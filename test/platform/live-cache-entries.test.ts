@@ -15,8 +15,8 @@ const answer = (bytes: number, status = 200): CachedResponse => ({
 const put = (store: LiveEntries, tenant: string, key: string, given: CachedResponse) =>
   store.put(store.openGeneration(tenant), key, given)
 
-describe('the store of live answers', () => {
-  test('stays within its bytes under 10,000 random entries, and counts them exactly', () => {
+describe('the entries of the live cache', () => {
+  test('stay within their bytes under 10,000 random responses, and count them exactly', () => {
     const store = createLiveEntries(MIB)
     for (let i = 0; i < 10_000; i++) {
       const [tenant, key] = [`t${randomInt(500)}`, `k${randomInt(20)}`]
@@ -37,7 +37,7 @@ describe('the store of live answers', () => {
     assert.deepEqual({ tenants, entries, bytes }, { tenants: 0, entries: 0, bytes: 0 })
   })
 
-  test('finds an answer by its address for as long as it is kept, and no longer', () => {
+  test('find a response by its address as long as it is cached, and no longer', () => {
     const store = createLiveEntries(18 * 2_048)
     const kept = put(store, 'acme', 'site', answer(10))
     assert.equal(store.findByAddress('/acme'), null)
@@ -60,7 +60,7 @@ describe('the store of live answers', () => {
     assert.equal(store.findByAddress('/acme'), null, 'never kept')
   })
 
-  test('lets go of what was used least recently', () => {
+  test('evict the least recently used response', () => {
     const store = createLiveEntries(18 * 2_048)
     for (let i = 0; i < 10; i++) put(store, 'acme', `k${i}`, answer(1_400))
     assert.equal(store.stats().evictions, 0)
@@ -77,7 +77,7 @@ describe('the store of live answers', () => {
     assert.equal(kept.at(-1), 21)
   })
 
-  test('keeps real answers however many unknown names are asked for', () => {
+  test('keep responses of existing names, however many unknown names are requested', () => {
     const store = createLiveEntries(MIB)
     for (let i = 0; i < 100; i++) put(store, `shop${i}`, 'site', answer(7_000))
     for (let i = 0; i < 20_000; i++) put(store, `nobody${i}`, 'site', answer(200, 404))
@@ -88,7 +88,7 @@ describe('the store of live answers', () => {
     assert.ok(tenants < 400, 'a name that was let go leaves nothing behind')
   })
 
-  test('keeps the answers of others however many large ones one store has', () => {
+  test('keep the responses of other stores, however many large ones one store has', () => {
     const store = createLiveEntries(MIB)
     put(store, 'small', 'site', answer(2_000))
     for (let i = 0; i < 100; i++) put(store, 'vast', `collection ${i}`, answer(100_000))
@@ -100,7 +100,7 @@ describe('the store of live answers', () => {
     assert.equal(store.stats().bytes, 0)
   })
 
-  test('keeps no answer so large that it would push out all others', () => {
+  test('cache no response so large that it would evict all others', () => {
     const store = createLiveEntries(MIB)
     put(store, 'acme', 'small', answer(1_000))
     put(store, 'acme', 'huge', answer(MIB / 2))
@@ -108,14 +108,14 @@ describe('the store of live answers', () => {
     assert.ok(store.find('acme', 'small'))
   })
 
-  test('keeps no failure and no absurdly long key', () => {
+  test('cache no 5xx response and no very long key', () => {
     const store = createLiveEntries(MIB)
     put(store, 'acme', 'down', answer(10, 503))
     put(store, 'acme', 'k'.repeat(3_000), answer(10))
     assert.equal(store.stats().entries, 0)
   })
 
-  test('holds no block of memory that it does not count', () => {
+  test('hold no memory that is not counted', () => {
     const store = createLiveEntries(MIB)
     const block = Buffer.alloc(MIB, 'y')
     const kept = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
@@ -123,7 +123,7 @@ describe('the store of live answers', () => {
     assert.deepEqual(kept.body, Buffer.alloc(100, 'y'))
   })
 
-  test('keeps the long part that two answers of a tenant share once', () => {
+  test('store the long part that two responses of a store share once', () => {
     const store = createLiveEntries(MIB)
     const cut = (head: string, bytes = 5_000) => ({ ...answer(bytes), head })
     const first = put(store, 'acme', 'site', cut('{"a":'))
@@ -140,7 +140,7 @@ describe('the store of live answers', () => {
     assert.equal(store.stats().bytes, 0)
   })
 
-  test('replaces an answer without counting it twice', () => {
+  test('replace a response without counting it twice', () => {
     const store = createLiveEntries(MIB)
     put(store, 'acme', 'site', answer(1_000))
     const { bytes } = store.stats()
@@ -151,7 +151,7 @@ describe('the store of live answers', () => {
     assert.equal(store.find('acme', 'site')?.status, 404)
   })
 
-  test('evicts in the same time from a large store as from a small one', () => {
+  test('evict in the same time from many entries as from few', () => {
     const fill = (count: number) => {
       const store = createLiveEntries(count * 500)
       for (let i = 0; i < count; i++) put(store, `t${i}`, 'k', answer(10))
@@ -159,10 +159,10 @@ describe('the store of live answers', () => {
       for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))
       return performance.now() - started
     }
-    // The best of some, since the machine may be busy.
+    // The best of several, since the machine may be busy.
     const best = (count: number) => Math.min(...Array.from({ length: 3 }, () => fill(count)))
     const [small, large] = [best(2_000), best(60_000)]
-    // A search through the entries would be thirty times as long.
+    // A search through the entries would take thirty times as long.
     assert.ok(large < small * 10 + 50, `${large} ms against ${small} ms`)
   })
 })

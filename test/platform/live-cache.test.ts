@@ -9,8 +9,8 @@ import { until } from '../harness/eventually.ts'
 import { killListeners, openOne, openTwo, superuser, text } from '../harness/live.ts'
 import { openRelay } from '../harness/relay.ts'
 
-describe('what is kept', () => {
-  test('is answered without asking again', async (t) => {
+describe('a cached response', () => {
+  test('is answered without another load', async (t) => {
     const { cache, read, loads } = await openOne(t)
     for (let i = 0; i < 5; i++) assert.equal(await read(), 0)
     assert.equal(loads(), 1)
@@ -18,7 +18,7 @@ describe('what is kept', () => {
     assert.equal(cache.find('acme', 'site')?.body.toString(), '0')
   })
 
-  test('is kept for an unknown name as for a known one', async (t) => {
+  test('is cached for an unknown name as for a known one', async (t) => {
     const { cache } = await openOne(t)
     let loads = 0
     const load = async () => {
@@ -36,7 +36,7 @@ describe('what is kept', () => {
     assert.equal(loads(), 1)
   })
 
-  test('is no error: every waiting reader gets it, the next one asks again', async (t) => {
+  test('is never an error: every waiting reader gets the error, the next one loads again', async (t) => {
     const { cache } = await openOne(t)
     let loads = 0
     const fail = () => {
@@ -59,7 +59,7 @@ describe('what is kept', () => {
 describe('a write', () => {
   test('is seen by every later read of the same process', async (t) => {
     const { read, write } = await openOne(t)
-    // Readers run all the time, so that some load is always under way.
+    // Readers run all the time, so that some load is always running.
     let over = false
     let floor = 0
     const reader = async () => {
@@ -80,7 +80,7 @@ describe('a write', () => {
     await readers
   })
 
-  test('is seen by another process as soon as the notification is there', async (t) => {
+  test('is seen by another process as soon as the notification arrives', async (t) => {
     const { here, there } = await openTwo(t)
     for (let value = 1; value <= 50; value++) {
       const before = await there.read()
@@ -91,7 +91,7 @@ describe('a write', () => {
     assert.ok(there.cache.trusted && there.cache.stats().bypassed === 0)
   })
 
-  test('of one tenant leaves what is kept for others', async (t) => {
+  test('to one store leaves the cached responses of others', async (t) => {
     const { here, there } = await openTwo(t)
     await there.read('globex')
     await there.read('acme')
@@ -100,37 +100,37 @@ describe('a write', () => {
     assert.ok(there.cache.find('globex', 'site'))
   })
 
-  test('keeps a load that began before it from being stored, or joined', async (t) => {
+  test('prevents a load that began before it from being cached or joined', async (t) => {
     const { cache, write, read } = await openOne(t)
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const early = cache.read('acme', 'site', async () => {
-      await gate.promise
+      await barrier.promise
       return text('0')
     })
     await write(1)
     assert.equal(await read(), 1, 'a read after the write does not wait for the early load')
-    gate.resolve()
+    barrier.resolve()
     assert.equal((await early).body.toString(), '0')
     assert.equal(await read(), 1)
     assert.equal(cache.stats().entries, 1, 'nor does it take up room')
   })
 
-  test('elsewhere keeps a load that began before it from being stored', async (t) => {
+  test('in another process prevents a load that began before it from being cached', async (t) => {
     const { here, there } = await openTwo(t)
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const early = there.cache.read('acme', 'site', async () => {
-      await gate.promise
+      await barrier.promise
       return text('0')
     })
     await here.write(1)
     await until('heard', () => there.cache.stats().tenants === 0)
-    gate.resolve()
+    barrier.resolve()
     await early
     assert.equal(there.cache.find('acme', 'site'), null)
     assert.equal(await there.read(), 1)
   })
 
-  test('that is rolled back tells nobody', async (t) => {
+  test('that is rolled back notifies no process', async (t) => {
     const { here, there } = await openTwo(t)
     await there.read()
     const undone = here.database.tenant('acme').transaction('undone', async (tx) => {
@@ -139,7 +139,7 @@ describe('a write', () => {
     })
     await assert.rejects(undone, /undone/)
     await there.read('globex')
-    // Notifications keep their order: this one would come after the one undone.
+    // Notifications keep their order: this one would arrive after the one rolled back.
     await here.write(1, 'globex')
     await until('heard', async () => (await there.read('globex')) === 1)
     assert.ok(there.cache.find('acme', 'site'))
@@ -147,7 +147,7 @@ describe('a write', () => {
 })
 
 describe('when notifications cannot be relied on', { concurrency: true }, () => {
-  test('a listener that is cut off empties the cache, which comes back by itself', async (t) => {
+  test('a listener that is disconnected empties the cache, which recovers by itself', async (t) => {
     const { cache, read, write, test } = await openOne(t)
     await read()
     await superuser(test, [killListeners])
@@ -162,7 +162,7 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
     assert.ok(cache.find('acme', 'site'))
   })
 
-  test('a connection that dies in silence is noticed within 3 s, and replaced', async (t) => {
+  test('a connection that dies silently is noticed within 3 s, and replaced', async (t) => {
     const stage = await openTestDatabase(t)
     const relay = await openRelay(t, stage.url)
     const database = stage.open('fd_app')
@@ -190,35 +190,35 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
     await until('trusted again', () => cache.trusted)
   })
 
-  test('a load that began in trust is not stored after trust was lost and won', async (t) => {
+  test('a load that began in trust is not cached after trust was lost and regained', async (t) => {
     const { cache, test } = await openOne(t)
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const early = cache.read('acme', 'site', async () => {
-      await gate.promise
+      await barrier.promise
       return text('old')
     })
     await superuser(test, [killListeners])
     await until('distrusted', () => !cache.trusted)
     await until('trusted again', () => cache.trusted)
-    gate.resolve()
+    barrier.resolve()
     await early
     assert.equal(cache.find('acme', 'site'), null)
   })
 
-  test('no reader is given a load that began before it, yet a crowd costs two', async (t) => {
+  test('no reader gets a load that began before it, and still a crowd costs two loads', async (t) => {
     const { cache } = await openOne(t)
     await cache.stop()
     let loads = 0
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const load = async () => {
       loads += 1
       const mine = loads
-      if (mine === 1) await gate.promise
+      if (mine === 1) await barrier.promise
       return text(String(mine))
     }
     const first = cache.read('acme', 'site', load)
     const crowd = Array.from({ length: 50 }, () => cache.read('acme', 'site', load))
-    gate.resolve()
+    barrier.resolve()
     assert.equal((await first).body.toString(), '1')
     for (const each of crowd) assert.equal((await each).body.toString(), '2')
     assert.equal(loads, 2)
@@ -226,7 +226,7 @@ describe('when notifications cannot be relied on', { concurrency: true }, () => 
   })
 })
 
-describe('compressed forms', () => {
+describe('compressed bodies', () => {
   const page = 'A product with a name and a price. '.repeat(400)
 
   test('decode to the same bytes, are made once, and are counted', async (t) => {
@@ -251,7 +251,7 @@ describe('compressed forms', () => {
     assert.equal(cache.stats().bytes, 0)
   })
 
-  test('are not made of what is small, incompressible or not kept', async (t) => {
+  test('are not made of a response that is small, incompressible or not cached', async (t) => {
     const { cache } = await openOne(t)
     const small = await cache.read('acme', 'small', async () => text('x'.repeat(1_024)))
     assert.equal(await cache.encoded(small, 'br'), null)
@@ -261,7 +261,7 @@ describe('compressed forms', () => {
     assert.equal(await cache.encoded(text(page), 'br'), null)
   })
 
-  test('are found at once when made before, and hold what stands around the shared part', async (t) => {
+  test('are found at once when made before, and include the part that is not shared', async (t) => {
     const { cache } = await openOne(t)
     const load = async () => ({ ...text(page), head: '<', etag: '"1"' })
     const answer = await cache.read('acme', 'site', load)
@@ -273,7 +273,7 @@ describe('compressed forms', () => {
   })
 })
 
-test('a compressed form is sent from the copy that is kept, and holds no more than its bytes', async (t) => {
+test('a compressed body is sent from the cached copy, and holds no more memory than its bytes', async (t) => {
   const { cache } = await openOne(t)
   const answer = await cache.read('acme', 'x', async () => text('much the same '.repeat(500)))
   const made = await cache.encoded(answer, 'gzip')

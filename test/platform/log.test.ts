@@ -37,7 +37,7 @@ const SHAPES: Record<string, (card: string) => string> = {
   'in a list': (card) => `${card},${card}`,
 }
 
-/** Whatever was written, digits only: a card that is still there shows, however it is spaced. */
+/** The written digits alone: a card number that is still there shows, however it is spaced. */
 const digitsOf = (text: string) => text.replace(/\\[nrt]|\D/g, '')
 
 function openLog() {
@@ -57,7 +57,7 @@ describe('no card number leaves the log', () => {
     })
   }
 
-  test('whatever field, message, error or cause it stands in', () => {
+  test('whatever field, message, error or cause contains it', () => {
     const { logger, text, lines } = openLog()
     for (const card of CARDS) {
       const cause = Object.assign(new Error(`no such card ${card}`), { detail: card })
@@ -85,16 +85,16 @@ describe('no card number leaves the log', () => {
     for (const text of kept) assert.equal(scrub(text), text)
   })
 
-  test('a long run of digits takes no long time', () => {
+  test('a long run of digits takes little time', () => {
     const began = performance.now()
     scrub('1234567890'.repeat(100_000))
-    // Some 300 ms; what is quadratic takes a minute where the machine is idle.
+    // Takes some 300 ms; a quadratic search takes a minute on an idle machine.
     assert.ok(performance.now() - began < 20_000)
   })
 })
 
 describe('the log keeps plain fields only', () => {
-  test('neither bodies, headers nor buffers are written, and none of them throws', () => {
+  test('bodies, headers and buffers are not written, and none of them throws', () => {
     const { logger, text } = openLog()
     const secret = 'a-very-secret-value'
     const round: Record<string, unknown> = { secret }
@@ -123,7 +123,7 @@ describe('the log keeps plain fields only', () => {
     assert.match(text(), /"code":"23505"/)
   })
 
-  test('anything can be logged as an error, also a circle of causes', () => {
+  test('any value can be logged as an error, also a cycle of causes', () => {
     const { logger, lines } = openLog()
     const round = new Error('round')
     round.cause = round
@@ -136,7 +136,7 @@ describe('the log keeps plain fields only', () => {
     assert.ok(!lines.join('').includes('"a":1'))
   })
 
-  test('a message is cut where it becomes a book', () => {
+  test('a very long message is cut', () => {
     const { logger, text } = openLog()
     logger.error({ err: new Error('x'.repeat(1_000_000)) }, 'failed')
     assert.ok(text().length < 20_000)

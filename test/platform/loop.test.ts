@@ -16,7 +16,7 @@ function start(t: TestContext, step: LoopOptions['step'], everyMs = HOUR_MS) {
 }
 
 describe('a loop', () => {
-  test('goes on at once while there is work, then waits', async (t) => {
+  test('continues at once while there is work, then waits', async (t) => {
     let left = 5
     let steps = 0
     start(t, async () => {
@@ -28,7 +28,7 @@ describe('a loop', () => {
     assert.equal(steps, 6)
   })
 
-  test('looks again after a while without being told', async (t) => {
+  test('looks for work again after a while without being woken', async (t) => {
     let steps = 0
     start(
       t,
@@ -53,16 +53,16 @@ describe('a loop', () => {
   })
 
   test('misses no wake that comes during a step', async (t) => {
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     let steps = 0
     const { loop } = start(t, async () => {
       steps++
-      await gate.promise
+      await barrier.promise
       return 0
     })
     await until('it has begun', () => steps === 1)
     loop.wake()
-    gate.resolve()
+    barrier.resolve()
     await until('it looked again', () => steps === 2)
   })
 
@@ -89,7 +89,7 @@ describe('a loop', () => {
       if (at.length <= 3) throw new Error('the database is away')
       return 0
     })
-    // Being told of work is no reason to hurry into the same failure.
+    // New work does not shorten the wait after a failure.
     const telling = setInterval(() => at.length <= 3 && loop.wake(), 5)
     t.after(() => clearInterval(telling))
     await until('it is through', () => at.length === 4)
@@ -112,7 +112,7 @@ describe('a loop', () => {
 })
 
 describe('stopping a loop', () => {
-  test('tells the step that runs, and waits for it', async (t) => {
+  test('signals the running step, and waits for it', async (t) => {
     const events: string[] = []
     const { loop } = start(t, async (signal) => {
       events.push('begun')
@@ -128,7 +128,7 @@ describe('stopping a loop', () => {
     assert.deepEqual(events, ['begun', 'leases given back', 'stopped'])
   })
 
-  test('does not wait for the next look or a backoff', async (t) => {
+  test('does not wait for the next step or a backoff', async (t) => {
     const begun = performance.now()
     let steps = 0
     const idle = start(t, async () => {

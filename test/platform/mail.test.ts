@@ -10,7 +10,7 @@ const FROM = 'Fairdock <no-reply@fairdock.example>'
 
 const mail: Mail = { to: 'ann@example.com', subject: 'Welcome', text: 'Hello.\n' }
 
-/** Registered first, and so undone first: the database is dropped after the client is gone. */
+/** Registered first, and so run first: the database is dropped after the client is closed. */
 async function open(t: TestContext) {
   const clients: pg.Client[] = []
   t.after(() => Promise.all(clients.map((client) => client.end())))
@@ -28,14 +28,14 @@ const transport = (url: string, deliverMs?: number) =>
 const waits = `select attempt_count, sent_at is not null as sent, last_error, lease_token,
   extract(epoch from next_attempt_at - now())::float8 as wait from mails`
 
-/** A busy machine looks at it some seconds after it was written. */
+/** A busy machine may read it some seconds after it was written. */
 function isNearly(wait: number | null | undefined, seconds: number) {
   const isLate = wait === null || wait === undefined || wait <= seconds - 30
   assert.ok(!isLate && wait <= seconds, `${wait} s, not ${seconds} s`)
 }
 
 describe('the outbox of mail', () => {
-  test('sends what was written in a transaction that committed, and only that', async (t) => {
+  test('sends mails of committed transactions, and only those', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await app
@@ -58,7 +58,7 @@ describe('the outbox of mail', () => {
     ])
   })
 
-  test('keeps everything for the operator while no mail server is named', async (t) => {
+  test('keeps every mail for the operator while no mail server is configured', async (t) => {
     const { app, worker, query } = await open(t)
     await send(app.global, mail)
     assert.equal(createTransport(undefined, FROM), null)
@@ -108,7 +108,7 @@ describe('the outbox of mail', () => {
     ['a null character in the text', { text: 'a\0b' }],
     ['a text beyond 20,000 characters', { text: 'x'.repeat(20_001) }],
   ]
-  test('refuses what could add a header, a recipient or break the row', async (t) => {
+  test('refuses a mail that could add a header or a recipient, or break the row', async (t) => {
     const { app, query } = await open(t)
     for (const [what, change] of injected) {
       const sent = send(app.global, { ...mail, ...change })
@@ -117,7 +117,7 @@ describe('the outbox of mail', () => {
     assert.deepEqual(await query('select id from mails'), [])
   })
 
-  test('refuses it in a row that came another way', async (t) => {
+  test('refuses such a mail in a row that other code wrote', async (t) => {
     const { worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await query(`insert into mails (recipient, subject, body)
@@ -130,7 +130,7 @@ describe('the outbox of mail', () => {
 })
 
 describe('a mail server that fails', () => {
-  test('is tried again after 1 min, 5 min, 30 min and 2 h, and then no more', async (t) => {
+  test('is retried after 1 min, 5 min, 30 min and 2 h, and then no more', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t, {
       onRcptTo: (_address, _session, done) =>
@@ -169,7 +169,7 @@ describe('a mail server that fails', () => {
       await send(app.global, mail)
       const started = performance.now()
       assert.equal(await sendDue(worker, transport(url, 400)), 1)
-      // Without a deadline it would never come back.
+      // Without a deadline it would never return.
       assert.ok(performance.now() - started < 10_000)
       const [row] = await query(waits)
       assert.equal(row.attempt_count, 1)
@@ -178,7 +178,7 @@ describe('a mail server that fails', () => {
     })
   }
 
-  test('or is not there costs one attempt', async (t) => {
+  test('or cannot be reached costs one attempt', async (t) => {
     const { app, worker, query } = await open(t)
     await send(app.global, mail)
     await sendDue(worker, transport('smtp://127.0.0.1:1'))
@@ -188,7 +188,7 @@ describe('a mail server that fails', () => {
 })
 
 describe('several workers', () => {
-  test('send each letter once between them', async (t) => {
+  test('send each mail once between them', async (t) => {
     const { app, test, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await app.global.transaction('many', async (tx) => {
@@ -233,7 +233,7 @@ describe('several workers', () => {
     assert.ok(row.lease_token)
   })
 
-  test('take no letter once they are told to end', async (t) => {
+  test('claim no mail once they are told to stop', async (t) => {
     const { app, worker, query } = await open(t)
     const { url, received } = await startSmtp(t)
     await send(app.global, mail)
@@ -242,7 +242,7 @@ describe('several workers', () => {
     assert.equal((await query(waits))[0].lease_token, null)
   })
 
-  test('hold no connection while a letter is on its way', async (t) => {
+  test('hold no database connection while a mail is being sent', async (t) => {
     const { app, worker } = await open(t)
     await send(app.global, mail)
     let busy = -1
@@ -260,7 +260,7 @@ async function drain(test: TestDatabase, url: string): Promise<void> {
   while ((await sendDue(worker, transport(url))) > 0);
 }
 
-/** RFC 2047, as much of it as a subject uses. */
+/** The part of RFC 2047 that a subject uses. */
 const decodeWords = (text: string) =>
   text
     .replace(/\?=\s+=\?/g, '?==?')

@@ -6,7 +6,7 @@ import { releaseMemory } from '../../src/platform/memory.ts'
 
 const heapBytes = () => getHeapStatistics().total_physical_size
 
-test('what the start has used is given back, and nobody can look into the process', async () => {
+test('memory of the start is returned, and no debugger can connect to the process', async () => {
   const used: string[][] = []
   for (let i = 0; i < 200_000; i += 1) used.push([`what a start leaves behind ${i}`])
   const before = heapBytes()

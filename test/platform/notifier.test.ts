@@ -6,7 +6,7 @@ import { createNotifier } from '../../src/platform/notifier.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { until } from '../harness/eventually.ts'
 
-test('the word that there is work', async (t) => {
+test('the notification of new work', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   const open = () => {
@@ -34,7 +34,7 @@ test('the word that there is work', async (t) => {
     )
     return rows.map(({ pid }) => pid as number)
   }
-  // Whoever is connected does not listen yet.
+  // A connected process does not listen yet.
   const listening = () => backends(`and query like 'listen %' and state = 'idle'`)
   await until('both listen', async () => (await listening()).length === 2)
 
@@ -61,7 +61,7 @@ test('the word that there is work', async (t) => {
   })
 })
 
-test('a transaction that was rolled back wakes nobody', async (t) => {
+test('a transaction that was rolled back notifies no loop', async (t) => {
   const database = await openTestDatabase(t)
   const told: string[] = []
   const db = new Database({

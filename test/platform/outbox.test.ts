@@ -21,7 +21,7 @@ beforeEach(() => query('truncate outbox'))
 const tell = (tenant: string, type: string, payload: unknown = {}) =>
   app.tenant(tenant).transaction('tell', (tx) => publish(tx, type, payload))
 
-/** A handler that keeps what it was given. */
+/** A handler that records the events it gets. */
 function listener() {
   const heard: OutboxEvent[] = []
   const handler: Handler = async (event) => void heard.push(event)
@@ -51,7 +51,7 @@ const readClock = async () =>
   Number((await query<{ now: Date }>('select clock_timestamp() as now'))[0]?.now)
 
 describe('an event', () => {
-  test('is told if and only if its cause is committed', async () => {
+  test('is handled if and only if its cause is committed', async () => {
     const { heard, handler } = listener()
     const failing = app.tenant(acme).transaction('cause', async (tx: Tx) => {
       await publish(tx, 'order.placed', { order_id: 1 })
@@ -75,7 +75,7 @@ describe('an event', () => {
     assert.ok(Math.abs(Date.parse(created_at) - Date.now()) < 60_000)
   })
 
-  test('carries any JSON value, and nothing that is too large or has no JSON form', async () => {
+  test('carries any JSON value, and refuses one that is too large or has no JSON form', async () => {
     const { heard, handler } = listener()
     for (const payload of [[1, 2], 'text', 7, null]) await tell(acme, 'any', payload)
     await assert.rejects(tell(acme, 'any', Symbol('none')), TypeError)
@@ -85,7 +85,7 @@ describe('an event', () => {
     assert.deepEqual(seen, ['"text"', '7', '[1,2]', 'null'])
   })
 
-  test('reaches its handler with the handle of its own store', async () => {
+  test('reaches its handler with the database of its own store', async () => {
     await tell(acme, 'a')
     await tell(bolt, 'a')
     const seen: string[] = []
@@ -98,7 +98,7 @@ describe('an event', () => {
     assert.deepEqual(seen.toSorted(), [acme, bolt].toSorted())
   })
 
-  test('that nobody handles is done with', async () => {
+  test('without a handler counts as handled', async () => {
     await tell(acme, 'unheard')
     await deliverDue(worker, {}, { slots: 10 })
     assert.deepEqual(
@@ -107,7 +107,7 @@ describe('an event', () => {
     )
   })
 
-  test('is handled once by 6 workers at a time', async () => {
+  test('is handled once by 6 workers at the same time', async () => {
     const { heard, handler } = listener()
     await Promise.all(Array.from({ length: 60 }, () => tell(acme, 'a')))
     const drain = async () => {
@@ -126,7 +126,7 @@ describe('an event', () => {
       times++
       await end.promise
     }
-    // Long enough to be renewed in time by a busy machine.
+    // Long enough to be renewed in time on a busy machine.
     const step = () => deliverDue(worker, { slow: handler }, { slots: 1, leaseSeconds: 3 })
     const first = step()
     await until('it has begun', () => times === 1)
@@ -144,7 +144,7 @@ describe('an event', () => {
 describe('a handler that fails', () => {
   const failing: Handler = () => Promise.reject(new Error('card 4111 1111 1111 1111\0 refused'))
 
-  test('is tried again after 1 s, 5 s, 30 s, 5 min, then every hour', async () => {
+  test('is retried after 1 s, 5 s, 30 s, 5 min, then every hour', async () => {
     await tell(acme, 'a')
     for (const [i, waits] of [1, 5, 30, 300, 3_600, 3_600].entries()) {
       const before = await readClock()
@@ -154,7 +154,7 @@ describe('a handler that fails', () => {
       assert.deepEqual([row?.attempt_count, row?.handled, row?.lease_token], [i + 1, false, null])
       const failedAt = Number(row?.next_attempt_at) - waits * 1_000
       assert.ok(failedAt >= before && failedAt <= after, `not ${waits} s after it failed`)
-      // A busy machine may be here so late that a second has passed.
+      // On a busy machine, a second may have passed by now.
       await putOff()
       assert.equal(await deliverDue(worker, { a: failing }, { slots: 10 }), 0)
       await makeDue()
@@ -172,7 +172,7 @@ describe('a handler that fails', () => {
     assert.equal((await kept())[0]?.last_error, 'Error: card [card number] refused')
   })
 
-  test('does not keep the others from theirs', async () => {
+  test('does not delay other events', async () => {
     const { heard, handler } = listener()
     for (const type of ['bad', 'good', 'good']) await tell(acme, type)
     await deliverDue(worker, { bad: failing, good: handler }, { slots: 10 })
@@ -191,7 +191,7 @@ describe('a handler that fails', () => {
 })
 
 describe('a worker', () => {
-  test('that was told to stop begins nothing, and gives back what it took', async () => {
+  test('that is told to stop starts nothing, and releases its leases', async () => {
     await tell(acme, 'a')
     const { heard, handler } = listener()
     await deliverDue(worker, { a: handler }, { slots: 10, signal: AbortSignal.abort() })
@@ -200,7 +200,7 @@ describe('a worker', () => {
     assert.equal(await deliverDue(worker, { a: handler }, { slots: 10 }), 1)
   })
 
-  test('that lost its lease leaves the result to whoever has it', async () => {
+  test('that lost its lease leaves the result to the worker that has it', async () => {
     await tell(acme, 'a')
     const { heard, handler } = listener()
     const robbed: Handler = async () => {
@@ -215,7 +215,7 @@ describe('a worker', () => {
   })
 })
 
-test('handled events are forgotten after 7 days, the others never', async () => {
+test('handled events are deleted after 7 days, others never', async () => {
   for (const tenant of [acme, bolt]) for (const type of ['old', 'young']) await tell(tenant, type)
   await deliverDue(worker, {}, { slots: 10 })
   await tell(acme, 'waiting')
@@ -231,10 +231,10 @@ test('handled events are forgotten after 7 days, the others never', async () => 
   )
 })
 
-test('the API process can publish, and neither take nor change an event', async () => {
+test('the API process can publish an event, and neither claim nor change one', async () => {
   await tell(acme, 'a')
   const { handler } = listener()
-  // It sees no other store's rows either, so that it does not even learn who has work.
+  // It sees no rows of other stores, and so cannot even learn which stores have work.
   await assert.rejects(deliverDue(app, { a: handler }, { slots: 1 }), { code: 'FD001' })
   const rewrite = app
     .tenant(acme)

@@ -23,7 +23,7 @@ function reasonOf(url: string, testTargets: readonly string[] = []): string {
   }
 }
 
-test('holds more than 110 vectors', () => {
+test('is tested with more than 110 vectors', () => {
   const rows = [...FORBIDDEN_ADDRESSES, ...UNSAFE_URLS]
   assert.ok(rows.reduce((sum, row) => sum + row.length - 1, 0) > 110)
 })
@@ -55,7 +55,7 @@ test('does not take an address of this installation for public, however it is wr
   )
 })
 
-test('refuses every unsafe URL for its own reason and with the same words', () => {
+test('refuses every unsafe URL for its own reason and with the same message', () => {
   for (const [reason, ...urls] of UNSAFE_URLS) {
     for (const template of urls) {
       const url = template.replaceAll('PORT', String(PORT))
@@ -83,7 +83,7 @@ test('refuses a URL longer than any server takes', () => {
   assert.equal(reasonOf(url(2_049)), 'malformed')
 })
 
-test('exempts a test target and nothing beside it', () => {
+test('exempts a test target and nothing else', () => {
   const targets = ['127.0.0.1:8080', 'Sink:80', '[::1]:8080']
   const table: readonly (readonly [url: string, outcome: string])[] = [
     ['http://127.0.0.1:8080/', 'accepted'],

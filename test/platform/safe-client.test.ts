@@ -25,7 +25,7 @@ afterEach(async () => {
   await servers.close()
 })
 
-/** A line over which `host:port` may be called, whatever its address. */
+/** A client that may call `host:port`, whatever its address. */
 async function open(...testTargets: string[]): Promise<void> {
   safe = createSafeFetch({ testTargets, resolver: { servers: [dns.server] }, ca: TEST_CA })
   line = await safe.openClient()
@@ -44,7 +44,7 @@ async function kindOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** A server that notes on which connection each request came. */
+/** A server that records the connection of each request. */
 async function countConnections(scheme: 'http' | 'https') {
   const seen: (Socket | undefined)[] = []
   const port = await servers[scheme]((request, response) => {
@@ -55,7 +55,7 @@ async function countConnections(scheme: 'http' | 'https') {
   return { port, requests: () => seen.length, connections: () => new Set(seen).size }
 }
 
-test('one call after another goes over one connection, and each asks for the name', async () => {
+test('calls go over one connection, one after another, and each looks the name up', async () => {
   dns.set('hook.test', fixed('127.0.0.1'))
   for (const scheme of ['http', 'https'] as const) {
     const { port, requests, connections } = await countConnections(scheme)
@@ -71,7 +71,7 @@ test('one call after another goes over one connection, and each asks for the nam
   }
 })
 
-test('an open connection is not used once the name leads elsewhere, or nowhere', async () => {
+test('an open connection is not used once the name resolves to another address, or none', async () => {
   const { port, requests } = await countConnections('http')
   dns.set('moves.hook.test', rebinding(fixed('127.0.0.1'), fixed('127.0.0.2')))
   dns.set(
@@ -86,7 +86,7 @@ test('an open connection is not used once the name leads elsewhere, or nowhere',
   assert.equal(requests(), 2)
 })
 
-test('a connection leads to the host it was opened for, and to no other', async () => {
+test('a connection is used for the host it was opened for, and for no other', async () => {
   const { port, connections } = await countConnections('http')
   const other = await countConnections('http')
   await open(`127.0.0.1:${port}`, `127.0.0.1:${other.port}`, `localhost:${port}`)
@@ -97,7 +97,7 @@ test('a connection leads to the host it was opened for, and to no other', async 
   assert.equal(await kindOf(post('http://169.254.169.254/')), 'refused_destination')
 })
 
-test('a server that hangs up between two calls has not failed', async () => {
+test('a server that closes the connection between two calls has not failed', async () => {
   const sockets: Socket[] = []
   const port = await servers.http((request, response) => {
     sockets.push(request.socket)
@@ -112,7 +112,7 @@ test('a server that hangs up between two calls has not failed', async () => {
   assert.equal(new Set(sockets).size, 3)
 })
 
-test('one that hangs up as the second call arrives is called anew, and just once', async () => {
+test('a server that closes it as the second call arrives is called again, once', async () => {
   let connections = 0
   let cut = 0
   const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
@@ -121,7 +121,7 @@ test('one that hangs up as the second call arrives is called anew, and just once
     if (connections === 4) return void socket.destroy()
     socket.write(OK)
     socket.on('data', (chunk) => {
-      // The rest of the first call may come by itself.
+      // The rest of the first request may arrive separately.
       if (!String(chunk).startsWith('POST')) return
       cut++
       socket.destroy()
@@ -137,7 +137,7 @@ test('one that hangs up as the second call arrives is called anew, and just once
   assert.deepEqual([connections, cut], [4, 3])
 })
 
-test('an answer that was not read to its end, or never came, ends its connection', async () => {
+test('a response that was not read to its end, or never came, ends its connection', async () => {
   const sockets = new Set<Socket>()
   let closed = 0
   const port = await servers.http((request, response) => {
@@ -158,11 +158,11 @@ test('an answer that was not read to its end, or never came, ends its connection
   await until('nothing stays open', () => closed === 4)
 })
 
-test('what a server says unasked is not taken for the next answer', async () => {
+test('bytes that a server sends unasked are not taken for the next response', async () => {
   let connections = 0
   const port = await servers.raw((socket) => {
     connections++
-    // Together, since nobody can tell what comes later from an answer.
+    // Sent together, since later bytes cannot be told from a response.
     socket.write(
       'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' +
         'HTTP/1.1 299 Unasked\r\ncontent-length: 0\r\n\r\n',

@@ -10,11 +10,11 @@ import { openServers, type Servers, TEST_CA } from '../harness/servers.ts'
 
 const DEADLINE_MS = 300
 
-/** Room for a busy machine: who has no limit waits for ever. */
+/** Time for a busy machine: a call without a limit would wait for ever. */
 const SLACK_MS = 5_000
 
 const LIMIT = 64 * 1_024
-/** How long the body of an answer may take, however long the deadline is. */
+/** The limit for the body of a response, however long the deadline is. */
 const BODY_MS = 1_000
 
 let dns: TestDns
@@ -65,13 +65,13 @@ async function assertTimeout(call: Promise<unknown>) {
   assert.ok(ms >= DEADLINE_MS / 2 && ms < DEADLINE_MS + SLACK_MS, `${ms} ms`)
 }
 
-/** Writes the same bytes every 20 ms for as long as the other side stays. */
+/** Writes the same bytes every 20 ms until the connection closes. */
 function drip(socket: Socket, bytes: string) {
   const timer = setInterval(() => socket.write(bytes), 20)
   socket.on('close', () => clearInterval(timer))
 }
 
-test('gives up at the deadline on a server that says nothing', async () => {
+test('gives up at the deadline on a server that sends nothing', async () => {
   const port = await servers.raw(() => {})
   await assertTimeout(sendTo(port))
 })
@@ -81,7 +81,7 @@ test('gives up at the deadline on a server that never finishes the TLS handshake
   await assertTimeout(sendTo(port, { scheme: 'https' }))
 })
 
-test('gives up at the deadline on headers that drip', async () => {
+test('gives up at the deadline on headers that arrive slowly', async () => {
   const port = await servers.raw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nx-drip: ')
     drip(socket, 'x')
@@ -89,18 +89,18 @@ test('gives up at the deadline on headers that drip', async () => {
   await assertTimeout(sendTo(port))
 })
 
-test('gives up at the deadline on interim answers without end', async () => {
+test('gives up at the deadline on endless interim responses', async () => {
   const port = await servers.raw((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'))
   await assertTimeout(sendTo(port))
 })
 
-test('gives up at the deadline on a name server that says nothing', async () => {
+test('gives up at the deadline on a name server that does not answer', async () => {
   dns.set('silent.test', () => ({ silent: true }))
   await assertTimeout(start([]).check('https://silent.test/'))
   await assertTimeout(post(start([]), 'https://silent.test/'))
 })
 
-test('a body that drips holds the call neither past its own bound nor past the deadline', async () => {
+test('a slow body delays the call neither past its own limit nor past the deadline', async () => {
   const port = await servers.raw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n')
     drip(socket, 'y')
@@ -117,8 +117,8 @@ test('a body that drips holds the call neither past its own bound nor past the d
   }
   const bound = await take(30_000)
   assert.ok(bound >= BODY_MS && bound < BODY_MS + SLACK_MS, `${bound} ms`)
-  // Where the machine is busy, not even the headers come in so short a time, or the end comes late;
-  // that it came once before its own bound is the deadline's doing.
+  // On a busy machine the headers may not arrive in so short a time, or the end may come late. One
+  // call that ended before the body's own limit proves the deadline.
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 25 && best >= BODY_MS; round += 1) {
     best = Math.min(best, await take(BODY_MS / 2).catch(() => best))
@@ -150,7 +150,7 @@ test('reads 64 KiB of a body of 1 GiB, in bounded memory', async () => {
   assert.ok(grown < 20 * 1_024 ** 2, `memory grew by ${grown} bytes`)
 })
 
-test('says whether the body is whole', async () => {
+test('answers whether the body is complete', async () => {
   for (const [length, complete] of [
     [0, true],
     [LIMIT, true],
@@ -170,7 +170,7 @@ test('says whether the body is whole', async () => {
   assert.equal(answer.complete, false)
 })
 
-test('names what went wrong', async () => {
+test('names the kind of failure', async () => {
   const reply = (text: string) => servers.raw((socket) => socket.end(text))
   const table: readonly (readonly [what: string, kind: string, port: number, scheme?: string])[] = [
     ['garbage', 'protocol', await reply('220 mail.example ESMTP\r\n')],
@@ -207,7 +207,7 @@ test('names what went wrong', async () => {
   }
 })
 
-test('names a name that has no address', async () => {
+test('reports a name without an address as a DNS failure', async () => {
   dns.set('gone.test', () => ({ code: 'NXDOMAIN' }))
   dns.set('broken.test', () => ({ code: 'SERVFAIL' }))
   dns.set('empty.test', () => ({}))
@@ -219,7 +219,7 @@ test('names a name that has no address', async () => {
   }
 })
 
-test('uses the addresses of one family when the other cannot be asked', async () => {
+test('uses the addresses of one family when the lookup of the other fails', async () => {
   const port = await servers.http((_request, response) => response.end('ok'))
   const works = fixed('127.0.0.1')
   dns.set('half.test', (type, asked) => (type === 'A' ? works(type, asked) : { code: 'SERVFAIL' }))
@@ -244,7 +244,7 @@ test('sends nothing when a header would break out of its line', async () => {
   assert.equal(requests, 0)
 })
 
-test('leaves no socket and no question behind', async () => {
+test('leaves no socket and no DNS lookup open', async () => {
   const answering = await servers.http((_request, response) => response.end('x'))
   const hanging = await servers.raw(() => {})
   const refusing = 1
@@ -260,14 +260,14 @@ test('leaves no socket and no question behind', async () => {
   servers = openServers()
   const left = () =>
     process.getActiveResourcesInfo().filter((name) => /SocketWrap|ConnectWrap|Query/.test(name))
-  // A destroyed socket is gone a few turns of the event loop later.
+  // A destroyed socket disappears a few turns of the event loop later.
   for (const until = performance.now() + 2_000; performance.now() < until; await setImmediate()) {
     if (left().length === 0) break
   }
   assert.deepEqual(left(), [])
 })
 
-test('waits at its close for the calls under way, and takes no more', async () => {
+test('waits for running calls when it closes, and accepts no more', async () => {
   let answer = () => {}
   const arrived = Promise.withResolvers<void>()
   const port = await servers.http((_request, response) => {

@@ -71,12 +71,12 @@ async function kindOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Calls `http://127.0.0.1` at a test target's port. */
+/** Calls `http://127.0.0.1` at the port of a test target. */
 async function sendTo(port: number, timeoutMs = 5_000) {
   return post(start({ testTargets: [`127.0.0.1:${port}`] }), `http://127.0.0.1:${port}/`, timeoutMs)
 }
 
-test('the canary counts who reaches it, also through a test target', async () => {
+test('the canary counts every call, also through a test target', async () => {
   const socket = connect(canary.port, '127.0.0.1').end('x')
   await once(socket, 'connect')
   assert.equal(await kindOf(sendTo(canary.port, 1_000)), 'timeout')
@@ -133,11 +133,11 @@ test('refuses a name when one of its addresses is not public', async () => {
   assert.equal(await canary.connections(), 0)
 })
 
-test('does not start with an address of its own that is none', () => {
+test('refuses to start when an own address is not an address', () => {
   assert.throws(() => createSafeFetch({ testTargets: [], ownAddresses: ['fairdock.example'] }))
 })
 
-test('refuses a private address among so many that the answer needs TCP', async () => {
+test('refuses a private address among so many that the DNS answer needs TCP', async () => {
   const publics = Array.from({ length: 60 }, (_, i) => `8.8.${i}.8`)
   dns.set('many.hook.test', fixed(...publics, '127.0.0.1'))
   dns.set('crowd.hook.test', fixed(...publics))
@@ -155,7 +155,7 @@ test('refuses a name that turns private between the check and the call', async (
   assert.equal(await canary.connections(), 0)
 })
 
-test('asks for a name once in a call and dials what was answered', async () => {
+test('looks a name up once in a call and connects to an address of that answer', async () => {
   const port = await servers.http((_request, response) => response.end('mine'))
   dns.set('once.hook.test', rebinding(fixed('127.0.0.1'), fixed('127.0.0.2')))
   const safe = start({ testTargets: [`once.hook.test:${port}`] })
@@ -164,8 +164,8 @@ test('asks for a name once in a call and dials what was answered', async () => {
   assert.equal(dns.asked('once.hook.test'), 2, 'one question for A, one for AAAA')
 })
 
-test('sends not a byte where the socket leads elsewhere than it was told', async () => {
-  // The kernel takes 0.0.0.0 for loopback. Only the check of the open socket can see that.
+test('sends no byte when the socket leads to another address than the given one', async () => {
+  // The kernel takes 0.0.0.0 for loopback. Only the check of the open socket can detect that.
   const target = `0.0.0.0:${canary.port}`
   const safe = start({ testTargets: [target] })
   for (const scheme of ['http', 'https']) {
@@ -187,7 +187,7 @@ test('tries the next address when one refuses or stays silent', async (t) => {
   }
 })
 
-test('knocks on no more than four addresses', async () => {
+test('tries at most four addresses', async () => {
   dns.set('herd.hook.test', fixed('127.0.0.3', '127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.1'))
   const target = `herd.hook.test:${canary.port}`
   const safe = start({ testTargets: [target] })
@@ -208,7 +208,7 @@ test('follows no redirect', async () => {
   assert.equal(await canary.connections(), 0)
 })
 
-test('honours no proxy of the environment', async (context) => {
+test('ignores the proxy settings of the environment', async (context) => {
   const port = await servers.http((_request, response) => response.end('direct'))
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy']
   for (const name of names) process.env[name] = `http://127.0.0.1:${canary.port}`

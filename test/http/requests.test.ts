@@ -36,17 +36,17 @@ const login = (body: string | Buffer, headers: Record<string, string | string[]>
 describe('a request line', () => {
   const lines: [what: string, line: string, code: ErrorCode][] = [
     ['of an unknown route', `GET /${ECHO}`, 'route_not_found'],
-    ['with a slash at its end', 'GET /healthz/', 'route_not_found'],
+    ['with a trailing slash', 'GET /healthz/', 'route_not_found'],
     ['with a slash too many', 'GET //healthz', 'route_not_found'],
-    ['that asks for the whole server', 'OPTIONS *', 'route_not_found'],
+    ['for the whole server', 'OPTIONS *', 'route_not_found'],
     ['of 5,000 characters', `GET /${'a'.repeat(5_000)}`, 'route_not_found'],
     ['of 9,000 characters', `GET /${'a'.repeat(9_000)}`, 'uri_too_long'],
     ['longer than all headers may be', `GET /${'a'.repeat(20_000)}`, 'headers_too_large'],
     ['with a broken escape', 'GET /v1/%zz', 'invalid_request'],
     ['with a broken escape in a parameter', 'GET /v1/stores/%ff/audit', 'invalid_request'],
     ['with U+0000', 'GET /v1/%00', 'invalid_request'],
-    ['with a method nobody knows', 'FOO /healthz', 'invalid_request'],
-    ['that wants a tunnel', 'CONNECT example.com:443', 'invalid_request'],
+    ['with an unknown method', 'FOO /healthz', 'invalid_request'],
+    ['that requests a tunnel', 'CONNECT example.com:443', 'invalid_request'],
     ['without a path', 'GET', 'invalid_request'],
   ]
   for (const [what, line, code] of lines) {
@@ -64,7 +64,7 @@ describe('a request line', () => {
   })
 
   for (const method of ['PROPFIND', 'OPTIONS', 'TRACE', 'DELETE', 'QUERY', 'POST']) {
-    test(`${method} where there is only GET is 405 and says so`, async () => {
+    test(`${method} where there is only GET is 405 and names the allowed methods`, async () => {
       const { answers } = await talk(app.url, requestText(`${method} /healthz`))
       isRefusal(answers[0], 'method_not_allowed')
       assert.equal(answers[0]?.headers.allow, 'GET, HEAD')
@@ -78,7 +78,7 @@ describe('a request line', () => {
     assert.equal(answers[0]?.headers.allow, 'GET, HEAD, PUT')
   })
 
-  test('what no route takes is refused before its body is looked at', async () => {
+  test('a request without a route is refused before its body is read', async () => {
     const headers = { 'content-type': 'text/plain', 'content-length': '1' }
     const unknown = await talk(app.url, requestText(`POST /${ECHO}`, headers, '{'))
     isRefusal(unknown.answers[0], 'route_not_found')
@@ -134,13 +134,13 @@ describe('headers', () => {
     assert.ok(isClosed)
   })
 
-  test('of no kind change the correlation id', async () => {
+  test('cannot change the correlation id', async () => {
     const answer = await app.as({ 'x-correlation-id': ECHO, 'request-id': ECHO }).get('/healthz')
     assert.match(answer.headers['x-correlation-id'] ?? '', UUID)
   })
 })
 
-describe('a request inside a request is not seen as one', () => {
+describe('a request inside a request is not answered', () => {
   const hidden = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
   const shapes: Record<string, Record<string, string | string[]>> = {
     'a length and chunks': { 'content-length': '5', 'transfer-encoding': 'chunked' },
@@ -163,7 +163,7 @@ describe('a request inside a request is not seen as one', () => {
   }
 })
 
-describe('what is no HTTP', () => {
+describe('input that is not HTTP', () => {
   const noise: Record<string, string | Buffer> = {
     'a TLS hello': Buffer.from('16030100a5010000a1030300112233', 'hex'),
     'a binary blob': Buffer.from(Array.from({ length: 4_096 }, (_, i) => (i * 7 + 13) % 256)),
@@ -180,7 +180,7 @@ describe('what is no HTTP', () => {
     })
   }
 
-  test('does not take the answer of the good request before it', async () => {
+  test('does not get the answer of the valid request before it', async () => {
     const good = requestText('GET /v1/my/store', {
       authorization: `Bearer ${merchantKey}`,
       connection: 'keep-alive',
@@ -195,7 +195,7 @@ describe('what is no HTTP', () => {
   })
 })
 
-test('a key that lacks a scope is told which', async () => {
+test('the refusal of a key without a scope names that scope', async () => {
   const { body } = await (await app.merchant('acme', 'read:own_orders')).get('/v1/my/store')
   const { correlationId, ...error } = body.error
   assert.deepEqual(error, {
@@ -205,7 +205,7 @@ test('a key that lacks a scope is told which', async () => {
   assert.match(correlationId, UUID)
 })
 
-test('an error names its correlation id where that can tell nobody anything', async () => {
+test('an error has its correlation id only where the id reveals nothing', async () => {
   const all = await app.merchant('acme')
   const revoke = '/v1/my/credentials/00000000-0000-4000-8000-000000000000/revoke'
   isRefusal(await app.anyone.get('/v1/my/store'), 'unauthorized', false)
