@@ -116,7 +116,9 @@ export async function issueInitial(
     await assertNoInitialKey(tx, initialStage)
     const scopes = live ? SCOPES : PRE_LIVE_SCOPES
     const row = { label: label ?? 'Initial key', scopes, expiresAt: null, initialStage } as const
-    return mapViolations(insertKey(tx, actor, row), { credentials_initial: 'initial_credential_exists' })
+    return mapViolations(insertKey(tx, actor, row), {
+      credentials_initial: 'initial_credential_exists',
+    })
   })
 }
 

@@ -19,7 +19,9 @@ export async function create(database: Database, actor: audit.Actor, request: Ne
   const store = { ...request, ...checkSettings(request), ...lowerOwner(request.owner_email) }
   const db = database.tenant(store.tenant_ref)
   return db.transaction('stores: create', async (tx) => {
-    const created = await mapViolations(queries.insertStore(tx, store), { stores_pkey: 'tenant_exists' })
+    const created = await mapViolations(queries.insertStore(tx, store), {
+      stores_pkey: 'tenant_exists',
+    })
     await audit.record(tx, actor, {
       action: 'store.created',
       entity: `store:${created.tenant_ref}`,

@@ -42,7 +42,9 @@ interface DueExport extends Lease {
 async function makeExport(database: Database, keys: PrivacyKeys, due: DueExport): Promise<void> {
   const db = database.tenant(due.tenant_ref)
   try {
-    const sealed = await queries.exportQueue.runWithLease(db, due, () => createExport(db, keys, due))
+    const sealed = await queries.exportQueue.runWithLease(db, due, () =>
+      createExport(db, keys, due),
+    )
     await queries.finishExport(db, due, sealed)
   } catch (error) {
     // Another worker has taken the export over, or an erasure has deleted it.
