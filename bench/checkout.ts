@@ -50,7 +50,7 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
       )
       const same = { stores: STORES, clients: CLIENTS, seconds: SECONDS }
       const alone = await placeOrders(server.url, same)
-      const hot = await compare(
+      const sameStore = await compare(
         () => run(app.url, many),
         () => run(app.url, one),
       )
@@ -61,10 +61,10 @@ export async function checkouts(dataDir: string): Promise<Figure[]> {
       )
       return [
         figure('checkouts by card over 100 stores', spread, 'bare node:http + pg', 0.5),
-        ...(alone === null ? [] : [beside(spread.ours, alone)]),
-        figure('checkouts by card in one store', hot, 'over 100 stores', 0.7),
+        ...(alone === null ? [] : [shareOfAlone(spread.ours, alone)]),
+        figure('checkouts by card in one store', sameStore, 'over 100 stores', 0.7),
         figure('the same where each flush takes 2 ms', slow, 'over 100 stores', 0.7),
-        patience(spread.ours),
+        latencyFigure(spread.ours),
       ]
     } finally {
       await Promise.all([bare.stop(), app.stop()])
@@ -102,14 +102,14 @@ const figure = (
 })
 
 /** Reported, without a bound. */
-const beside = ({ perSecond }: Run, alone: number): Figure => ({
-  name: 'the same beside orders in one commit',
+const shareOfAlone = ({ perSecond }: Run, alone: number): Figure => ({
+  name: 'the same shareOfAlone orders in one commit',
   ours: `${Math.round(perSecond)}/s`,
   floor: `${Math.round(alone)}/s, pgbench`,
   ratio: perSecond / alone,
 })
 
-const patience = ({ p50, p99 }: Run): Figure => ({
+const latencyFigure = ({ p50, p99 }: Run): Figure => ({
   name: 'the slowest hundredth of the checkouts',
   ours: `${p99.toFixed(1)} ms`,
   floor: `at most 8 times the median of ${p50.toFixed(1)} ms`,

@@ -11,7 +11,11 @@ import { report } from './load.ts'
  */
 const [url = ''] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString: url, max: 10 })
-const light = new pg.Pool({ connectionString: url, max: 10, options: '-c synchronous_commit=off' })
+const asyncPool = new pg.Pool({
+  connectionString: url,
+  max: 10,
+  options: '-c synchronous_commit=off',
+})
 
 await pool.query(`
   create schema if not exists floor;
@@ -51,7 +55,7 @@ async function place(
       'insert into floor.keys (tenant, key) values ($1, $2) on conflict do nothing',
       [tenant, key],
     ],
-    light,
+    asyncPool,
   )
   const { rows } = await alone(
     [
@@ -59,7 +63,7 @@ async function place(
       'insert into floor.counters as c values ($1, 1001) on conflict (tenant) do update set last = c.last + 1 returning last',
       [tenant],
     ],
-    light,
+    asyncPool,
   )
   const { last: number } = rows[0] as { last: string }
   await transact(

@@ -143,7 +143,7 @@ async function deliverAll(runtime: Runtime, dbs: TenantDb[], each: number, admin
     )
   }
   while ((await numberNewEvents(runtime.workerDatabase)) > 0);
-  // What the server does by itself within a minute.
+  // What the server does by itself within a minute: it analyses new rows.
   await admin.query('analyze')
   const total = (await countDelivered(runtime)) + dbs.length * each
   const worker = startWorker(runtime)

@@ -209,9 +209,9 @@ async function examineMigrations(client: pg.Client): Promise<Finding> {
  * for a wrong clock.
  */
 async function examineClock(client: pg.Client, readTime: () => number): Promise<Finding> {
-  const asked = readTime()
-  const told = await readClock(client)
-  const apart = Math.round(Math.abs(told - (asked + readTime()) / 2))
+  const before = readTime()
+  const databaseTime = await readClock(client)
+  const apart = Math.round(Math.abs(databaseTime - (before + readTime()) / 2))
   const detail = `the clocks of database and process differ by ${apart} ms`
   if (apart <= CLOCK_MAX_MS) return pass('clock', detail)
   return fail('clock', detail, 'Synchronise the clocks of both machines by NTP')

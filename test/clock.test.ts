@@ -53,17 +53,17 @@ test('the rules of a store follow its business time, and not that of another sto
     return { card: card.body.gift_card.id, coupon: coupon.id, ban: ban.body.ban.id }
   }
   const [moved, unmoved] = await Promise.all([make(sandbox), make(acme)])
-  const STANDING = { card: 'active', coupon: 'active', ban: true }
-  const OVER = { card: 'expired', coupon: 'expired', ban: false }
-  assert.deepEqual(await read(sandbox, moved), STANDING)
+  const VALID = { card: 'active', coupon: 'active', ban: true }
+  const EXPIRED = { card: 'expired', coupon: 'expired', ban: false }
+  assert.deepEqual(await read(sandbox, moved), VALID)
   move(11)
-  assert.deepEqual(await read(sandbox, moved), OVER)
-  assert.deepEqual(await read(acme, unmoved), STANDING)
+  assert.deepEqual(await read(sandbox, moved), EXPIRED)
+  assert.deepEqual(await read(acme, unmoved), VALID)
   const refused = await issue(sandbox, later(10))
   assert.equal(refused.status, 400, 'what is over by the clock of the store cannot be issued')
   assert.equal((await issue(acme, later(10))).status, 201)
   move(0)
-  assert.deepEqual(await read(sandbox, moved), STANDING)
+  assert.deepEqual(await read(sandbox, moved), VALID)
 })
 
 test('rows are dated by the business time of their store', async (t) => {

@@ -8,72 +8,72 @@ import { ApiError } from '../src/errors.ts'
 import { emptyFolder, query, start } from './harness/embedded.ts'
 
 /** The failed checks and their details. */
-const complaints = async (options: DoctorOptions) =>
+const listFailures = async (options: DoctorOptions) =>
   Object.fromEntries(
     (await runDoctor(options)).filter(({ ok }) => !ok).map(({ check, detail }) => [check, detail]),
   )
 
 /** Causes a fault, checks that the doctor finds it, repairs it, and checks that it is gone. */
 interface Fault {
-  plant: string
-  mend: string
+  cause: string
+  repair: string
   check: string
   detail: RegExp
 }
 
 const FAULTS: Record<string, Fault> = {
   'row level security that is off': {
-    plant: 'alter table outbox disable row level security',
-    mend: 'alter table outbox enable row level security',
+    cause: 'alter table outbox disable row level security',
+    repair: 'alter table outbox enable row level security',
     check: 'row level security',
     detail: /^outbox: is not enabled$/,
   },
   'a tenant policy that is gone': {
-    plant: 'alter policy tenant on outbox to fd_worker',
-    mend: 'alter policy tenant on outbox to fd_app, fd_worker',
+    cause: 'alter policy tenant on outbox to fd_worker',
+    repair: 'alter policy tenant on outbox to fd_app, fd_worker',
     check: 'row level security',
     detail: /^outbox: fd_app has no policy/,
   },
   'a role that bypasses row level security': {
-    plant: 'alter role fd_app bypassrls',
-    mend: 'alter role fd_app nobypassrls',
+    cause: 'alter role fd_app bypassrls',
+    repair: 'alter role fd_app nobypassrls',
     check: 'roles',
     detail: /^fd_app bypasses row level security$/,
   },
   'a role that owns a table': {
-    plant: 'alter table mails owner to fd_worker',
-    mend: 'alter table mails owner to fd_owner',
+    cause: 'alter table mails owner to fd_worker',
+    repair: 'alter table mails owner to fd_owner',
     check: 'roles',
     detail: /^fd_worker owns table mails$/,
   },
   'a role that cannot log in': {
-    plant: 'alter role fd_worker nologin',
-    mend: 'alter role fd_worker login',
+    cause: 'alter role fd_worker nologin',
+    repair: 'alter role fd_worker login',
     check: 'roles',
     detail: /^fd_worker may not log in$/,
   },
   'a role that is missing': {
-    plant: 'alter role fd_search rename to other_search',
-    mend: 'alter role other_search rename to fd_search',
+    cause: 'alter role fd_search rename to other_search',
+    repair: 'alter role other_search rename to fd_search',
     check: 'roles',
     detail: /^missing: fd_search$/,
   },
   'a migration that was changed after it was applied': {
-    plant: "update schema_migrations set checksum = 'x' || checksum where version = 2",
-    mend: 'update schema_migrations set checksum = substr(checksum, 2) where version = 2',
+    cause: "update schema_migrations set checksum = 'x' || checksum where version = 2",
+    repair: 'update schema_migrations set checksum = substr(checksum, 2) where version = 2',
     check: 'migrations',
     detail: /^migration 2 \(stores\) was changed after it was applied; restore its file$/,
   },
   'a database that is newer than the program': {
-    plant: "insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')",
-    mend: 'delete from schema_migrations where version = 9999',
+    cause: "insert into schema_migrations (version, name, checksum) values (9999, 'next', 'x')",
+    repair: 'delete from schema_migrations where version = 9999',
     check: 'migrations',
     detail: /newer than this program/,
   },
   'a migration that is pending': {
-    plant: `alter table schema_migrations rename to kept;
+    cause: `alter table schema_migrations rename to kept;
             create table schema_migrations as select * from kept where version <> 2`,
-    mend: 'drop table schema_migrations; alter table kept rename to schema_migrations',
+    repair: 'drop table schema_migrations; alter table kept rename to schema_migrations',
     check: 'migrations',
     detail: /^pending: 2 stores$/,
   },
@@ -85,7 +85,7 @@ test('the doctor finds', async (t: TestContext) => {
   const options: DoctorOptions = { url, dataDir, pingLimiter: async () => 'pong' }
 
   await t.test('that nothing was migrated yet', async () => {
-    const found = await complaints(options)
+    const found = await listFailures(options)
     assert.deepEqual(Object.keys(found), ['roles', 'migrations'])
     assert.equal(found.migrations, 'none is applied')
   })
@@ -100,56 +100,56 @@ test('the doctor finds', async (t: TestContext) => {
     assert.equal(findings.length, 10)
   })
 
-  for (const [name, { plant, mend, check, detail }] of Object.entries(FAULTS)) {
+  for (const [name, { cause, repair, check, detail }] of Object.entries(FAULTS)) {
     await t.test(name, async () => {
-      await query(url, plant)
-      const found = await complaints(options)
-      await query(url, mend)
+      await query(url, cause)
+      const found = await listFailures(options)
+      await query(url, repair)
       assert.deepEqual(Object.keys(found), [check])
       assert.match(found[check] ?? '', detail)
-      assert.deepEqual(await complaints(options), {})
+      assert.deepEqual(await listFailures(options), {})
     })
   }
 
   await t.test('a clock that is wrong by more than two seconds', async () => {
-    assert.deepEqual(await complaints({ ...options, now: () => Date.now() - 1_000 }), {})
-    const found = await complaints({ ...options, now: () => Date.now() - 3_000 })
+    assert.deepEqual(await listFailures({ ...options, now: () => Date.now() - 1_000 }), {})
+    const found = await listFailures({ ...options, now: () => Date.now() - 3_000 })
     assert.match(found.clock ?? '', /^the clocks of database and process differ by [23]\d\d\d ms$/)
   })
 
   await t.test('a disk that is nearly full', async () => {
-    const found = await complaints({ ...options, diskMinBytes: Number.MAX_SAFE_INTEGER })
+    const found = await listFailures({ ...options, diskMinBytes: Number.MAX_SAFE_INTEGER })
     assert.match(found.disk ?? '', /^\d+\.\d GiB free in /)
   })
 
   await t.test('secrets that others can read', async () => {
     const path = join(dataDir, 'secrets.json')
     await writeFile(path, '{}', { mode: 0o600 })
-    assert.deepEqual(await complaints(options), {})
+    assert.deepEqual(await listFailures(options), {})
     await chmod(path, 0o644)
-    assert.match((await complaints(options)).secrets ?? '', /secrets\.json has mode 0644$/)
+    assert.match((await listFailures(options)).secrets ?? '', /secrets\.json has mode 0644$/)
     await chmod(path, 0o600)
   })
 
   await t.test('a data folder that others can write to', async () => {
     await chmod(dataDir, 0o777)
-    assert.match((await complaints(options))['data folder'] ?? '', /has mode 0777$/)
+    assert.match((await listFailures(options))['data folder'] ?? '', /has mode 0777$/)
     await chmod(dataDir, 0o711)
   })
 
   await t.test('a data folder that is not there', async () => {
-    const found = await complaints({ ...options, dataDir: join(dataDir, 'none') })
+    const found = await listFailures({ ...options, dataDir: join(dataDir, 'none') })
     assert.deepEqual(Object.keys(found), ['disk', 'data folder'])
   })
 
   await t.test('a limiter that does not answer', async () => {
     const pingLimiter = () => Promise.reject(new Error('connect ECONNREFUSED'))
-    assert.deepEqual(await complaints({ ...options, pingLimiter }), {
+    assert.deepEqual(await listFailures({ ...options, pingLimiter }), {
       limiter: 'connect ECONNREFUSED',
     })
     const cause = new Error('password authentication failed')
     const refuse = () => Promise.reject(new ApiError('db_error', { cause }))
-    assert.deepEqual(await complaints({ ...options, pingLimiter: refuse }), {
+    assert.deepEqual(await listFailures({ ...options, pingLimiter: refuse }), {
       limiter: cause.message,
     })
   })

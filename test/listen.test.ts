@@ -59,8 +59,8 @@ test('listen sends the feed to a local address, signed', async (t) => {
 })
 
 test('listen explains wrong arguments, and ends when its key is refused', async (t) => {
-  const faulty = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
-  for (const args of [...faulty, ['--key', 'fdk_x', '--secret', 'mine']]) {
+  const invalid = [[], ['--key', 'x'], ['--key', 'fdk_x', '--forward-to', 'nowhere']]
+  for (const args of [...invalid, ['--key', 'fdk_x', '--secret', 'mine']]) {
     assert.throws(() => readListenOptions(args), ListenError)
   }
   // Node parses the first as a URL of the scheme "localhost"; none of them can be called.
@@ -138,10 +138,10 @@ test('listen reports an address that does not answer and why, once, and its reco
   assert.equal(lines[2], 'listening; the last event so far is 0')
   assert.match(lines[3] ?? '', /^1 \S+ \S+ -> no answer: bad port$/)
   // A call that was running may report another reason first.
-  const troubles = lines.slice(4, -1)
-  assert.ok(troubles.length === 1 || troubles.length === 2, lines.join('\n'))
+  const failures = lines.slice(4, -1)
+  assert.ok(failures.length === 1 || failures.length === 2, lines.join('\n'))
   const trouble = `the feed of ${api} cannot be read, trying again: `
-  assert.ok(troubles.every((line) => line.startsWith(trouble)))
+  assert.ok(failures.every((line) => line.startsWith(trouble)))
 })
 
 test('listen stops when it is told to, whatever it waits for, and sends nothing more', async (t) => {
@@ -199,10 +199,10 @@ const COMMAND = fileURLToPath(new URL('../scripts/fairdock.mjs', import.meta.url
 test('the command works from any folder', () => {
   const run = (...args: string[]) =>
     spawnSync(COMMAND, ['listen', ...args], { cwd: '/', encoding: 'utf8' })
-  const faulty = run('--forward-to', 'nowhere')
-  assert.equal(faulty.status, 1)
+  const invalid = run('--forward-to', 'nowhere')
+  assert.equal(invalid.status, 1)
   assert.match(
-    faulty.stderr,
+    invalid.stderr,
     /^fairdock: --key or FAIRDOCK_KEY must be a merchant key.*--forward-to must be a URL.*\n$/,
   )
   const unknown = run('--nonsense')

@@ -80,8 +80,8 @@ export function describeIssue({
 /** Says where the body is wrong and what was expected there. Never repeats the caller's text. */
 function validationError(error: FastifyError): ApiError {
   // That an `if` branch failed adds nothing to what failed inside it.
-  const telling = (error.validation ?? []).filter(({ keyword }) => keyword !== 'if')
-  const issues = telling.map((issue) => {
+  const reported = (error.validation ?? []).filter(({ keyword }) => keyword !== 'if')
+  const issues = reported.map((issue) => {
     const { missingProperty, additionalProperty } = issue.params as Record<string, unknown>
     const member = missingProperty ?? additionalProperty
     const above = issue.instancePath.split('/').slice(1)

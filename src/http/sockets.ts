@@ -69,9 +69,9 @@ export function enforcePace(request: IncomingMessage, { bytes, everyMs, atMostMs
     pacedSockets.delete(socket)
   }
   const timer = setInterval(() => {
-    const came = socket.bytesRead - before
+    const received = socket.bytesRead - before
     before = socket.bytesRead
-    if (came >= bytes && performance.now() - began < atMostMs) return
+    if (received >= bytes && performance.now() - began < atMostMs) return
     stop()
     answerBrokenRequest(Object.assign(new Error('too slow'), { code: TIMEOUT }), socket)
   }, everyMs).unref()

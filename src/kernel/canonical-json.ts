@@ -11,7 +11,7 @@ import canonicalize from 'canonicalize'
 export function canonicalJson(value: unknown): string {
   // The library runs first, because it refuses a cycle, in which the check would never end.
   const text = canonicalize(value)
-  refuseOtherThanJson(value)
+  assertPlainJson(value)
   if (text === undefined) throw new TypeError('the value has no JSON form')
   return text
 }
@@ -19,7 +19,7 @@ export function canonicalJson(value: unknown): string {
 /** Lowercase hexadecimal SHA-256 of the canonical form. */
 export const canonicalHash = (value: unknown): string => hash('sha256', canonicalJson(value), 'hex')
 
-function refuseOtherThanJson(value: unknown): void {
+function assertPlainJson(value: unknown): void {
   const rest: unknown[] = [value]
   while (rest.length > 0) {
     const next = rest.pop()

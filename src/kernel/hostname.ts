@@ -12,7 +12,7 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
  * Characters that the URL parser would cut off, decode or drop silently: `a.com/x`, `a%2ecom`, a
  * tab. A name must be written as a name.
  */
-const NOT_OF_A_NAME = /[\s\p{Cc}/?#\\@%[\]:]/u
+const INVALID_CHARACTERS = /[\s\p{Cc}/?#\\@%[\]:]/u
 
 /**
  * The canonical form of a host name: lower case, punycode, without port and trailing dot. Null when
@@ -24,7 +24,7 @@ const NOT_OF_A_NAME = /[\s\p{Cc}/?#\\@%[\]:]/u
 export function canonicalHostname(text: string): string | null {
   if (text.length > TEXT_LENGTH_MAX) return null
   const written = text.replace(/:\d{0,5}$/, '')
-  if (NOT_OF_A_NAME.test(written)) return null
+  if (INVALID_CHARACTERS.test(written)) return null
   // Other scripts have their own full stops, so the trailing dot is removed after the conversion.
   const host = domainToASCII(written).replace(/\.$/, '')
   if (host.length > HOSTNAME_LENGTH_MAX) return null

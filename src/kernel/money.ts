@@ -28,8 +28,8 @@ export function allocate(cents: number, weights: readonly number[]): number[] {
   const byRemainder = exact
     .map((product, index) => ({ index, remainder: product % whole }))
     .sort((a, b) => compare(b.remainder, a.remainder) || a.index - b.index)
-  const luckier = new Set(byRemainder.slice(0, cents - sum(shares)).map(({ index }) => index))
-  return shares.map((share, index) => (luckier.has(index) ? share + 1 : share))
+  const roundedUp = new Set(byRemainder.slice(0, cents - sum(shares)).map(({ index }) => index))
+  return shares.map((share, index) => (roundedUp.has(index) ? share + 1 : share))
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)

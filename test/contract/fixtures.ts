@@ -138,8 +138,8 @@ export const FIXTURES: Record<string, Fixture> = {
     await merchant.put(`${GROUPS}/${id}/prices`, { variant_id: VARIANT, price_cents: 1 })
     return { id, variant_id: VARIANT }
   },
-  'GET /v1/merchant/customers/:customer_ref': seeCustomer,
-  'GET /v1/my/privacy/exports/:id': askExport,
+  'GET /v1/merchant/customers/:customer_ref': recordCustomer,
+  'GET /v1/my/privacy/exports/:id': requestExport,
   'DELETE /v1/merchant/webhooks/:id': registerWebhook,
   'POST /v1/merchant/webhooks/:id/test': registerWebhook,
   'POST /v1/merchant/webhooks/:id/rotate-secret': registerWebhook,
@@ -152,7 +152,7 @@ export const FIXTURES: Record<string, Fixture> = {
   },
 }
 
-async function seeCustomer(_merchant: Caller, app: TestApp) {
+async function recordCustomer(_merchant: Caller, app: TestApp) {
   const customer_ref = `Zoë/${randomUUID()}`
   const key = app.runtime.key('customers')
   const acme = await app.store('acme')
@@ -162,7 +162,7 @@ async function seeCustomer(_merchant: Caller, app: TestApp) {
   return { customer_ref }
 }
 
-async function askExport(merchant: Caller) {
+async function requestExport(merchant: Caller) {
   const made = await merchant.post('/v1/my/privacy/export', { customer_ref: 'a canary' })
   assert.ok(made.body.job, made.text)
   return { id: made.body.job.id as string }

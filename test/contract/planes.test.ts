@@ -14,7 +14,7 @@ const routesOf = ({ app }: TestApp, plane: RouteEntry['plane']) =>
   app.routeTable.filter((route) => route.plane === plane)
 
 /** Everything except what must differ between two requests. */
-function essence({ status, headers, text }: Answer) {
+function comparable({ status, headers, text }: Answer) {
   const { date, 'x-correlation-id': _, ...rest } = headers
   return { status, headers: rest, text }
 }
@@ -101,8 +101,8 @@ test("another store's ids get the same answer as ids that do not exist, to the b
     const random = await send(globex, route)
     const malformed = await send(globex, route, { id: 'no-id' })
     assert.equal(foreign.status, 404, `${nameOf(route)}: ${foreign.text}`)
-    assert.deepEqual(essence(foreign), essence(random), nameOf(route))
-    assert.deepEqual(essence(malformed), essence(random), nameOf(route))
+    assert.deepEqual(comparable(foreign), comparable(random), nameOf(route))
+    assert.deepEqual(comparable(malformed), comparable(random), nameOf(route))
     const own = await send(acme, route, params)
     assert.ok(own.status < 300, `${nameOf(route)} on the caller's own: ${own.text}`)
   }

@@ -10,8 +10,12 @@ const DAY_MS = 86_400_000
 /** How much time a busy machine may lose between two readings. */
 const ABOUT_MS = 30_000
 
-const Seen = Type.Object({ business: Type.Number(), moment: Type.Number(), machine: Type.Number() })
-const LOOK = sql`
+const Times = Type.Object({
+  business: Type.Number(),
+  moment: Type.Number(),
+  machine: Type.Number(),
+})
+const SELECT_TIMES = sql`
   select extract(epoch from fd_now())::float8 * 1000 as business,
          extract(epoch from fd_clock())::float8 * 1000 as moment,
          extract(epoch from now())::float8 * 1000 as machine`
@@ -31,7 +35,7 @@ async function open(t: TestContext, offsets: Record<string, number>) {
 
 /** The difference between a store's time and machine time, in SQL and in TypeScript. */
 async function measure(db: Db) {
-  const { business, moment, machine } = await db.one(Seen, LOOK)
+  const { business, moment, machine } = await db.one(Times, SELECT_TIMES)
   const near = (ms: number) => Math.round(ms / ABOUT_MS) * ABOUT_MS
   return {
     sql: business - machine,
@@ -71,7 +75,7 @@ describe('the business time of a store', () => {
     for (const way of ways) {
       await way()
       assert.deepEqual(await measure(database.tenant('neither')), all(0))
-      const { business, machine } = await database.global.one(Seen, LOOK)
+      const { business, machine } = await database.global.one(Times, SELECT_TIMES)
       assert.equal(business, machine)
     }
   })

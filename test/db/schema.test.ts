@@ -13,7 +13,7 @@ const exceptions: Exceptions = {
 }
 
 /** A table that follows every rule, for the cases that break one. */
-const LAWFUL = `
+const VALID_TABLE = `
   create table gadgets (tenant_ref text not null references stores, id uuid not null,
                         primary key (tenant_ref, id));
   call fd_fence('gadgets', app => 'select', worker => 'select');`
@@ -72,25 +72,25 @@ const CASES: Record<string, Case> = {
     seen: ['tenant policy: credentials policy handy lets fd_worker past its tenant'],
   },
   'a primary key without the tenant': {
-    plant: `${LAWFUL} alter table gadgets drop constraint gadgets_pkey, add primary key (id)`,
+    plant: `${VALID_TABLE} alter table gadgets drop constraint gadgets_pkey, add primary key (id)`,
     seen: ['key: gadgets.gadgets_pkey primary key does not start with tenant_ref'],
   },
   'a table without a primary key': {
-    plant: `${LAWFUL} alter table gadgets drop constraint gadgets_pkey`,
+    plant: `${VALID_TABLE} alter table gadgets drop constraint gadgets_pkey`,
     seen: [
       'key: gadgets.gadgets table without a primary key, which does not start with tenant_ref',
     ],
   },
   'a unique constraint over all tenants': {
-    plant: `${LAWFUL} alter table gadgets add constraint gadgets_once unique (id)`,
+    plant: `${VALID_TABLE} alter table gadgets add constraint gadgets_once unique (id)`,
     seen: ['key: gadgets.gadgets_once unique index does not start with tenant_ref'],
   },
   'an index over all tenants': {
-    plant: `${LAWFUL} create index gadgets_by_id on gadgets (id)`,
+    plant: `${VALID_TABLE} create index gadgets_by_id on gadgets (id)`,
     seen: ['key: gadgets.gadgets_by_id index does not start with tenant_ref'],
   },
   "a foreign key that reaches another tenant's row": {
-    plant: `${LAWFUL} alter table gadgets add unique (tenant_ref, id), add other uuid;
+    plant: `${VALID_TABLE} alter table gadgets add unique (tenant_ref, id), add other uuid;
             alter table gadgets add constraint gadgets_any unique (id);
             alter table gadgets add constraint gadgets_other foreign key (other) references gadgets (id)`,
     seen: [
@@ -107,7 +107,7 @@ const CASES: Record<string, Case> = {
     seen: ['global table: mails is listed as global and does not exist'],
   },
   'a tenant that need not be a store': {
-    plant: `${LAWFUL} alter table gadgets drop constraint gadgets_tenant_ref_fkey`,
+    plant: `${VALID_TABLE} alter table gadgets drop constraint gadgets_tenant_ref_fkey`,
     seen: ['store: gadgets tenant_ref has no foreign key to stores'],
   },
   'a view that reads as its owner': {
@@ -123,7 +123,7 @@ const CASES: Record<string, Case> = {
     seen: ['role: fd_operator is a superuser'],
   },
   'a process role that owns a table': {
-    plant: `${LAWFUL} alter table gadgets owner to fd_worker`,
+    plant: `${VALID_TABLE} alter table gadgets owner to fd_worker`,
     seen: ['role: fd_worker owns table gadgets'],
   },
   'a definer function of another owner': {
@@ -175,7 +175,7 @@ describe('the migrated schema', () => {
 describe('the check of the schema', () => {
   test('accepts a table that follows the rules', async (t) => {
     const seen = await inDatabase(t, async (client) => {
-      await client.query(LAWFUL)
+      await client.query(VALID_TABLE)
       return report(client)
     })
     assert.deepEqual(seen, [])

@@ -66,7 +66,7 @@ async function openAdmin(t: TestContext, { database }: TestApp): Promise<pg.Clie
 const OUTAGE = ['db_error', 'auth_unavailable', 'service_unavailable']
 
 /** The correct answer or 503, and nothing else. */
-function isRightOr503(answer: Answer): boolean {
+function isCorrectOr503(answer: Answer): boolean {
   if (answer.status === 200) {
     assert.equal(answer.body.store.tenant_ref, 'acme')
     return true
@@ -84,7 +84,7 @@ async function isBack(app: TestApp, merchant: Caller) {
   const began = performance.now()
   await until(
     'reads are right again',
-    async () => (await readMany(merchant, 3)).filter(isRightOr503).length === 3,
+    async () => (await readMany(merchant, 3)).filter(isCorrectOr503).length === 3,
     RECOVERY_MS,
   )
   const ready = async () => (await app.anyone.get('/readyz')).status === 200
@@ -109,9 +109,9 @@ describe('a database that is lost', () => {
     const { logger, kinds } = watchFailures()
     const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
-    assert.ok((await readMany(merchant, 10)).every(isRightOr503))
+    assert.ok((await readMany(merchant, 10)).every(isCorrectOr503))
     await proxy.cut()
-    assert.ok(!(await readMany(merchant, 10)).some(isRightOr503))
+    assert.ok(!(await readMany(merchant, 10)).some(isCorrectOr503))
     await isDown(app)
     await proxy.mend()
     await isBack(app, merchant)
@@ -124,12 +124,12 @@ describe('a database that is lost', () => {
     const { app, proxy } = await openBehindProxy(t, logger)
     const merchant = await app.merchant('acme')
     // Many connections are open and idle when the silence begins: all of them are dead after it.
-    assert.ok((await readMany(merchant, 12)).every(isRightOr503))
+    assert.ok((await readMany(merchant, 12)).every(isCorrectOr503))
     const busy = readMany(merchant, 5)
     proxy.silence()
     const began = performance.now()
-    for (const answer of await busy) isRightOr503(answer)
-    assert.ok(!(await readMany(merchant, 10)).some(isRightOr503))
+    for (const answer of await busy) isCorrectOr503(answer)
+    assert.ok(!(await readMany(merchant, 10)).some(isCorrectOr503))
     assert.ok(performance.now() - began < 30_000)
     await isDown(app)
     proxy.speak()
@@ -172,7 +172,8 @@ describe('a database that is lost', () => {
     const counts = { right: 0, refused: 0 }
     let over = false
     const readers = Array.from({ length: 4 }, async () => {
-      while (!over) counts[isRightOr503(await merchant.get('/v1/my/store')) ? 'right' : 'refused']++
+      while (!over)
+        counts[isCorrectOr503(await merchant.get('/v1/my/store')) ? 'right' : 'refused']++
     })
     for (let round = 0; round < 5; round++) {
       const before = { ...counts }

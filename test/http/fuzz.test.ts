@@ -18,7 +18,7 @@ const BATCH = 20
 const MANY = 10_000
 const GROWTH_MIB = 50
 
-interface Hit {
+interface RawAnswer {
   status: number
   headers: Record<string, unknown>
   text: string
@@ -37,13 +37,13 @@ async function callersOf(app: TestApp): Promise<Callers> {
   }
 }
 
-function fire(url: string, agent: Agent, shot: Shot): Promise<Hit> {
+function send(url: string, agent: Agent, shot: Shot): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const { method, path, body } = shot
     // For a method without a body, the sent bytes would be read as another request.
-    const framed = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
-    const headers = { ...shot.headers, ...framed }
+    const lengthHeader = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+    const headers = { ...shot.headers, ...lengthHeader }
     // The address is set separately, because the client would normalise it.
     const sent = request({ hostname, port, path, agent, method, headers })
     sent.on('error', reject)
@@ -61,9 +61,9 @@ function fire(url: string, agent: Agent, shot: Shot): Promise<Hit> {
 }
 
 /** The only 5xx that may occur: the machine may be too busy to count in time. */
-const EXCUSED: ErrorCode[] = ['db_error']
+const ALLOWED_FAILURES: ErrorCode[] = ['db_error']
 
-function isWithinContract(shot: Shot, { status, headers, text }: Hit) {
+function isWithinContract(shot: Shot, { status, headers, text }: RawAnswer) {
   const what = `${shot.method} ${shot.path}: ${status} ${text.slice(0, 300)}`
   assert.match(String(headers['x-correlation-id']), UUID, what)
   if (status < 400) return assert.ok(status === 304 || shot.declared.includes(status), what)
@@ -74,7 +74,7 @@ function isWithinContract(shot: Shot, { status, headers, text }: Hit) {
   assert.ok(code in ERRORS, what)
   assert.equal(status, ERRORS[code][0], what)
   assert.equal(typeof error.message, 'string', what)
-  if (status >= 500) assert.ok(EXCUSED.includes(code), what)
+  if (status >= 500) assert.ok(ALLOWED_FAILURES.includes(code), what)
   const { code: _, message, correlationId, ...others } = error
   assert.deepEqual(others, {}, what)
   if (correlationId !== undefined) assert.equal(correlationId, headers['x-correlation-id'], what)
@@ -116,7 +116,7 @@ test(`none of ${RUNS} random requests gets an answer outside of the contract`, a
     }),
     async (batch) => {
       const url = other !== null && batches++ % 2 === 1 ? other.url : app.url
-      const hits = await Promise.all(batch.map((shot) => fire(url, agent, shot)))
+      const hits = await Promise.all(batch.map((shot) => send(url, agent, shot)))
       for (const [n, hit] of hits.entries()) {
         counts.set(hit.status, (counts.get(hit.status) ?? 0) + 1)
         isWithinContract(batch[n] as Shot, hit)

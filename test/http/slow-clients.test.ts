@@ -30,14 +30,14 @@ const routes = async (app: App) => {
 
 const openServer = (t: TestContext) => openBareServer(t, routes, { timeouts: SHORT })
 
-interface Drip {
+interface SlowClient {
   socket: Socket
   received: () => string
   closed: Promise<number>
 }
 
 /** Sends a beginning and then one piece after another until the connection closes. */
-function drip(t: TestContext, url: string, beginning: string, piece: string): Drip {
+function sendSlowly(t: TestContext, url: string, beginning: string, piece: string): SlowClient {
   const began = performance.now()
   const chunks: Buffer[] = []
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -81,7 +81,7 @@ describe('a slow client is disconnected', { concurrency: true }, () => {
   for (const [what, beginning, piece, limit] of cases) {
     test(what, async (t) => {
       const { url } = await openServer(t)
-      const slow = drip(t, url, beginning, piece)
+      const slow = sendSlowly(t, url, beginning, piece)
       const ms = await slow.closed
       assert.ok(ms >= limit - 50 && ms < limit + GRACE, `closed after ${ms} ms`)
       isTimeout(slow.received())
@@ -105,7 +105,7 @@ describe('a slow client is disconnected', { concurrency: true }, () => {
 
   test('that is idle between two requests, without a response', async (t) => {
     const { url } = await openServer(t)
-    const idle = drip(t, url, requestText('GET /ping', { connection: 'keep-alive' }), '')
+    const idle = sendSlowly(t, url, requestText('GET /ping', { connection: 'keep-alive' }), '')
     const ms = await idle.closed
     assert.ok(ms >= SHORT.keepAlive - 50 && ms < SHORT.keepAlive + 1_000 + GRACE, `${ms} ms`)
     assert.equal(idle.received().match(/HTTP\/1\.1/g)?.length, 1)
@@ -126,13 +126,13 @@ test('200 slow clients do not delay a healthy one, and all are disconnected', as
   const { url } = await openServer(t)
   const alone = await medianPing(url)
   const slow = Array.from({ length: 200 }, (_, n) =>
-    n % 2 === 0 ? drip(t, url, HEADERS, 'a: b\r\n') : drip(t, url, BODY, ' '),
+    n % 2 === 0 ? sendSlowly(t, url, HEADERS, 'a: b\r\n') : sendSlowly(t, url, BODY, ' '),
   )
   await Promise.all(slow.map(({ socket }) => once(socket, 'connect')))
-  const among = await medianPing(url)
+  const amongSlow = await medianPing(url)
   // A server that waited for the slow clients would wait until they are disconnected.
   const most = 3 * alone + SHORT.headers
-  assert.ok(among < most, `a healthy request took ${among} ms, alone ${alone} ms`)
+  assert.ok(amongSlow < most, `a healthy request took ${amongSlow} ms, alone ${alone} ms`)
   for (const ms of await Promise.all(slow.map(({ closed }) => closed))) {
     assert.ok(ms < SHORT.request + 2 * GRACE, `closed after ${ms} ms`)
   }
@@ -175,7 +175,7 @@ describe('a body that is limited by its pace', { concurrency: true }, () => {
   test('may take longer than other bodies while it keeps its pace', async (t) => {
     const { url } = await open(t)
     const began = performance.now()
-    const slow = drip(t, url, `${beginning(4_000)}{}`, PIECE)
+    const slow = sendSlowly(t, url, `${beginning(4_000)}{}`, PIECE)
     await until('it is answered', () => slow.received().includes('\r\n\r\n'), 10_000)
     assert.match(slow.received(), /^HTTP\/1\.1 200 /)
     assert.ok(performance.now() - began > 2 * SHORT.request)
@@ -184,7 +184,7 @@ describe('a body that is limited by its pace', { concurrency: true }, () => {
   test('is refused when it slows down, or stops', async (t) => {
     const { url } = await open(t)
     for (const piece of [' ', '']) {
-      const slow = drip(t, url, beginning(4_000), piece)
+      const slow = sendSlowly(t, url, beginning(4_000), piece)
       const ms = await slow.closed
       assert.ok(ms < PACE.everyMs * 2 + GRACE, `closed after ${ms} ms`)
       isTimeout(slow.received())
@@ -193,7 +193,7 @@ describe('a body that is limited by its pace', { concurrency: true }, () => {
 
   test('is refused after its total time, however fast it is', async (t) => {
     const { url } = await open(t)
-    const slow = drip(t, url, beginning(100_000), PIECE)
+    const slow = sendSlowly(t, url, beginning(100_000), PIECE)
     const ms = await slow.closed
     assert.ok(ms > PACE.atMostMs - 100 && ms < PACE.atMostMs + GRACE, `closed after ${ms} ms`)
     isTimeout(slow.received())
@@ -201,7 +201,7 @@ describe('a body that is limited by its pace', { concurrency: true }, () => {
 
   test('leaves the usual time limit to the next request on its connection', async (t) => {
     const { url } = await open(t)
-    const slow = drip(t, url, `${beginning(4_002)}{}`, '')
+    const slow = sendSlowly(t, url, `${beginning(4_002)}{}`, '')
     for (let n = 0; n < 10; n++) {
       await sleep(SHORT.request / 4)
       slow.socket.write(PIECE.repeat(4))
@@ -216,10 +216,10 @@ describe('a body that is limited by its pace', { concurrency: true }, () => {
 
 describe('a server that closes', () => {
   test('answers running requests, and does not wait for idle connections to expire', async (t) => {
-    const gate = Promise.withResolvers<void>()
+    const barrier = Promise.withResolvers<void>()
     const { app, url } = await openBareServer(t, async (app) => {
       app.get('/slow', { schema: { response: { 200: Ok } } }, async () => {
-        await gate.promise
+        await barrier.promise
         return { ok: true }
       })
     })
@@ -230,7 +230,7 @@ describe('a server that closes', () => {
     await once(app.server, 'request')
     const began = performance.now()
     const closed = app.close()
-    gate.resolve()
+    barrier.resolve()
     const [answer] = await answered
     assert.equal(answer.statusCode, 200)
     answer.resume()
@@ -240,7 +240,7 @@ describe('a server that closes', () => {
 
   test('is not delayed by a request that never ends', async (t) => {
     const { app, url } = await openServer(t)
-    const slow = drip(t, url, BODY, ' ')
+    const slow = sendSlowly(t, url, BODY, ' ')
     await once(app.server, 'request')
     const began = performance.now()
     await app.close()

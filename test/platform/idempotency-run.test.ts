@@ -102,9 +102,9 @@ describe('the work of a key', () => {
     const db = await open()
     const reply = await run(db, request('k'), async (held) => {
       await expire(db)
-      const thief = await claim(db, request('k'))
-      assert.ok(thief.state === 'won')
-      await finish(db, thief, 201, '"of the other"')
+      const other = await claim(db, request('k'))
+      assert.ok(other.state === 'won')
+      await finish(db, other, 201, '"of the other"')
       return finish(db, held, 201, '"of the first"')
     })
     assert.equal(reply.body, '"of the other"')

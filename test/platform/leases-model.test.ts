@@ -86,8 +86,8 @@ const giveBack = (pick: number) =>
     if (held) Object.assign(row, { token: null, expired: false })
   })
 
-const runOut = (pick: number) =>
-  onLease('runOut', pick, async (row, lease, held) => {
+const expireLease = (pick: number) =>
+  onLease('expireLease', pick, async (row, lease, held) => {
     if (!held) return
     await query("update chores set lease_until = now() - interval '1 s' where id = $1", [lease.id])
     row.expired = true
@@ -102,7 +102,7 @@ test('any order of claiming, finishing, renewing and expiring finishes each row 
       pick.map(finish),
       pick.map(renew),
       pick.map(giveBack),
-      pick.map(runOut),
+      pick.map(expireLease),
     ],
     { maxCommands: 60, size: 'max' },
   )

@@ -137,7 +137,7 @@ describe('a lease', () => {
     await add(db, 1)
     const held = await claimOne(db, LEASE_SECONDS)
     const [begun] = await listEnds()
-    const stolen = await queue.runWithLease(
+    const takenOver = await queue.runWithLease(
       db,
       held,
       async () => {
@@ -146,7 +146,7 @@ describe('a lease', () => {
       },
       LEASE_SECONDS,
     )
-    assert.deepEqual(stolen, [])
+    assert.deepEqual(takenOver, [])
     await until('the row comes back', async () => (await queue.claim(db, 1)).length === 1)
   })
 

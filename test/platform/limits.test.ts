@@ -12,18 +12,18 @@ import { openProxy } from '../harness/proxy.ts'
 import { findRedisServer, startRedis } from '../harness/redis.ts'
 
 /** Longer than the real ones, for a busy machine, and short enough for tests that wait for them. */
-const PATIENT_MS = 30_000
+const LONG_DEADLINE_MS = 30_000
 const DEADLINE_MS = 1_500
 
-interface Through {
+interface OpenOptions {
   port?: number
   deadlineMs?: number
 }
 
 /** Counters, and the failures that they can have. */
-interface Place {
+interface CounterSetup {
   /** The counters as another process opens them; with a port, through a proxy. */
-  open(through: Through): Promise<LimitStore>
+  open(options: OpenOptions): Promise<LimitStore>
   port: number
   /** Makes every window older, as if time had passed. */
   age(seconds: number): Promise<void>
@@ -41,14 +41,14 @@ async function openAdmin(t: TestContext, url: string): Promise<pg.Client> {
   return client
 }
 
-async function postgres(t: TestContext): Promise<Place> {
+async function postgres(t: TestContext): Promise<CounterSetup> {
   const database = await openTestDatabase(t)
   const url = database.roleUrl('fd_app')
   const port = Number(new URL(url).port)
   const admin = await openAdmin(t, database.url)
   return {
     port,
-    open: ({ port: through = port, deadlineMs = PATIENT_MS }) =>
+    open: ({ port: through = port, deadlineMs = LONG_DEADLINE_MS }) =>
       openLimitStore({ databaseUrl: withPort(url, through), deadlineMs }),
     age: async (seconds) => {
       const text =
@@ -75,9 +75,9 @@ async function postgres(t: TestContext): Promise<Place> {
 }
 
 const redisIn = (program: string) =>
-  async function redis(t: TestContext): Promise<Place> {
+  async function redis(t: TestContext): Promise<CounterSetup> {
     const server = await startRedis(t, program)
-    const open = async ({ port = server.port, deadlineMs = PATIENT_MS }: Through) => {
+    const open = async ({ port = server.port, deadlineMs = LONG_DEADLINE_MS }: OpenOptions) => {
       const redisUrl = withPort(server.url, port)
       const databaseUrl = 'postgres://nowhere.invalid/none'
       return openLimitStore({ databaseUrl, redisUrl, deadlineMs })
@@ -111,8 +111,8 @@ const LIMITED = {
 const UNAVAILABLE = { code: 'db_error', status: 503, message: 'rate limiter unavailable' }
 
 /** The limits of a process over counters of its own, and a clock that only the test moves. */
-async function openLimits(t: TestContext, place: Place, through: Through = {}) {
-  const store = await place.open(through)
+async function openLimits(t: TestContext, place: CounterSetup, options: OpenOptions = {}) {
+  const store = await place.open(options)
   t.after(() => store.close())
   let time = 1_700_000_000_000
   const limits = createLimits({ store, perMinute, clock: { now: () => time } })
@@ -153,7 +153,9 @@ async function refusesEverybody(limits: Limits): Promise<void> {
 }
 
 const redisServer = await findRedisServer()
-const places: (readonly [string, (t: TestContext) => Promise<Place>])[] = [['PostgreSQL', postgres]]
+const places: (readonly [string, (t: TestContext) => Promise<CounterSetup>])[] = [
+  ['PostgreSQL', postgres],
+]
 if (redisServer === null) {
   test('limits in Redis', { skip: 'the Redis half was not run: no redis-server' })
 } else {

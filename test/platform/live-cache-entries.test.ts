@@ -21,12 +21,12 @@ describe('the entries of the live cache', () => {
     for (let i = 0; i < 10_000; i++) {
       const [tenant, key] = [`t${randomInt(500)}`, `k${randomInt(20)}`]
       const status = randomInt(3) === 0 ? 404 : 200
-      const kept = put(store, tenant, key, answer(randomInt(8_000), status))
-      const entry = store.entryOf(kept)
+      const cached = put(store, tenant, key, answer(randomInt(8_000), status))
+      const entry = store.entryOf(cached)
       if (entry !== undefined && randomInt(2) === 0) {
         store.addForm(entry, 'br', randomBytes(randomInt(2_000)))
       }
-      store.addAddress(kept, `/${tenant}/${key}`, 'route')
+      store.addAddress(cached, `/${tenant}/${key}`, 'route')
       if (randomInt(50) === 0) store.drop(`t${randomInt(500)}`)
       assert.ok(store.stats().bytes <= MIB)
     }
@@ -39,10 +39,10 @@ describe('the entries of the live cache', () => {
 
   test('find a response by its address as long as it is cached, and no longer', () => {
     const store = createLiveEntries(18 * 2_048)
-    const kept = put(store, 'acme', 'site', answer(10))
+    const cached = put(store, 'acme', 'site', answer(10))
     assert.equal(store.findByAddress('/acme'), null)
-    store.addAddress(kept, '/acme', '/:tenant')
-    assert.equal(store.findByAddress('/acme')?.response, kept)
+    store.addAddress(cached, '/acme', '/:tenant')
+    assert.equal(store.findByAddress('/acme')?.response, cached)
     assert.equal(store.findByAddress('/acme')?.route, '/:tenant')
     const next = put(store, 'acme', 'site', answer(20))
     assert.equal(store.findByAddress('/acme'), null, 'replaced')
@@ -55,9 +55,9 @@ describe('the entries of the live cache', () => {
     store.addAddress(put(store, 'acme', 'site', answer(10)), '/acme', '/:tenant')
     store.clear()
     assert.equal(store.findByAddress('/acme'), null, 'cleared')
-    const unkept = answer(10, 503)
-    store.addAddress(unkept, '/acme', '/:tenant')
-    assert.equal(store.findByAddress('/acme'), null, 'never kept')
+    const uncached = answer(10, 503)
+    store.addAddress(uncached, '/acme', '/:tenant')
+    assert.equal(store.findByAddress('/acme'), null, 'never cached')
   })
 
   test('evict the least recently used response', () => {
@@ -66,23 +66,25 @@ describe('the entries of the live cache', () => {
     assert.equal(store.stats().evictions, 0)
     assert.ok(store.find('acme', 'k0'))
     for (let i = 10; i < 22; i++) put(store, 'acme', `k${i}`, answer(1_400))
-    const kept = Array.from({ length: 22 }, (_, i) => i).filter((i) => store.find('acme', `k${i}`))
-    assert.equal(store.stats().evictions, 22 - kept.length)
-    assert.ok(kept.includes(0), 'the one that was read stays')
-    assert.ok(!kept.includes(1), 'the one that was not goes')
-    assert.deepEqual(
-      kept.slice(1),
-      kept.slice(1).sort((a, b) => a - b),
+    const cached = Array.from({ length: 22 }, (_, i) => i).filter((i) =>
+      store.find('acme', `k${i}`),
     )
-    assert.equal(kept.at(-1), 21)
+    assert.equal(store.stats().evictions, 22 - cached.length)
+    assert.ok(cached.includes(0), 'the one that was read stays')
+    assert.ok(!cached.includes(1), 'the one that was not goes')
+    assert.deepEqual(
+      cached.slice(1),
+      cached.slice(1).sort((a, b) => a - b),
+    )
+    assert.equal(cached.at(-1), 21)
   })
 
   test('keep responses of existing names, however many unknown names are requested', () => {
     const store = createLiveEntries(MIB)
     for (let i = 0; i < 100; i++) put(store, `shop${i}`, 'site', answer(7_000))
     for (let i = 0; i < 20_000; i++) put(store, `nobody${i}`, 'site', answer(200, 404))
-    const kept = Array.from({ length: 100 }, (_, i) => store.find(`shop${i}`, 'site'))
-    assert.equal(kept.filter((each) => each !== null).length, 100)
+    const cached = Array.from({ length: 100 }, (_, i) => store.find(`shop${i}`, 'site'))
+    assert.equal(cached.filter((each) => each !== null).length, 100)
     const { negativeBytes, tenants } = store.stats()
     assert.ok(negativeBytes <= MIB / 8 && negativeBytes > MIB / 16)
     assert.ok(tenants < 400, 'a name that was let go leaves nothing behind')
@@ -118,9 +120,9 @@ describe('the entries of the live cache', () => {
   test('hold no memory that is not counted', () => {
     const store = createLiveEntries(MIB)
     const block = Buffer.alloc(MIB, 'y')
-    const kept = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
-    assert.equal(kept.body.buffer.byteLength, 100)
-    assert.deepEqual(kept.body, Buffer.alloc(100, 'y'))
+    const cached = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
+    assert.equal(cached.body.buffer.byteLength, 100)
+    assert.deepEqual(cached.body, Buffer.alloc(100, 'y'))
   })
 
   test('store the long part that two responses of a store share once', () => {

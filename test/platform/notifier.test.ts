@@ -10,23 +10,23 @@ test('the notification of new work', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   const open = () => {
-    const wake = createNotifier({
+    const notifier = createNotifier({
       url: database.roleUrl('fd_app'),
       logger: pino({ level: 'silent' }),
     })
-    t.after(() => wake.close())
-    return wake
+    t.after(() => notifier.close())
+    return notifier
   }
-  const speaker = open()
-  const hearer = open()
+  const sender = open()
+  const receiver = open()
   let own = 0
-  let heard = 0
+  let received = 0
   let others = 0
-  speaker.subscribe('work', () => own++)
-  hearer.subscribe('work', () => heard++)
-  hearer.subscribe('other work', () => others++)
-  hearer.listen()
-  speaker.listen()
+  sender.subscribe('work', () => own++)
+  receiver.subscribe('work', () => received++)
+  receiver.subscribe('other work', () => others++)
+  receiver.listen()
+  sender.listen()
   const backends = async (and = '') => {
     const { rows } = await admin.query(
       `select pid from pg_stat_activity
@@ -39,36 +39,36 @@ test('the notification of new work', async (t) => {
   await until('both listen', async () => (await listening()).length === 2)
 
   await t.test(
-    'is heard here at once and elsewhere soon, once for all that came meanwhile',
+    'arrives at once in this process and soon in others, once for all work that came meanwhile',
     async () => {
-      for (let n = 0; n < 100; n++) speaker.notify('work')
+      for (let n = 0; n < 100; n++) sender.notify('work')
       assert.equal(own, 100)
-      await until('it is heard', () => heard > 0)
-      assert.ok(heard <= 2, `heard ${heard} times`)
-      assert.equal(own, 100, 'and does not come back')
+      await until('it arrives', () => received > 0)
+      assert.ok(received <= 2, `received ${received} times`)
+      assert.equal(own, 100, 'and not again by its own notification')
       assert.equal(others, 0)
     },
   )
 
-  await t.test('is heard again after the connections were lost', async () => {
+  await t.test('arrives again after the connections were lost', async () => {
     for (const pid of await backends()) await admin.query('select pg_terminate_backend($1)', [pid])
     await until('both are back', async () => (await listening()).length === 2)
-    const before = heard
-    await until('it is heard', () => {
-      speaker.notify('work')
-      return heard > before
+    const before = received
+    await until('it arrives', () => {
+      sender.notify('work')
+      return received > before
     })
   })
 })
 
 test('a transaction that was rolled back notifies no loop', async (t) => {
   const database = await openTestDatabase(t)
-  const told: string[] = []
+  const notified: string[] = []
   const db = new Database({
     url: database.roleUrl('fd_app'),
     name: 'test',
     max: 1,
-    notify: (topic) => told.push(topic),
+    notify: (topic) => notified.push(topic),
   })
   t.after(() => db.close())
   const failing = db.tenant('acme').transaction('test: fail', async (tx) => {
@@ -76,11 +76,11 @@ test('a transaction that was rolled back notifies no loop', async (t) => {
     throw new Error('changed my mind')
   })
   await assert.rejects(failing)
-  assert.deepEqual(told, [])
+  assert.deepEqual(notified, [])
   await db.tenant('acme').transaction('test: succeed', async (tx) => {
     tx.notifyAfterCommit('work')
     tx.notifyAfterCommit('work')
-    assert.deepEqual(told, [])
+    assert.deepEqual(notified, [])
   })
-  assert.deepEqual(told, ['work'])
+  assert.deepEqual(notified, ['work'])
 })

@@ -18,17 +18,17 @@ const [acme = '', bolt = ''] = await platform.addStores(2)
 
 beforeEach(() => query('truncate outbox'))
 
-const tell = (tenant: string, type: string, payload: unknown = {}) =>
-  app.tenant(tenant).transaction('tell', (tx) => publish(tx, type, payload))
+const emit = (tenant: string, type: string, payload: unknown = {}) =>
+  app.tenant(tenant).transaction('emit', (tx) => publish(tx, type, payload))
 
 /** A handler that records the events it gets. */
 function listener() {
-  const heard: OutboxEvent[] = []
-  const handler: Handler = async (event) => void heard.push(event)
-  return { heard, handler }
+  const events: OutboxEvent[] = []
+  const handler: Handler = async (event) => void events.push(event)
+  return { events, handler }
 }
 
-interface Kept {
+interface StoredEvent {
   attempt_count: number
   next_attempt_at: Date | null
   handled: boolean
@@ -36,14 +36,14 @@ interface Kept {
   lease_token: string | null
 }
 
-const kept = () =>
-  query<Kept>(`
+const listRows = () =>
+  query<StoredEvent>(`
     select attempt_count, next_attempt_at, handled_at is not null as handled, last_error, lease_token
       from outbox
      order by created_at`)
 
 const makeDue = () => query('update outbox set next_attempt_at = now() where handled_at is null')
-const putOff = () =>
+const postpone = () =>
   query(`update outbox set next_attempt_at = now() + interval '1 hour' where handled_at is null`)
 
 /** The database's own time, in milliseconds. */
@@ -52,17 +52,17 @@ const readClock = async () =>
 
 describe('an event', () => {
   test('is handled if and only if its cause is committed', async () => {
-    const { heard, handler } = listener()
+    const { events, handler } = listener()
     const failing = app.tenant(acme).transaction('cause', async (tx: Tx) => {
       await publish(tx, 'order.placed', { order_id: 1 })
       throw new Error('the cause failed')
     })
     await assert.rejects(failing, /the cause failed/)
     assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 0)
-    const id = await tell(acme, 'order.placed', { order_id: 2, lines: ['a', null] })
+    const id = await emit(acme, 'order.placed', { order_id: 2, lines: ['a', null] })
     assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 1)
     assert.equal(await deliverDue(worker, { 'order.placed': handler }, { slots: 10 }), 0)
-    const [event, ...more] = heard
+    const [event, ...more] = events
     assert.deepEqual(more, [])
     assert.ok(event)
     const { created_at, ...rest } = event
@@ -76,18 +76,18 @@ describe('an event', () => {
   })
 
   test('carries any JSON value, and refuses one that is too large or has no JSON form', async () => {
-    const { heard, handler } = listener()
-    for (const payload of [[1, 2], 'text', 7, null]) await tell(acme, 'any', payload)
-    await assert.rejects(tell(acme, 'any', Symbol('none')), TypeError)
-    await assert.rejects(tell(acme, 'any', 'x'.repeat(65_536)), RangeError)
+    const { events, handler } = listener()
+    for (const payload of [[1, 2], 'text', 7, null]) await emit(acme, 'any', payload)
+    await assert.rejects(emit(acme, 'any', Symbol('none')), TypeError)
+    await assert.rejects(emit(acme, 'any', 'x'.repeat(65_536)), RangeError)
     await deliverDue(worker, { any: handler }, { slots: 10 })
-    const seen = heard.map(({ payload }) => JSON.stringify(payload)).toSorted()
+    const seen = events.map(({ payload }) => JSON.stringify(payload)).toSorted()
     assert.deepEqual(seen, ['"text"', '7', '[1,2]', 'null'])
   })
 
   test('reaches its handler with the database of its own store', async () => {
-    await tell(acme, 'a')
-    await tell(bolt, 'a')
+    await emit(acme, 'a')
+    await emit(bolt, 'a')
     const seen: string[] = []
     const handler: Handler = async (event, db) => {
       assert.equal(db.tenant, event.tenant_ref)
@@ -99,27 +99,27 @@ describe('an event', () => {
   })
 
   test('without a handler counts as handled', async () => {
-    await tell(acme, 'unheard')
+    await emit(acme, 'unheard')
     await deliverDue(worker, {}, { slots: 10 })
     assert.deepEqual(
-      (await kept()).map(({ handled }) => handled),
+      (await listRows()).map(({ handled }) => handled),
       [true],
     )
   })
 
   test('is handled once by 6 workers at the same time', async () => {
-    const { heard, handler } = listener()
-    await Promise.all(Array.from({ length: 60 }, () => tell(acme, 'a')))
+    const { events, handler } = listener()
+    await Promise.all(Array.from({ length: 60 }, () => emit(acme, 'a')))
     const drain = async () => {
       while ((await deliverDue(worker, { a: handler }, { slots: 4 })) > 0);
     }
     await Promise.all(Array.from({ length: 6 }, drain))
-    assert.equal(new Set(heard.map(({ id }) => id)).size, 60)
-    assert.equal(heard.length, 60)
+    assert.equal(new Set(events.map(({ id }) => id)).size, 60)
+    assert.equal(events.length, 60)
   })
 
   test('stays with its handler for longer than one lease', async () => {
-    await tell(acme, 'slow')
+    await emit(acme, 'slow')
     const end = Promise.withResolvers<void>()
     let times = 0
     const handler: Handler = async () => {
@@ -145,80 +145,80 @@ describe('a handler that fails', () => {
   const failing: Handler = () => Promise.reject(new Error('card 4111 1111 1111 1111\0 refused'))
 
   test('is retried after 1 s, 5 s, 30 s, 5 min, then every hour', async () => {
-    await tell(acme, 'a')
+    await emit(acme, 'a')
     for (const [i, waits] of [1, 5, 30, 300, 3_600, 3_600].entries()) {
       const before = await readClock()
       assert.equal(await deliverDue(worker, { a: failing }, { slots: 10 }), 1)
       const after = await readClock()
-      const [row] = await kept()
+      const [row] = await listRows()
       assert.deepEqual([row?.attempt_count, row?.handled, row?.lease_token], [i + 1, false, null])
       const failedAt = Number(row?.next_attempt_at) - waits * 1_000
       assert.ok(failedAt >= before && failedAt <= after, `not ${waits} s after it failed`)
       // On a busy machine, a second may have passed by now.
-      await putOff()
+      await postpone()
       assert.equal(await deliverDue(worker, { a: failing }, { slots: 10 }), 0)
       await makeDue()
     }
-    const { heard, handler } = listener()
+    const { events, handler } = listener()
     await deliverDue(worker, { a: handler }, { slots: 10 })
-    assert.equal(heard.length, 1)
-    const [row] = await kept()
+    assert.equal(events.length, 1)
+    const [row] = await listRows()
     assert.deepEqual([row?.attempt_count, row?.handled, row?.last_error], [7, true, null])
   })
 
   test('leaves its message for the operator, without a card number', async () => {
-    await tell(acme, 'a')
+    await emit(acme, 'a')
     await deliverDue(worker, { a: failing }, { slots: 10 })
-    assert.equal((await kept())[0]?.last_error, 'Error: card [card number] refused')
+    assert.equal((await listRows())[0]?.last_error, 'Error: card [card number] refused')
   })
 
   test('does not delay other events', async () => {
-    const { heard, handler } = listener()
-    for (const type of ['bad', 'good', 'good']) await tell(acme, type)
+    const { events, handler } = listener()
+    for (const type of ['bad', 'good', 'good']) await emit(acme, type)
     await deliverDue(worker, { bad: failing, good: handler }, { slots: 10 })
-    assert.equal(heard.length, 2)
+    assert.equal(events.length, 2)
   })
 
   test('of one store with many events does not delay another store', async () => {
     await app.tenant(acme).transaction('many', async (tx) => {
       for (let i = 0; i < 200; i++) await publish(tx, 'bad', { i })
     })
-    await tell(bolt, 'good')
-    const { heard, handler } = listener()
+    await emit(bolt, 'good')
+    const { events, handler } = listener()
     await deliverDue(worker, { bad: failing, good: handler }, { slots: 5 })
-    assert.equal(heard.length, 1)
+    assert.equal(events.length, 1)
   })
 })
 
 describe('a worker', () => {
   test('that is told to stop starts nothing, and releases its leases', async () => {
-    await tell(acme, 'a')
-    const { heard, handler } = listener()
+    await emit(acme, 'a')
+    const { events, handler } = listener()
     await deliverDue(worker, { a: handler }, { slots: 10, signal: AbortSignal.abort() })
-    assert.equal(heard.length, 0)
-    assert.deepEqual((await kept())[0]?.attempt_count, 0)
+    assert.equal(events.length, 0)
+    assert.deepEqual((await listRows())[0]?.attempt_count, 0)
     assert.equal(await deliverDue(worker, { a: handler }, { slots: 10 }), 1)
   })
 
   test('that lost its lease leaves the result to the worker that has it', async () => {
-    await tell(acme, 'a')
-    const { heard, handler } = listener()
-    const robbed: Handler = async () => {
+    await emit(acme, 'a')
+    const { events, handler } = listener()
+    const losing: Handler = async () => {
       await query("update outbox set lease_until = now() - interval '1 s'")
       await deliverDue(worker, { a: handler }, { slots: 10 })
       throw new Error('too late')
     }
-    await deliverDue(worker, { a: robbed }, { slots: 10 })
-    assert.equal(heard.length, 1)
-    const [row] = await kept()
+    await deliverDue(worker, { a: losing }, { slots: 10 })
+    assert.equal(events.length, 1)
+    const [row] = await listRows()
     assert.deepEqual([row?.attempt_count, row?.handled, row?.last_error], [1, true, null])
   })
 })
 
 test('handled events are deleted after 7 days, others never', async () => {
-  for (const tenant of [acme, bolt]) for (const type of ['old', 'young']) await tell(tenant, type)
+  for (const tenant of [acme, bolt]) for (const type of ['old', 'young']) await emit(tenant, type)
   await deliverDue(worker, {}, { slots: 10 })
-  await tell(acme, 'waiting')
+  await emit(acme, 'waiting')
   await query("update outbox set created_at = now() - interval '9 days'")
   await query("update outbox set handled_at = now() - interval '8 days' where type = 'old'")
   await query("update outbox set handled_at = now() - interval '6 days' where type = 'young'")
@@ -232,7 +232,7 @@ test('handled events are deleted after 7 days, others never', async () => {
 })
 
 test('the API process can publish an event, and neither claim nor change one', async () => {
-  await tell(acme, 'a')
+  await emit(acme, 'a')
   const { handler } = listener()
   // It sees no rows of other stores, and so cannot even learn which stores have work.
   await assert.rejects(deliverDue(app, { a: handler }, { slots: 1 }), { code: 'FD001' })

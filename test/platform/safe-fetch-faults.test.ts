@@ -66,7 +66,7 @@ async function assertTimeout(call: Promise<unknown>) {
 }
 
 /** Writes the same bytes every 20 ms until the connection closes. */
-function drip(socket: Socket, bytes: string) {
+function writeSlowly(socket: Socket, bytes: string) {
   const timer = setInterval(() => socket.write(bytes), 20)
   socket.on('close', () => clearInterval(timer))
 }
@@ -83,14 +83,16 @@ test('gives up at the deadline on a server that never finishes the TLS handshake
 
 test('gives up at the deadline on headers that arrive slowly', async () => {
   const port = await servers.raw((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nx-drip: ')
-    drip(socket, 'x')
+    socket.write('HTTP/1.1 200 OK\r\nx-writeSlowly: ')
+    writeSlowly(socket, 'x')
   })
   await assertTimeout(sendTo(port))
 })
 
 test('gives up at the deadline on endless interim responses', async () => {
-  const port = await servers.raw((socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'))
+  const port = await servers.raw((socket) =>
+    writeSlowly(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+  )
   await assertTimeout(sendTo(port))
 })
 
@@ -103,7 +105,7 @@ test('gives up at the deadline on a name server that does not answer', async () 
 test('a slow body delays the call neither past its own limit nor past the deadline', async () => {
   const port = await servers.raw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n')
-    drip(socket, 'y')
+    writeSlowly(socket, 'y')
   })
   const take = async (timeoutMs: number) => {
     const startedAt = performance.now()

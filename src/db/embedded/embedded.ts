@@ -5,7 +5,7 @@ import { machineNow } from '../../kernel/clock.ts'
 import { exists, findHome, type Home } from './home.ts'
 import { withLock } from './lock.ts'
 import { findPostmaster, type Postmaster, stopPostmaster } from './postmaster.ts'
-import { ensureCluster, hasFailed, judgeFailure, launch, SUPERUSER } from './server.ts'
+import { ensureCluster, hasFailed, launch, SUPERUSER, throwUnlessTemporary } from './server.ts'
 
 export interface EmbeddedOptions {
   dataDir: string
@@ -30,7 +30,7 @@ interface Server extends Home {
 type Client = pg.Client & { ref(): void; unref(): void }
 
 /** A running server, and the connection that shows other processes that we use it. */
-interface Stay {
+interface Membership {
   postmaster: Postmaster
   presence: Client
 }
@@ -50,7 +50,7 @@ const READY_SECONDS = 120
 const RETRY_MS = 100
 const REJOIN_MS = 1_000
 /** PostgreSQL lists a closed connection for a moment longer. */
-const FAREWELL_MS = 250
+const DISCONNECT_MS = 250
 
 /** Starts the PostgreSQL server of `dataDir`, or joins it where it already runs. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -59,16 +59,16 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     throw new Error('The password of the embedded database must be one line of text.')
   }
   const server = { ...(await findHome(dataDir)), password, settings }
-  const stay = { ...(await joinServer(server, () => true)), leaving: false }
-  watch(server, stay)
-  const { port } = stay.postmaster
+  const membership = { ...(await joinServer(server, () => true)), leaving: false }
+  watch(server, membership)
+  const { port } = membership.postmaster
   let stopped: Promise<void> | undefined
   return {
     url: `postgres://${SUPERUSER}:${encodeURIComponent(password)}@127.0.0.1:${port}/${DATABASE}`,
     port,
     stop() {
-      stay.leaving = true
-      stopped ??= alone(server, () => leaveServer(server, stay))
+      membership.leaving = true
+      stopped ??= underLock(server, () => leaveServer(server, membership))
       return stopped
     },
   }
@@ -78,14 +78,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
  * Restarts the server when it dies while we use it, killed by hand or for lack of memory. It starts
  * on its last port, which the pools of this process use.
  */
-function watch(server: Server, stay: Stay & { leaving: boolean }): void {
+function watch(server: Server, membership: Membership & { leaving: boolean }): void {
   const rejoin = async () => {
     if (!(await exists(server.cluster))) return
-    Object.assign(stay, await joinServer(server, () => !stay.leaving))
-    watch(server, stay)
+    Object.assign(membership, await joinServer(server, () => !membership.leaving))
+    watch(server, membership)
   }
-  stay.presence.once('end', async () => {
-    while (!stay.leaving) {
+  membership.presence.once('end', async () => {
+    while (!membership.leaving) {
       const done = await rejoin().then(
         () => true,
         () => false,
@@ -100,22 +100,24 @@ function watch(server: Server, stay: Stay & { leaving: boolean }): void {
  * Runs `work` under the lock: starting and stopping must exclude each other, or one process could
  * stop the server that another has just joined.
  */
-async function alone<T>(server: Server, work: () => Promise<T>): Promise<T> {
+async function underLock<T>(server: Server, work: () => Promise<T>): Promise<T> {
   // The folder may have been deleted while the server runs; the server must still be stopped.
   if (!(await exists(server.dir))) return work()
   return withLock(join(server.dir, 'postgres.lock'), work)
 }
 
 /** Retries until it is connected, or the connection is no longer wanted. */
-async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay> {
+async function joinServer(server: Server, isWanted: () => boolean): Promise<Membership> {
   const deadline = machineNow() + READY_SECONDS * 1_000
   while (machineNow() < deadline && isWanted()) {
     // Not locked between two attempts: the server may be waiting for another process to disconnect.
-    const stay = await alone(server, async () => (isWanted() ? tryToJoin(server, deadline) : null))
-    if (stay) {
+    const membership = await underLock(server, async () =>
+      isWanted() ? tryToJoin(server, deadline) : null,
+    )
+    if (membership) {
       // A process that does not call `stop` can still exit.
-      stay.presence.unref()
-      return stay
+      membership.presence.unref()
+      return membership
     }
     await sleep(POLL_MS)
   }
@@ -124,21 +126,21 @@ async function joinServer(server: Server, isWanted: () => boolean): Promise<Stay
   )
 }
 
-async function tryToJoin(server: Server, deadline: number): Promise<Stay | null> {
+async function tryToJoin(server: Server, deadline: number): Promise<Membership | null> {
   await ensureCluster(server, server.password, server.settings.fsync !== 'off')
   if (await findPostmaster(server.cluster)) return connectToRunning(server)
   const started = await launch(server, server.settings)
   while (!hasFailed(started) && machineNow() < deadline) {
-    const stay = await connectToRunning(server)
-    if (stay) return stay
+    const membership = await connectToRunning(server)
+    if (membership) return membership
     await sleep(POLL_MS)
   }
-  await judgeFailure(server, started)
+  await throwUnlessTemporary(server, started)
   await sleep(RETRY_MS)
   return null
 }
 
-async function connectToRunning(server: Server): Promise<Stay | null> {
+async function connectToRunning(server: Server): Promise<Membership | null> {
   const postmaster = await findPostmaster(server.cluster)
   const presence = postmaster && (await connect(server, postmaster))
   return presence && { postmaster, presence }
@@ -197,16 +199,16 @@ async function createDatabase(server: Server, postmaster: Postmaster): Promise<v
 }
 
 /** Disconnects, and stops the server when no other process uses it. */
-async function leaveServer(server: Server, stay: Stay): Promise<void> {
-  const postmaster = (await findPostmaster(server.cluster)) ?? stay.postmaster
-  stay.presence.ref()
-  const inUse = await isUsedByOthers(server, postmaster, stay.presence)
-  await stay.presence.end().catch(() => {})
+async function leaveServer(server: Server, membership: Membership): Promise<void> {
+  const postmaster = (await findPostmaster(server.cluster)) ?? membership.postmaster
+  membership.presence.ref()
+  const inUse = await isUsedByOthers(server, postmaster, membership.presence)
+  await membership.presence.end().catch(() => {})
   if (!inUse) await stopPostmaster(postmaster, server.cluster)
 }
 
 async function isUsedByOthers(server: Server, postmaster: Postmaster, presence: Client) {
-  const deadline = machineNow() + FAREWELL_MS
+  const deadline = machineNow() + DISCONNECT_MS
   for (;;) {
     const others = await countOthers(presence).catch(async () => {
       // The server was restarted after we joined it.

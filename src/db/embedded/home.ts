@@ -145,13 +145,13 @@ async function rootHome(dir: string, binaries: Binaries): Promise<Home> {
   const place = join(SYSTEM_HOMES, createHash('sha256').update(dir).digest('hex').slice(0, 16))
   // Without a pointer, that folder belongs to a data folder that was deleted since: we must not
   // show its data.
-  if (await exists(place)) await setAside(place)
+  if (await exists(place)) await moveAway(place)
   const home = await systemHome(place, binaries)
   await writeFile(join(dir, POINTER), `${place}\n`)
   return home
 }
 
-async function setAside(place: string): Promise<void> {
+async function moveAway(place: string): Promise<void> {
   const cluster = join(place, 'postgres')
   // Under the lock, or a process that still uses the old server would restart it at once.
   await withLock(join(place, 'postgres.lock'), async () => {

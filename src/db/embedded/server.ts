@@ -45,7 +45,7 @@ const SETTINGS = {
 }
 
 /** Log texts of failures that a second attempt can get over. */
-const PASSING_TROUBLE = [
+const TEMPORARY_FAILURES = [
   'is still in use', // Backends outlive a killed server for a moment and hold its memory.
   'could not create any TCP/IP sockets', // Somebody took the port after we looked.
   'lock file "postmaster.pid" already exists',
@@ -131,11 +131,11 @@ export async function launch(home: Home, overrides: Record<string, string>): Pro
 }
 
 /** Throws unless a failed start is worth another attempt. */
-export async function judgeFailure(home: Home, started: Launch): Promise<void> {
+export async function throwUnlessTemporary(home: Home, started: Launch): Promise<void> {
   const { child, logOffset, error } = started
   const log = await readFile(logPath(home))
   const said = log.subarray(logOffset).toString('utf8')
-  if (PASSING_TROUBLE.some((trouble) => said.includes(trouble))) return
+  if (TEMPORARY_FAILURES.some((failure) => said.includes(failure))) return
   const fatal = said.split('\n').find((line) => line.includes('FATAL:'))
   const reason =
     error?.message ??
