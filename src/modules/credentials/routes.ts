@@ -80,6 +80,12 @@ export const merchantRoutes =
       },
     )
 
+    await oneKeyRoutes(database)(app)
+  }
+
+const oneKeyRoutes =
+  (database: Database): Routes =>
+  async (app) => {
     app.get(
       '/v1/my/credentials/self',
       {

@@ -79,6 +79,12 @@ export const merchantRoutes: Routes = async (app) => {
     (request) => entitlements.disable(request.db, request.actor, request.body.feature_key),
   )
 
+  await requestRoutes(app)
+
+  await oneRequestRoutes(app)
+}
+
+const requestRoutes: Routes = async (app) => {
   app.post(
     '/v1/merchant/entitlements/requests',
     {
@@ -120,7 +126,9 @@ export const merchantRoutes: Routes = async (app) => {
     },
     (request) => entitlements.listRequests(request.db, readPage(request.query)),
   )
+}
 
+const oneRequestRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/entitlements/requests/:id',
     {
@@ -152,8 +160,13 @@ export const merchantRoutes: Routes = async (app) => {
   )
 }
 
+interface OperatorDeps {
+  operator: Runner
+  database: Database
+}
+
 export const operatorRoutes =
-  (deps: { operator: Runner; database: Database }): Routes =>
+  (deps: OperatorDeps): Routes =>
   async (app) => {
     app.get(
       '/v1/entitlements/tenants/:tenant/features',
@@ -221,6 +234,12 @@ export const operatorRoutes =
       ({ db, actor, body }) => entitlements.setTier(db, actor, body.tier),
     )
 
+    await decisionRoutes(deps)(app)
+  }
+
+const decisionRoutes =
+  (deps: OperatorDeps): Routes =>
+  async (app) => {
     app.get(
       '/v1/entitlements/requests',
       {

@@ -88,6 +88,10 @@ export const merchantRoutes: Routes = async (app) => {
     async ({ db, actor, params }) => ({ ban: await fraud.lift(db, actor, params.id) }),
   )
 
+  await decisionRoutes(app)
+}
+
+const decisionRoutes: Routes = async (app) => {
   app.get(
     '/v1/merchant/fraud/decisions',
     {

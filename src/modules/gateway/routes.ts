@@ -126,42 +126,7 @@ export const operatorRoutes =
       }),
     )
 
-    app.get(
-      '/v1/gateway',
-      {
-        config: {
-          query: { provider: Type.String(), tenant_ref: Type.String(), ...PAGE_QUERY },
-        },
-        schema: {
-          operationId: 'listGatewayAccounts',
-          tags: ['operator'],
-          summary: 'List the accounts whose events are accepted.',
-          response: { 200: PageOf('accounts', ref(GatewayAccount)) },
-        },
-      },
-      ({ query }) => {
-        const filters = {
-          provider: readText(query, 'provider'),
-          tenant_ref: readText(query, 'tenant_ref'),
-        }
-        return gateway.listAccounts(operator, filters, readPage(query))
-      },
-    )
-
-    app.get(
-      PATH,
-      {
-        config: { failures: ['unknown_provider'] },
-        schema: {
-          operationId: 'readGatewayAccount',
-          tags: ['operator'],
-          summary: 'Read an account, without its key.',
-          params: Params('provider', 'account_ref'),
-          response: { 200: OneAccount },
-        },
-      },
-      async ({ params }) => ({ account: await gateway.getAccount(operator, params) }),
-    )
+    addAccountReads(app, operator)
 
     app.delete(
       PATH,
@@ -183,6 +148,45 @@ export const operatorRoutes =
 
     addEventRoutes(app, operator)
   }
+
+function addAccountReads(app: App, operator: Runner): void {
+  app.get(
+    '/v1/gateway',
+    {
+      config: {
+        query: { provider: Type.String(), tenant_ref: Type.String(), ...PAGE_QUERY },
+      },
+      schema: {
+        operationId: 'listGatewayAccounts',
+        tags: ['operator'],
+        summary: 'List the accounts whose events are accepted.',
+        response: { 200: PageOf('accounts', ref(GatewayAccount)) },
+      },
+    },
+    ({ query }) => {
+      const filters = {
+        provider: readText(query, 'provider'),
+        tenant_ref: readText(query, 'tenant_ref'),
+      }
+      return gateway.listAccounts(operator, filters, readPage(query))
+    },
+  )
+
+  app.get(
+    PATH,
+    {
+      config: { failures: ['unknown_provider'] },
+      schema: {
+        operationId: 'readGatewayAccount',
+        tags: ['operator'],
+        summary: 'Read an account, without its key.',
+        params: Params('provider', 'account_ref'),
+        response: { 200: OneAccount },
+      },
+    },
+    async ({ params }) => ({ account: await gateway.getAccount(operator, params) }),
+  )
+}
 
 /** Shows an operator what a provider has sent, and what became of it. */
 function addEventRoutes(app: App, operator: Runner): void {

@@ -154,22 +154,22 @@ const readRoutes: Routes = async (app) => {
   )
 }
 
+const CHANGE_FAILURES: readonly ErrorCode[] = [
+  'gift_card_not_found',
+  'invalid_transition',
+  ...FEATURE_OFF,
+]
+
 const changeRoutes =
   ({ idempotencyKey: secret }: GiftCardDeps): Routes =>
   async (app) => {
-    const failures: readonly ErrorCode[] = [
-      'gift_card_not_found',
-      'invalid_transition',
-      ...FEATURE_OFF,
-    ]
-
     app.post(
       '/v1/merchant/gift-cards/:id/adjust',
       {
         config: {
           scope,
           idempotent: true,
-          failures: [...failures, 'insufficient_balance', 'balance_limit_exceeded'],
+          failures: [...CHANGE_FAILURES, 'insufficient_balance', 'balance_limit_exceeded'],
         },
         schema: {
           operationId: 'adjustGiftCard',
@@ -196,7 +196,7 @@ const changeRoutes =
       app.post(
         `/v1/merchant/gift-cards/:id/${verb}`,
         {
-          config: { scope, failures },
+          config: { scope, failures: CHANGE_FAILURES },
           schema: {
             operationId: `${verb}GiftCard`,
             tags,
@@ -211,24 +211,28 @@ const changeRoutes =
       )
     }
 
-    app.patch(
-      '/v1/merchant/gift-cards/:id',
-      {
-        config: { scope, failures },
-        schema: {
-          operationId: 'updateGiftCard',
-          tags,
-          summary: 'Change the expiry or the note of a gift card.',
-          params: Params('id'),
-          body: GiftCardPatch,
-          response: { 200: OneCard },
-        },
-      },
-      async ({ db, actor, params, body }) => ({
-        gift_card: await giftCards.patch(db, actor, params.id, body),
-      }),
-    )
+    await updateRoutes(app)
   }
+
+const updateRoutes: Routes = async (app) => {
+  app.patch(
+    '/v1/merchant/gift-cards/:id',
+    {
+      config: { scope, failures: CHANGE_FAILURES },
+      schema: {
+        operationId: 'updateGiftCard',
+        tags,
+        summary: 'Change the expiry or the note of a gift card.',
+        params: Params('id'),
+        body: GiftCardPatch,
+        response: { 200: OneCard },
+      },
+    },
+    async ({ db, actor, params, body }) => ({
+      gift_card: await giftCards.patch(db, actor, params.id, body),
+    }),
+  )
+}
 
 export const storefrontRoutes =
   (deps: GiftCardDeps): Routes =>

@@ -54,19 +54,19 @@ export async function listTransactions(db: Db, id: string, page: Page) {
 
 /** Disables a card. An amount that an order already holds can still be captured. */
 export const disable = (db: TenantDb, actor: audit.Actor, id: string) =>
-  change(db, actor, id, 'disabled', (tx, card) => {
+  change(db, actor, { id, action: 'disabled' }, (tx, card) => {
     if (card.status === 'expired') throw refuseState(card, [])
     return card.status === 'disabled' ? null : queries.disableCard(tx, card.id)
   })
 
 export const enable = (db: TenantDb, actor: audit.Actor, id: string) =>
-  change(db, actor, id, 'enabled', (tx, card) => {
+  change(db, actor, { id, action: 'enabled' }, (tx, card) => {
     if (card.status === 'expired') throw refuseState(card, [])
     return card.status === 'disabled' ? queries.enableCard(tx, card.id) : null
   })
 
 export function patch(db: TenantDb, actor: audit.Actor, id: string, request: GiftCardPatch) {
-  return change(db, actor, id, 'updated', (tx, card) => {
+  return change(db, actor, { id, action: 'updated' }, (tx, card) => {
     const terms = request.expires_at
       ? { ...request, expires_at: readExpiry(tx.clock, request.expires_at) }
       : request
@@ -81,17 +81,16 @@ export function patch(db: TenantDb, actor: audit.Actor, id: string, request: Gif
 function change(
   db: TenantDb,
   actor: audit.Actor,
-  id: string,
-  what: 'disabled' | 'enabled' | 'updated',
+  { id, action }: { id: string; action: 'disabled' | 'enabled' | 'updated' },
   act: (tx: Tx, card: GiftCard) => Promise<GiftCard> | null,
 ): Promise<GiftCard> {
-  return db.transaction(`gift cards: ${what}`, async (tx) => {
+  return db.transaction(`gift cards: ${action}`, async (tx) => {
     await entitlements.requireFeature(tx, FEATURE)
     const before = await getLocked(tx, id)
     const after = await act(tx, before)
     if (after === null) return before
     await audit.record(tx, actor, {
-      action: `gift_card.${what}`,
+      action: `gift_card.${action}`,
       entity: `gift_card:${after.id}`,
       before: { status: before.status, expires_at: before.expires_at },
       after: { status: after.status, expires_at: after.expires_at },

@@ -79,6 +79,28 @@ export const ownerRoutes =
       },
     )
 
+    await sessionRoutes(deps)(app)
+
+    app.post(
+      '/v1/identity/verify/resend',
+      {
+        schema: {
+          operationId: 'resendVerification',
+          tags: ['identity'],
+          summary: 'Send the verification mail again.',
+          response: { 202: Type.Object({ sent: Type.Boolean() }) },
+        },
+      },
+      async (request, reply) => {
+        await identity.resendVerification(deps, requireOwner(request))
+        return reply.code(202).send({ sent: true })
+      },
+    )
+  }
+
+const sessionRoutes =
+  (deps: identity.Identity): Routes =>
+  async (app) => {
     app.get(
       '/v1/identity/me',
       {
@@ -114,22 +136,6 @@ export const ownerRoutes =
       async (request, reply) => {
         await identity.logOut(deps, requireOwner(request))
         return reply.header('set-cookie', cookie('', 0)).send({ logged_out: true })
-      },
-    )
-
-    app.post(
-      '/v1/identity/verify/resend',
-      {
-        schema: {
-          operationId: 'resendVerification',
-          tags: ['identity'],
-          summary: 'Send the verification mail again.',
-          response: { 202: Type.Object({ sent: Type.Boolean() }) },
-        },
-      },
-      async (request, reply) => {
-        await identity.resendVerification(deps, requireOwner(request))
-        return reply.code(202).send({ sent: true })
       },
     )
   }

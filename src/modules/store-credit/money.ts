@@ -47,7 +47,11 @@ export function creditByMerchant(
       post: true,
     })
     if (account.balance_cents > AMOUNT_CENTS_MAX) throw new ApiError('balance_limit_exceeded')
-    await auditChange(tx, caller.actor, 'store_credit.credited', account, request.amount_cents)
+    await auditChange(tx, caller.actor, 'store_credit.credited', {
+      id: account.id,
+      currency: account.currency,
+      amount_cents: request.amount_cents,
+    })
     return idempotency.finish(tx, caller.claim, 201, JSON.stringify({ account, transaction }))
   })
 }
@@ -82,7 +86,11 @@ export function debit(db: TenantDb, caller: Caller, customerRef: string, request
         found,
         -amount_cents,
       ),
-      auditChange(tx, caller.actor, 'store_credit.debited', found, amount_cents),
+      auditChange(tx, caller.actor, 'store_credit.debited', {
+        id: found.id,
+        currency,
+        amount_cents,
+      }),
     ])
     return idempotency.finish(tx, caller.claim, 201, JSON.stringify({ account, transaction }))
   })
@@ -92,8 +100,7 @@ const auditChange = (
   tx: Tx,
   actor: audit.Actor,
   action: string,
-  { id, currency }: StoreCreditAccount,
-  amount_cents: number,
+  { id, currency, amount_cents }: { id: string; currency: string; amount_cents: number },
 ) =>
   audit.record(tx, actor, {
     action,

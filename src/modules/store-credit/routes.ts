@@ -28,8 +28,9 @@ const tags = ['merchant-commerce']
 const FEATURE_OFF: readonly ErrorCode[] = ['feature_not_enabled', 'operator_restricted']
 
 export const merchantRoutes =
-  ({ idempotencyKey: secret, requireOrder }: StoreCreditDeps): Routes =>
+  (deps: StoreCreditDeps): Routes =>
   async (app) => {
+    const { idempotencyKey: secret, requireOrder } = deps
     await readRoutes(app)
 
     app.post(
@@ -63,6 +64,12 @@ export const merchantRoutes =
       },
     )
 
+    await debitRoutes(deps)(app)
+  }
+
+const debitRoutes =
+  ({ idempotencyKey: secret, requireOrder }: StoreCreditDeps): Routes =>
+  async (app) => {
     app.post(
       '/v1/merchant/store-credit/:customer_ref/debit',
       {

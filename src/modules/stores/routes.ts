@@ -109,38 +109,48 @@ export const operatorRoutes =
         ),
     )
 
-    app.put(
-      '/v1/stores/:tenant/status',
-      {
-        config: { failures: ['unknown_tenant', 'no_active_version'] },
-        schema: {
-          operationId: 'setStoreStatus',
-          tags: ['operator'],
-          summary: 'Set the status of a store: live, suspended or draft.',
-          params: Params('tenant'),
-          body: StatusChange,
-          response: { 200: OneStore },
-        },
-      },
-      async ({ db, actor, body }) => ({ store: await stores.setStatus(db, actor, body) }),
-    )
+    await operatorChangeRoutes(app)
 
-    app.put(
-      '/v1/stores/:tenant/owner',
-      {
-        config: { failures: ['unknown_tenant'] },
-        schema: {
-          operationId: 'setStoreOwner',
-          tags: ['operator'],
-          summary: "Set the e-mail address of the store's owner.",
-          params: Params('tenant'),
-          body: OwnerChange,
-          response: { 200: OneStore },
-        },
-      },
-      async ({ db, actor, body }) => ({ store: await stores.setOwner(db, actor, body.email) }),
-    )
+    await operatorAuditRoutes(operator)(app)
+  }
 
+const operatorChangeRoutes: Routes = async (app) => {
+  app.put(
+    '/v1/stores/:tenant/status',
+    {
+      config: { failures: ['unknown_tenant', 'no_active_version'] },
+      schema: {
+        operationId: 'setStoreStatus',
+        tags: ['operator'],
+        summary: 'Set the status of a store: live, suspended or draft.',
+        params: Params('tenant'),
+        body: StatusChange,
+        response: { 200: OneStore },
+      },
+    },
+    async ({ db, actor, body }) => ({ store: await stores.setStatus(db, actor, body) }),
+  )
+
+  app.put(
+    '/v1/stores/:tenant/owner',
+    {
+      config: { failures: ['unknown_tenant'] },
+      schema: {
+        operationId: 'setStoreOwner',
+        tags: ['operator'],
+        summary: "Set the e-mail address of the store's owner.",
+        params: Params('tenant'),
+        body: OwnerChange,
+        response: { 200: OneStore },
+      },
+    },
+    async ({ db, actor, body }) => ({ store: await stores.setOwner(db, actor, body.email) }),
+  )
+}
+
+const operatorAuditRoutes =
+  (operator: Runner): Routes =>
+  async (app) => {
     app.get(
       '/v1/stores/:tenant/audit',
       {

@@ -53,27 +53,18 @@ export interface Dispatcher {
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, logger, slots = SLOTS, onFree = () => {} } = options
   const underWay = new Set<Promise<void>>()
-  const busy = new Map<string, number>()
-  const blockedUntil = new Map<string, number>()
-  let failing = 0
+  const usage = createSlotUsage()
   let draining = false
-
-  function count(tenant: string, change: number): void {
-    const now = (busy.get(tenant) ?? 0) + change
-    if (now === 0) busy.delete(tenant)
-    else busy.set(tenant, now)
-  }
+  const mayContinue = () => !draining && underWay.size < slots
 
   async function claim(db: TenantDb, limit: number, signal: AbortSignal): Promise<Lane[]> {
     const rows = await queries.claimDue(db, {
       limit,
       perEndpoint: underWay.size > slots / 2 ? 1 : PER_ENDPOINT,
-      healthyOnly: failing >= FAILING_SLOTS,
+      healthyOnly: usage.failing() >= FAILING_SLOTS,
     })
     // A store without lanes under way is not blocked: other workers took its deliveries first.
-    if (rows.length === 0 && busy.has(db.tenant)) {
-      blockedUntil.set(db.tenant, performance.now() + BLOCKED_MS)
-    }
+    if (rows.length === 0 && usage.isBusy(db.tenant)) usage.block(db.tenant)
     const lanes = splitLanes(db.tenant, rows)
     if (signal.aborted) {
       await Promise.all(lanes.map((lane) => releaseLane(db, lane)))
@@ -84,58 +75,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return lanes
   }
 
-  /** Queues the deliveries of workers that stopped, whose leases have expired. */
-  async function requeueExpired(signal: AbortSignal): Promise<void> {
-    const expired = await queue.listStoresWithExpiredLanes(database.global)
-    const requeue = (tenant: string) => queue.endExpiredLanes(database.tenant(tenant))
-    await forEachStore(expired, requeue, { signal }).catch((error: unknown) => {
-      // An error in one store must not stop the deliveries of the others.
-      logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
-    })
-  }
-
-  /** How many lanes each store has under way. A blocked store counts as full. */
-  function countBusy(): Map<string, number> {
-    const counted = new Map(busy)
-    const now = performance.now()
-    for (const [tenant, until] of blockedUntil) {
-      if (until > now) counted.set(tenant, PER_TENANT)
-      else blockedUntil.delete(tenant)
-    }
-    return counted
-  }
-
-  /** Sends a lane and then the endpoint's next ones, while there are any and a slot is free for others. */
-  async function sendAll(first: Lane): Promise<void> {
-    const line = await options.fetch.openClient()
-    const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
-    const mayContinue = () => !draining && underWay.size < slots
-    const laneOptions = { ...options, line, keysOf, mayContinue }
-    try {
-      for (let lane: Lane | null = first; lane !== null; )
-        lane = await deliverLane(laneOptions, lane)
-    } finally {
-      line.close()
-    }
-  }
-
   async function run(first: Lane): Promise<void> {
-    const { tenant_ref, subscription_id, due } = first
-    const failed = due[0].failing
-    count(tenant_ref, 1)
-    if (failed) failing++
-    await sendAll(first).catch((error: unknown) => {
+    usage.take(first)
+    await sendLanes(options, mayContinue, first).catch((error: unknown) => {
       // The worker that took the lane over records its results.
       if (error instanceof LeaseLostError) return
       // The lease expires and another worker sends the deliveries again. No attempt was counted.
       logger.error(
-        { err: error, subscription: subscription_id },
+        { err: error, subscription: first.subscription_id },
         'the result of a delivery could not be recorded',
       )
     })
-    if (failed) failing--
-    count(tenant_ref, -1)
-    blockedUntil.delete(tenant_ref)
+    usage.free(first)
   }
 
   function begin(lane: Lane): void {
@@ -150,8 +101,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async step(signal) {
       const free = slots - underWay.size
       if (free <= 0 || signal.aborted) return 0
-      await requeueExpired(signal)
-      const take = { slots: free, perTenant: PER_TENANT, busy: countBusy() }
+      await requeueExpired(options, signal)
+      const take = { slots: free, perTenant: PER_TENANT, busy: usage.byStore() }
       const taken = await queue.turns.claimFairlyBy(database, take, (db, limit) =>
         claim(db, limit, signal),
       )
@@ -161,5 +112,71 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       draining = true
       await Promise.all(underWay)
     },
+  }
+}
+
+/** Counts the slots that each store uses, and those of failing endpoints. */
+function createSlotUsage() {
+  const busy = new Map<string, number>()
+  const blockedUntil = new Map<string, number>()
+  let failing = 0
+
+  function count(lane: Lane, change: 1 | -1): void {
+    const { tenant_ref, due } = lane
+    const used = (busy.get(tenant_ref) ?? 0) + change
+    if (used === 0) busy.delete(tenant_ref)
+    else busy.set(tenant_ref, used)
+    if (due[0].failing) failing += change
+  }
+
+  return {
+    failing: () => failing,
+    isBusy: (tenant: string) => busy.has(tenant),
+    /** Leaves a store out for a while, since all its endpoints are busy. */
+    block: (tenant: string) => void blockedUntil.set(tenant, performance.now() + BLOCKED_MS),
+    take: (lane: Lane) => count(lane, 1),
+    free(lane: Lane): void {
+      count(lane, -1)
+      blockedUntil.delete(lane.tenant_ref)
+    },
+    /** The slots of each store. A blocked store counts as full. */
+    byStore(): Map<string, number> {
+      const counted = new Map(busy)
+      const now = performance.now()
+      for (const [tenant, until] of blockedUntil) {
+        if (until > now) counted.set(tenant, PER_TENANT)
+        else blockedUntil.delete(tenant)
+      }
+      return counted
+    },
+  }
+}
+
+/** Queues the deliveries of workers that stopped, whose leases have expired. */
+async function requeueExpired(
+  { database, logger }: DispatcherOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const expired = await queue.listStoresWithExpiredLanes(database.global)
+  const requeue = (tenant: string) => queue.endExpiredLanes(database.tenant(tenant))
+  await forEachStore(expired, requeue, { signal }).catch((error: unknown) => {
+    // An error in one store must not stop the deliveries of the others.
+    logger.error({ err: error }, 'deliveries of a stopped worker could not be queued again')
+  })
+}
+
+/** Sends a lane and then the endpoint's next ones, while there are any and `mayContinue` allows it. */
+async function sendLanes(
+  options: DispatcherOptions,
+  mayContinue: () => boolean,
+  first: Lane,
+): Promise<void> {
+  const client = await options.fetch.openClient()
+  const keysOf = createKeyring(options.key, first.tenant_ref, first.subscription_id)
+  const laneOptions = { ...options, client, keysOf, mayContinue }
+  try {
+    for (let lane: Lane | null = first; lane !== null; ) lane = await deliverLane(laneOptions, lane)
+  } finally {
+    client.close()
   }
 }

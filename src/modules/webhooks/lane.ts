@@ -49,7 +49,7 @@ export interface LaneOptions {
   timeoutMs?: number
   keysOf: ReturnType<typeof createKeyring>
   /** One connection for the whole lane, as long as the endpoint keeps it open. */
-  line: SafeClient
+  client: SafeClient
   mayContinue(): boolean
 }
 
@@ -96,13 +96,13 @@ export async function deliverLane(options: LaneOptions, lane: Lane): Promise<Lan
 }
 
 function send(
-  { line, timeoutMs }: LaneOptions,
+  { client, timeoutMs }: LaneOptions,
   clock: Clock,
   due: DueDelivery,
   { url, keys }: { url: string; keys: readonly SigningKey[] },
 ) {
   return attempt(
-    { fetch: line, clock, timeoutMs },
+    { fetch: client, clock, timeoutMs },
     {
       url,
       event_id: due.event_id,

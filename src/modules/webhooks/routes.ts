@@ -74,6 +74,14 @@ export const merchantRoutes =
       ({ db, actor, params }) => webhooks.remove(db, actor, params.id),
     )
 
+    await oneEndpointRoutes(deps)(app)
+
+    await app.register(deliveryRoutes)
+  }
+
+const oneEndpointRoutes =
+  (deps: webhooks.Webhooks): Routes =>
+  async (app) => {
     app.post(
       '/v1/merchant/webhooks/:id/test',
       {
@@ -104,8 +112,6 @@ export const merchantRoutes =
       },
       ({ db, actor, params }) => webhooks.rotate(deps, db, actor, params.id),
     )
-
-    await app.register(deliveryRoutes)
   }
 
 const FILTERS = {

@@ -43,11 +43,11 @@ describe('a refused key', () => {
     const superuser = await openSuperuser(t, app.database)
     const { good, dead } = await deadKeys(app, superuser)
     assert.equal((await bearer(app, good).get('/v1/my/store')).status, 200)
-    const nobody = await app.anyone.get('/v1/my/store')
-    assert.equal(nobody.status, 401)
+    const withoutKey = await app.anyone.get('/v1/my/store')
+    assert.equal(withoutKey.status, 401)
     for (const [what, key] of Object.entries(dead)) {
       const answer = await bearer(app, key).get('/v1/my/store')
-      assert.deepEqual(essence(answer), essence(nobody), what)
+      assert.deepEqual(essence(answer), essence(withoutKey), what)
     }
     const headers = [
       good,
@@ -59,10 +59,10 @@ describe('a refused key', () => {
     ]
     for (const authorization of headers) {
       const answer = await app.as({ authorization }).get('/v1/my/store')
-      assert.deepEqual(essence(answer), essence(nobody), authorization.slice(0, 20))
+      assert.deepEqual(essence(answer), essence(withoutKey), authorization.slice(0, 20))
     }
     const inQuery = await app.anyone.get(`/v1/my/store?authorization=${good}&key=${good}`)
-    assert.deepEqual(essence(inQuery), essence(nobody))
+    assert.deepEqual(essence(inQuery), essence(withoutKey))
   })
 
   test('takes the same time for every reason', async (t) => {

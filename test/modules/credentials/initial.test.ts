@@ -172,7 +172,11 @@ describe('the store of an initial key', () => {
     ] as const
     await assertRefused(bad, (body) => owner.post(URL, body))
     const wide = await owner.post(URL, { label: '💚'.repeat(80), scopes: SCOPES })
-    assert.equal(wide.status, 201, 'eighty characters, however wide, and no scopes by wish')
+    assert.equal(
+      wide.status,
+      201,
+      'eighty characters, of any width, and scopes of the caller are ignored',
+    )
     assert.deepEqual(wide.body.credential.scopes, PRE_LIVE_SCOPES)
   })
 })

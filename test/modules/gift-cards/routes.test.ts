@@ -188,7 +188,7 @@ describe('issuing a gift card', () => {
     'a text': { initial_balance_cents: '100' },
     'too much': { initial_balance_cents: 100_000_000_001 },
     'a currency that is none': { initial_balance_cents: 1, currency: 'usd' },
-    'a currency that nobody has': { initial_balance_cents: 1, currency: 'UDS' },
+    'an unknown currency': { initial_balance_cents: 1, currency: 'UDS' },
     'a date that has passed': { initial_balance_cents: 1, expires_at: '2020-01-01T00:00:00Z' },
     'a date after the year 9999': {
       initial_balance_cents: 1,
@@ -246,11 +246,11 @@ describe('the add-on', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'feature_not_enabled'])
     assert.equal(refused.body.feature_key, 'gift_cards')
     assert.equal((await bare.get(URL)).status, 200)
-    const nobodys = `${URL}/${randomUUID()}`
+    const unknownCard = `${URL}/${randomUUID()}`
     const early = [
-      await bare.post(`${nobodys}/adjust`, { delta_cents: 1, reason: 'why' }, keyed()),
-      await bare.post(`${nobodys}/disable`),
-      await bare.patch(nobodys, { note: 'x' }),
+      await bare.post(`${unknownCard}/adjust`, { delta_cents: 1, reason: 'why' }, keyed()),
+      await bare.post(`${unknownCard}/disable`),
+      await bare.patch(unknownCard, { note: 'x' }),
     ]
     for (const { status, body } of early) {
       assert.deepEqual([status, body.error.code], [403, 'feature_not_enabled'], 'whatever the card')
@@ -457,8 +457,10 @@ describe('the balance of a code', () => {
     assert.equal(answers[0]?.body.error.code, 'gift_card_not_found')
     const none = await app.storefront.post('/v1/tenants/acme/gift-cards/balance', {})
     assert.deepEqual([none.status, none.body.error.code], [400, 'invalid_body'])
-    const nobody = await app.storefront.post('/v1/tenants/nobody/gift-cards/balance', { code: 'x' })
-    assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'unknown_tenant'])
+    const unknownStore = await app.storefront.post('/v1/tenants/nobody/gift-cards/balance', {
+      code: 'x',
+    })
+    assert.deepEqual([unknownStore.status, unknownStore.body.error.code], [404, 'unknown_tenant'])
   })
 
   test('can be read twenty times a minute, with right or wrong codes', async () => {

@@ -77,7 +77,7 @@ describe("an external provider's token", () => {
 
   test('is refused with the same bytes for every reason', async (t) => {
     const { app, sign, bearer, provider } = await open(t)
-    const nobody = essence(await app.anyone.get(ME))
+    const withoutToken = essence(await app.anyone.get(ME))
     const good = await sign(CLAIMS)
     const [head = '', payload = '', signature = ''] = good.split('.')
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -101,7 +101,7 @@ describe("an external provider's token", () => {
       'an end in the past': await sign(CLAIMS, { expires: '-10s' }),
       'no end': await sign(CLAIMS, { expires: '' }),
       'a start in the future': await sign({ ...CLAIMS, nbf: Date.now() / 1_000 + 600 }),
-      'an address nobody proved': await sign({ ...CLAIMS, email_verified: false }),
+      'an unverified address': await sign({ ...CLAIMS, email_verified: false }),
       'no word on the address': await sign(unproven),
       'a word that is no boolean': await sign({ ...CLAIMS, email_verified: 'true' }),
       'no address': await sign(nameless),
@@ -114,7 +114,7 @@ describe("an external provider's token", () => {
     }
     for (const [what, token] of Object.entries(tokens)) {
       const answer = await bearer(token).get(ME)
-      assert.deepEqual(essence(answer), nobody, `${what}: ${answer.text}`)
+      assert.deepEqual(essence(answer), withoutToken, `${what}: ${answer.text}`)
     }
     assert.equal((await bearer(good).get(ME)).status, 200)
   })

@@ -85,7 +85,7 @@ describe('a session', () => {
     const { rows } = await superuser.query(
       `select encode(token_hash, 'hex') as hex from owner_sessions`,
     )
-    const nobody = await app.anyone.get(ME)
+    const withoutToken = await app.anyone.get(ME)
     const wrong = [
       token.slice(4),
       token.slice(0, -1),
@@ -95,7 +95,7 @@ describe('a session', () => {
     ]
     for (const each of wrong) {
       const answer = await app.as({ authorization: `Bearer ${each}` }).get(ME)
-      assert.deepEqual(essence(answer), essence(nobody))
+      assert.deepEqual(essence(answer), essence(withoutToken))
     }
   })
 

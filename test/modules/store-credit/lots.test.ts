@@ -9,7 +9,9 @@ const lots = fc
     list
       .toSorted(([, a], [, b]) => Number(b) - Number(a))
       .map(([remaining_cents, expired], n) => ({
-        ...{ id: `lot-${n}`, remaining_cents, expired },
+        id: `lot-${n}`,
+        remaining_cents,
+        expired,
         expires_at: expired ? '2001' : null,
       })),
   )
@@ -19,7 +21,9 @@ const total = (list: readonly { remaining_cents: number }[]) =>
 
 test('spends the lot that expires first, and never more than it has', () => {
   const lot = (id: string, remaining_cents: number) => ({
-    ...{ id, remaining_cents, expired: false },
+    id,
+    remaining_cents,
+    expired: false,
     expires_at: null,
   })
   const [first, second, third] = [lot('a', 30), lot('b', 50), lot('c', 10)]

@@ -154,8 +154,8 @@ describe('store credit as a tender', () => {
   test('is 0 for a customer without an account, or in another currency', async () => {
     const db = await openStore()
     await credit(db, 500)
-    const nobody = await hold(db, 100, randomUUID(), 'nobody')
-    assert.deepEqual(nobody, { account_id: null, amount_cents: 0 })
+    const unknown = await hold(db, 100, randomUUID(), 'nobody')
+    assert.deepEqual(unknown, { account_id: null, amount_cents: 0 })
     assert.equal(await storeCredit.available(db, ANN, 'EUR'), 0)
     assert.equal(await storeCredit.available(db, 'nobody', 'USD'), 0)
     assert.equal(await storeCredit.available(await openStore(), ANN, 'USD'), 0)

@@ -107,7 +107,7 @@ describe('credit', () => {
     'too much': { amount_cents: 100_000_000_001 },
     'no currency': { currency: undefined },
     'a currency that is none': { currency: 'dollars' },
-    'a currency that nobody has': { currency: 'UDS' },
+    'an unknown currency': { currency: 'UDS' },
     'no reason': { reason: undefined },
     'an order that is none': { order_id: '17' },
     'a date that has passed': { expires_at: '2020-01-01T00:00:00Z' },

@@ -118,10 +118,10 @@ describe('creating a store', () => {
 
   test('ignores status, number and version of the caller', async (t) => {
     const app = await openTestApp(t)
-    const wishes = { status: 'live', store_number: 1_000_000, activeVersion: 7, active_version: 7 }
+    const ignored = { status: 'live', store_number: 1_000_000, activeVersion: 7, active_version: 7 }
     const made = await app.operator.post(URL, {
       ...store,
-      ...wishes,
+      ...ignored,
       primary_hostname: 'x.example',
     })
     assert.equal(made.status, 201)

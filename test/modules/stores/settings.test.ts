@@ -45,7 +45,7 @@ describe("a store's settings", () => {
   test('are the only members that a merchant can change', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
-    const wishes = {
+    const ignored = {
       status: 'live',
       owner_email: 'thief@else.example',
       tenant_ref: 'globex',
@@ -55,7 +55,7 @@ describe("a store's settings", () => {
       tier: 'scale',
     }
     const { body: before } = await acme.get(URL)
-    assert.equal((await acme.patch(URL, wishes)).status, 200)
+    assert.equal((await acme.patch(URL, ignored)).status, 200)
     const { body: after } = await acme.get(URL)
     assert.deepEqual({ ...after.store, updated_at: '' }, { ...before.store, updated_at: '' })
   })

@@ -210,22 +210,22 @@ test('pausing and redriving', async (t) => {
   })
 
   await t.test('redrives more dead letters than one transaction takes, each once', async () => {
-    const store = await app.merchant('buried')
-    const { id: buried } = await app.register(store)
+    const store = await app.merchant('dead')
+    const { id: endpoint } = await app.register(store)
     // More than one transaction takes, all created at the same time.
     await admin.query(
       `with made as (
          insert into webhook_events (tenant_ref, type, data)
-         select 'buried', $2, '{}' from generate_series(1, 10100) returning id
+         select 'dead', $2, '{}' from generate_series(1, 10100) returning id
        )
        insert into webhook_deliveries (tenant_ref, subscription_id, event_id, event_type, status,
                                        endpoint_url, next_retry_at, dead_lettered_at)
-       select 'buried', $1, id, $2, 'dead_lettered', 'http://a', null, now() from made`,
-      [buried, PLACED],
+       select 'dead', $1, id, $2, 'dead_lettered', 'http://a', null, now() from made`,
+      [endpoint, PLACED],
     )
     await admin.query('analyze webhook_events, webhook_deliveries')
     const span = {
-      subscription_id: buried,
+      subscription_id: endpoint,
       from: '2020-01-01T00:00:00Z',
       to: '2999-01-01T00:00:00Z',
     }
@@ -249,7 +249,7 @@ test('pausing and redriving', async (t) => {
       entries.map((each: { after: { redriven: number } }) => each.after.redriven),
       [100, 10_000],
     )
-    const queued = await admin.query(`delete from webhook_queue where tenant_ref = 'buried'`)
+    const queued = await admin.query(`delete from webhook_queue where tenant_ref = 'dead'`)
     assert.equal(queued.rowCount, 10_100)
   })
 })
