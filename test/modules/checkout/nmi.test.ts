@@ -252,7 +252,11 @@ test('a fault of the account is an alert, and a decline of a card is not', async
   nmi.failNext({ code: '420' })
   assert.equal((await checkout(app, shop, body)).body.error.code, 'payment_unconfirmed')
   const { level, why } = JSON.parse(lines[0] ?? '{}')
-  assert.deepEqual([level, why], [40, 'code_420'], 'its processor is away: it is asked again')
+  assert.deepEqual(
+    [level, why],
+    [40, 'code_420'],
+    'its connection to the card network is down: the payment is looked up later',
+  )
 })
 
 test('a held order whose payment NMI no longer has is cancelled at once', async (t) => {

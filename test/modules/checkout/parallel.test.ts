@@ -115,7 +115,7 @@ test('many checkouts at once', async (t) => {
   })
 
   await t.test(
-    `${REDEMPTIONS} of one coupon, one gift card, one account never overdraw`,
+    `${REDEMPTIONS} uses of one coupon, gift card and credit account at once never overdraw them`,
     async () => {
       const limits = { type: 'fixed', amount_cents: 100, usage_limit: 5 }
       const coupon = { code: 'FIVE', ...limits }

@@ -336,7 +336,7 @@ test('a checkout', async (t) => {
   })
 
   await t.test(
-    "is paid by a token of the gateway's own form, beside the card or in it",
+    "is paid by a token of the gateway's own form, inside or outside of `card`",
     async () => {
       const { rows } = await app.superuser.query(
         `insert into sim_vault (tenant_ref, vault_id, card, fingerprint, behaviour)

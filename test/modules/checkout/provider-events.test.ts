@@ -280,7 +280,7 @@ test("a provider's event", async (t) => {
       await sendEvent({ id, type, chargebacks })
       assert.equal(await outcomeOf(id), 'unhandled: dispute_not_shown', id)
       assert.equal(alerts.length, 1, id)
-      assert.ok((await orderOf(shown.order)).disputed_at, 'what is shown is recorded all the same')
+      assert.ok((await orderOf(shown.order)).disputed_at, 'the shown dispute is recorded')
       assert.equal((await orderOf(other.order)).disputed_at, null)
     }
     await superuser.query('update sim_charges set dispute_at = now() where ref = $1', [

@@ -110,36 +110,33 @@ test('an interrupted checkout', async (t) => {
   }
 
   for (const how of ['captured', 'authorised']) {
-    await t.test(
-      `answers its slow caller with what the worker made of it, once ${how}`,
-      async () => {
-        const key = randomUUID()
-        const overtake = async () => {
-          await app.expireClaims()
-          assert.equal(await app.reconcile(), 1)
-        }
-        const reply = await app.place(shop, byCard, key, {
-          gateway: (real) => ({
-            async authorize(what) {
-              const answer = await real.authorize(what)
-              if (how === 'authorised') await overtake()
-              return answer
-            },
-            async capture(what) {
-              const answer = await real.capture(what)
-              if (how === 'captured') await overtake()
-              return answer
-            },
-          }),
-        })
-        const order = await orderOf(app, shop, key)
-        assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
-        assert.equal(JSON.parse(reply.body).order.id, order.id)
-        assert.equal(order.status, 'placed')
-        assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
-        await app.assertAddsUp()
-      },
-    )
+    await t.test(`answers its slow caller with the worker's outcome, once ${how}`, async () => {
+      const key = randomUUID()
+      const overtake = async () => {
+        await app.expireClaims()
+        assert.equal(await app.reconcile(), 1)
+      }
+      const reply = await app.place(shop, byCard, key, {
+        gateway: (real) => ({
+          async authorize(what) {
+            const answer = await real.authorize(what)
+            if (how === 'authorised') await overtake()
+            return answer
+          },
+          async capture(what) {
+            const answer = await real.capture(what)
+            if (how === 'captured') await overtake()
+            return answer
+          },
+        }),
+      })
+      const order = await orderOf(app, shop, key)
+      assert.deepEqual([reply.status, reply.headers['idempotent-replayed']], [201, 'true'])
+      assert.equal(JSON.parse(reply.body).order.id, order.id)
+      assert.equal(order.status, 'placed')
+      assert.deepEqual(await journalOf(app, shop, order.id), ['authorize', 'capture'])
+      await app.assertAddsUp()
+    })
   }
 
   await t.test(
@@ -264,7 +261,7 @@ test('an interrupted checkout', async (t) => {
       await app.reconcile()
       const order = await orderOf(app, shop, key)
       assert.equal(order.status, 'payment_failed')
-      assert.ok((await app.watchLate()) > 0, 'it is asked about again')
+      assert.ok((await app.watchLate()) > 0, 'another lookup is due')
       assert.equal(app.alerts.length, 0)
       const db = app.runtime.database.tenant(shop.tenant)
       const gateway = await app.runtime.payments.forStore(db)
@@ -330,7 +327,7 @@ test('an interrupted checkout', async (t) => {
     const before = app.alerts.length
     await app.reconcile()
     assert.equal(app.alerts.length, before + 1)
-    assert.equal(await app.reconcile(), 0, 'not at once again')
+    assert.equal(await app.reconcile(), 0, 'not due again at once')
     for (let minutes = 0; minutes < 3; minutes++) {
       await app.expireClaims()
       assert.equal(await app.reconcile(), 1)

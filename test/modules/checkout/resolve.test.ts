@@ -363,7 +363,7 @@ test('a payment that its gateway never answers', async (t) => {
       200,
     )
     await app.watchLate()
-    assert.equal((await app.attempt(attempt)).state, 'not_found', 'it cannot be asked still')
+    assert.equal((await app.attempt(attempt)).state, 'not_found', 'it still gives no answer')
     app.useGateway(null)
     const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
     const charge = { ref: attempt, amount_cents: 1_500, currency: 'USD', order_id: id }
@@ -407,7 +407,7 @@ test('a payment that its gateway never answers', async (t) => {
       )
       app.useGateway(null)
       await compare()
-      assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway has it still')
+      assert.deepEqual(await discrepanciesOf(attempt), ['missing_here'], 'the gateway still has it')
       const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
       assert.equal((await real.void({ txn_id: await txnOf(app, attempt) })).outcome, 'approved')
       assert.equal((await read(id)).order.payment_status, 'failed')

@@ -137,13 +137,13 @@ test('without an answer of the gateway', async (t) => {
         await app.superuser.query('select txn_id from sim_charges order by created_at desc limit 1')
       ).rows[0]
       const real = await app.runtime.payments.forStore(app.runtime.database.tenant('acme'))
-      assert.equal((await real.void({ txn_id })).outcome, 'approved', 'in truth it lets go')
+      assert.equal((await real.void({ txn_id })).outcome, 'approved', 'the real gateway voids')
     },
   )
 
   for (const when of ['before', 'after'] as const) {
     await t.test(
-      `a void of a rejection that is silent ${when} it was made is asked for`,
+      `a void of a rejection without an answer, lost ${when} it was made, ends as a rejection`,
       async () => {
         const key = randomUUID()
         const body = await suspect()
@@ -159,8 +159,8 @@ test('without an answer of the gateway', async (t) => {
         if (when === 'before') {
           await app.expireClaims()
           assert.equal(await app.reconcile({ gateway }), 1)
-          assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
-          assert.equal(await app.reconcile(), 0, 'not at once again')
+          assert.equal((await orderOf(key)).payment_status, 'unknown', 'still unknown')
+          assert.equal(await app.reconcile(), 0, 'not due again at once')
         }
         await app.expireClaims()
         assert.equal(await app.reconcile(), 1)
@@ -188,7 +188,7 @@ test('without an answer of the gateway', async (t) => {
         if (when === 'before') {
           await app.expireClaims()
           assert.equal(await app.reconcile({ gateway }), 1)
-          assert.equal((await orderOf(key)).payment_status, 'unknown', 'nobody knows yet')
+          assert.equal((await orderOf(key)).payment_status, 'unknown', 'still unknown')
         }
         await app.expireClaims()
         assert.equal(await app.reconcile(), 1)
@@ -219,12 +219,12 @@ test('without an answer of the gateway', async (t) => {
           {},
           { 'idempotency-key': randomUUID() },
         )
-        assert.equal(rejected.body.error.code, 'order_busy', 'nobody comes between')
+        assert.equal(rejected.body.error.code, 'order_busy', 'no other change is allowed meanwhile')
         if (when === 'before') {
           await app.expireClaims()
           assert.equal(await app.reconcile({ gateway }), 1)
           assert.equal((await read()).order.status, 'on_hold')
-          assert.equal(await app.reconcile(), 0, 'not at once again')
+          assert.equal(await app.reconcile(), 0, 'not due again at once')
         }
         await app.expireClaims()
         assert.equal(await app.reconcile(), 1)
@@ -253,8 +253,8 @@ test('without an answer of the gateway', async (t) => {
         assert.equal(await expire({ gateway }), when === 'before' ? 0 : 1)
         if (when === 'before') {
           assert.equal(await attemptOf(id, 'void'), 'unknown')
-          assert.equal(await expire({ gateway }), 0, 'nobody knows yet')
-          assert.equal(await app.expire(), 0, 'others go first')
+          assert.equal(await expire({ gateway }), 0, 'still unknown')
+          assert.equal(await app.expire(), 0, 'it is due again later')
           assert.equal(await expire(), 1)
         }
         const { order } = (await merchant.get(`/v1/merchant/orders/${id}`)).body

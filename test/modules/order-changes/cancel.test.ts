@@ -63,10 +63,7 @@ describe('cancelling', () => {
     const detail = await store.read(order.id)
     assert.equal(detail.notes[0].note, 'changed my mind (Ann)')
     assert.equal(detail.timeline.at(-1).type, 'cancelled')
-    assert.ok(
-      !JSON.stringify(detail.timeline).includes('Ann'),
-      'nobody in person is in the timeline',
-    )
+    assert.ok(!JSON.stringify(detail.timeline).includes('Ann'), 'the timeline names no person')
     const again = await store.place({ coupon_code: code })
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
@@ -105,7 +102,7 @@ describe('cancelling', () => {
       const refunded = await store.merchant(order, 'refunds')
       assert.equal(refunded.body.order.status, 'refunded', refunded.text)
     }
-    assert.equal(await available(), 0, 'what is owed stays owed')
+    assert.equal(await available(), 0, 'allocated stock stays allocated')
     const [first = '', second = ''] = placed
     const explained = await store.shop.merchant.get(`/v1/merchant/orders/${first}/explain`)
     assert.deepEqual(explained.body.allowed, ['cancel'])
@@ -176,7 +173,7 @@ describe('cancelling', () => {
       reason: 'count',
     })
     await cancel(false)
-    assert.deepEqual(await level(), [0, 0, 0, 0], 'what had not come is not gone')
+    assert.deepEqual(await level(), [0, 0, 0, 0], 'units that never arrived are not written off')
   })
 
   test('of an order with a total of zero writes its units off, too', async () => {
@@ -283,7 +280,7 @@ describe('cancelling', () => {
     const cancelled = await store.shopper(order.id, 'cancel', { charge_id })
     assert.equal(cancelled.body.order?.status, 'cancelled', cancelled.text)
     const again = await store.shopper(order.id, 'cancel', { charge_id: randomUUID() })
-    assert.equal(again.body.error?.code, 'charge_not_found', 'also of what is cancelled already')
+    assert.equal(again.body.error?.code, 'charge_not_found', 'also for a cancelled order')
   })
 
   test('bad input is refused', async () => {

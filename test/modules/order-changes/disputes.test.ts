@@ -64,7 +64,7 @@ test('a lost dispute counts as a refund, and no gateway is asked for it', async 
     refunds.map((each: Record<string, unknown>) => [each.amount_cents, each.status, each.kind]),
     [[total_cents, 'succeeded', 'refund']],
   )
-  assert.equal(await net(id), before, 'the bank took it; the gateway gave nothing')
+  assert.equal(await net(id), before, 'the bank took the money; the gateway refunded nothing')
   const attempts = await superuser.query(
     `select 1 from payment_attempts where order_id = $1 and kind = 'refund'`,
     [id],

@@ -282,7 +282,7 @@ describe('an edit', () => {
     const declined = await store.shopper(order.id, 'edit', { ...edits(items, 4), card: DECLINED })
     assert.equal(declined.status, 402)
     const more = await store.shopper(order.id, 'edit', { ...edits(items, 4), card: APPROVED })
-    assert.equal(more.status, 200, 'what the declined edit took is there again')
+    assert.equal(more.status, 200, 'the units of the declined edit are available again')
     const fewer = await store.shopper(order.id, 'edit', edits(items, 1))
     assert.equal(fewer.status, 200, fewer.text)
     const { rows } = await store.superuser.query(
@@ -381,10 +381,10 @@ describe('an edit', () => {
     assert.deepEqual([approved.status, approved.body.order?.status], [200, 'placed'])
     const rejected = await merchant.post(`${url}/${second.id}/reject`, {}, keyed())
     assert.deepEqual([rejected.status, rejected.body.order?.status], [200, 'cancelled'])
-    assert.equal(await store.net(second.id), 0, 'both charges are given back')
+    assert.equal(await store.net(second.id), 0, 'both charges are refunded')
 
     const fewer = await store.shopper(third.id, 'edit', edits(third.items, 1))
-    assert.equal(fewer.body.order.status, 'placed', 'who pays nothing needs no look')
+    assert.equal(fewer.body.order.status, 'placed', 'an edit without a charge needs no review')
     const declined = { ...edits(third.items, 3), card: DECLINED }
     assert.equal((await store.shopper(third.id, 'edit', declined)).status, 402)
     assert.equal((await store.read(third.id)).order.status, 'placed', 'nothing was charged')
@@ -449,5 +449,5 @@ test('the velocity limit counts edits like checkouts', async (t) => {
   for (let n = 0; n < 5; n++) {
     statuses.push((await store.shopper(order.id, 'edit', body)).status)
   }
-  assert.deepEqual(statuses, [402, 402, 402, 429, 429], 'a failure weighs as three')
+  assert.deepEqual(statuses, [402, 402, 402, 429, 429], 'a decline counts as three')
 })

@@ -149,7 +149,7 @@ describe('an unknown outcome', () => {
     const onRecord = body.entries.filter(
       ({ entity }: { entity: string }) => entity === `order:${order.id}`,
     )
-    assert.equal(onRecord.length, 1, 'by whom it was asked for, whoever has ended it')
+    assert.equal(onRecord.length, 1, 'the audit log names the caller, also after a resume')
     assert.equal(onRecord[0].actor, ACTOR.name)
   })
 
@@ -398,7 +398,7 @@ describe('an unknown outcome', () => {
       },
     }
     assert.equal(await cancelBy(order.id, again), null)
-    assert.equal(sent.length, 1, 'what has failed is sent again')
+    assert.equal(sent.length, 1, 'a failed void is sent again')
     assert.deepEqual(alerts, [])
     assert.equal((await cancelBy(order.id, {}))?.status, 'cancelled')
     await store.check()
@@ -406,7 +406,7 @@ describe('an unknown outcome', () => {
     const { order: other } = await store.place({ email: ban.value })
     assert.equal(await cancelBy(other.id, { void: ill }, 50 * 60_000), null)
     const ended = await cancelBy(other.id, { void: ill }, 61 * 60_000)
-    assert.equal(ended?.status, 'cancelled', 'what is authorised lapses by itself')
+    assert.equal(ended?.status, 'cancelled', 'an authorisation lapses by itself')
     const gateway = await depsOf().payments.forStore(db())
     const [charge] = await listCharges(db(), other.id)
     assert.equal((await gateway.void({ txn_id: charge?.txn_id ?? '' })).outcome, 'approved')

@@ -119,7 +119,7 @@ describe('every row of the table of transitions follows from facts', () => {
           each.from.includes(from) &&
           (each.to === 'same' ? from === to : each.to.includes(to)),
       )
-      assert.ok(known, 'the table does not know it')
+      assert.ok(known, 'the table does not have it')
     })
   }
 

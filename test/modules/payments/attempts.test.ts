@@ -90,29 +90,26 @@ test('an attempt', async (t) => {
     assert.deepEqual([state, reason, code], ['declined', 'insufficient_funds', '202'])
   })
 
-  await t.test(
-    'whose answer is unknown stays open, and is asked about 10 s after that',
-    async () => {
-      const charge = chargeOf(CARDS.silentAfter)
-      const id = await begin(db, { id: charge.ref })
-      await age(id, 8)
-      assert.equal(await close(id, await gateway.sale(charge)), true)
-      const { state, closed_at } = await get(id)
-      assert.deepEqual([state, closed_at], ['unknown', null])
-      await isAskedIn(id, 10)
-      await age(id, 20)
-      const due = await take(id)
-      const found = resultOfLookup(await gateway.lookup({ ref: due.id }))
-      await within(db, async (tx) => {
-        await attempts.endLookup(tx, due)
-        assert.equal(await attempts.closeAttempt(tx, due.id, found), true)
-      })
-      assert.equal((await get(id)).state, 'approved')
-    },
-  )
+  await t.test('whose result is unknown stays open, and is looked up 10 s later', async () => {
+    const charge = chargeOf(CARDS.silentAfter)
+    const id = await begin(db, { id: charge.ref })
+    await age(id, 8)
+    assert.equal(await close(id, await gateway.sale(charge)), true)
+    const { state, closed_at } = await get(id)
+    assert.deepEqual([state, closed_at], ['unknown', null])
+    await isAskedIn(id, 10)
+    await age(id, 20)
+    const due = await take(id)
+    const found = resultOfLookup(await gateway.lookup({ ref: due.id }))
+    await within(db, async (tx) => {
+      await attempts.endLookup(tx, due)
+      assert.equal(await attempts.closeAttempt(tx, due.id, found), true)
+    })
+    assert.equal((await get(id)).state, 'approved')
+  })
 
   await t.test(
-    'is asked about after 1, 5 and 30 minutes and then every 30, while nobody can be asked',
+    'is looked up after 1, 5 and 30 minutes and then every 30, while the gateway gives no answer',
     async () => {
       const id = await begin(db)
       for (const [old, next] of [
@@ -134,7 +131,7 @@ test('an attempt', async (t) => {
   )
 
   await t.test(
-    'that the gateway never saw has failed, and is watched for five minutes',
+    'that the gateway has no record of is `not_found`, and is watched for five minutes',
     async () => {
       const charge = chargeOf(CARDS.silentBefore)
       const id = await begin(db, { id: charge.ref })
@@ -149,7 +146,7 @@ test('an attempt', async (t) => {
       assert.equal((await get(id)).state, 'not_found')
       await isAskedIn(id, 50)
       const late = await gateway.sale(chargeOf(CARDS.approves))
-      assert.equal(await close(id, late), false, 'an approval that comes late brings nothing back')
+      assert.equal(await close(id, late), false, 'a late approval does not reopen it')
       await age(id, 60)
       await attempts.postponeLateLookup(db, await take(id))
       await isAskedIn(id, 240)

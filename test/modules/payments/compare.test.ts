@@ -92,7 +92,7 @@ test('the comparison of a day', async (t) => {
     const open5126 = chargeOf(CARDS.silentAfter)
     await begin(db, { id: open5126.ref })
     await gateway.sale(open5126)
-    assert.equal(await compare(shop), 0, 'what is being asked about is no problem yet')
+    assert.equal(await compare(shop), 0, 'an open attempt is no problem yet')
     assert.deepEqual(await list(shop, '?status=all'), [])
   })
 
@@ -131,7 +131,7 @@ test('the comparison of a day', async (t) => {
     const orders = new Map(rows.map((row) => [row.ref, row.order_id]))
     assert.equal(orders.get(failed.ref), failed.order_id)
     assert.equal(orders.get(stranger.ref), null)
-    assert.equal(await compare(shop), 5, 'once more, and it is the same')
+    assert.equal(await compare(shop), 5, 'a repeated comparison finds the same')
     assert.equal((await list(shop, '?status=all')).length, 5)
   })
 
@@ -267,7 +267,7 @@ test('the comparison of a day', async (t) => {
     for (const { actions } of nmi.journal) {
       actions.push({ type: 'settle', amount: '0', success: 1, code: '100', date: later })
     }
-    assert.equal(await compare(shop), 2, 'what is settled later is of the same day')
+    assert.equal(await compare(shop), 2, 'a later settlement does not change the day')
     assert.deepEqual(new Set((await list(shop)).map((row) => row.ref)), new Set(Object.keys(seen)))
     nmi.failNext('html_502')
     assert.equal(await compare(shop), null, 'a gateway that cannot be asked proves nothing')

@@ -82,7 +82,7 @@ describe('a charge', () => {
       )
       nmi.failNext({ authorises: part })
       const poor = await gateway.authorize(charge({ amount_cents: 1_500, currency }))
-      assert.equal(poor.reason, 'insufficient_funds', 'a part of it is no payment')
+      assert.equal(poor.reason, 'insufficient_funds', 'a partial payment is no payment')
     })
   }
 
@@ -97,7 +97,11 @@ describe('a charge', () => {
     }
     assert.equal((await reversePayment(gateway, amount)).outcome, 'approved')
     assert.equal((await gateway.lookup({ txn_id: amount.txn_id })).state, 'voided')
-    assert.equal((await reversePayment(gateway, amount)).outcome, 'approved', 'voided is voided')
+    assert.equal(
+      (await reversePayment(gateway, amount)).outcome,
+      'approved',
+      'a repeated void is approved',
+    )
     const settled = await gateway.sale(charge())
     nmi.settle()
     const late = { ...amount, txn_id: settled.txn_id ?? '' }

@@ -128,7 +128,11 @@ describe('a charge by NMI', () => {
     }
     for (const response of ['2', '3']) {
       nmi.failNext({ code: '100', response })
-      assert.notEqual((await gateway.sale(charge())).outcome, 'approved', 'the plain word counts')
+      assert.notEqual(
+        (await gateway.sale(charge())).outcome,
+        'approved',
+        '`response` counts, and not the code',
+      )
     }
   })
 
@@ -311,7 +315,7 @@ describe('a duplicate', () => {
     nmi.failNext({ code: '430' })
     assert.equal((await gateway.authorize(charge())).reason, 'processing_error')
     nmi.failNext({ code: '430' }, 'reset_before')
-    assert.equal((await gateway.authorize(charge())).outcome, 'unknown', 'nobody could be asked')
+    assert.equal((await gateway.authorize(charge())).outcome, 'unknown', 'the lookup had no answer')
   })
 })
 

@@ -76,7 +76,7 @@ test('the simulated gateway', async (t) => {
   })
 
   await t.test(
-    'charges once however often and from however many sides a reference comes',
+    'charges once for a reference, however often and concurrently it comes',
     async () => {
       const { gateway, url } = await open()
       const charge = chargeOf(CARDS.approves, { vault: true })
@@ -103,7 +103,11 @@ test('the simulated gateway', async (t) => {
       assert.equal((await capture(amount)).reason, 'amount_exceeded', String(amount))
     }
     assert.equal((await capture(1_000)).outcome, 'approved')
-    assert.equal((await capture(1_000)).outcome, 'approved', 'the same again is the same')
+    assert.equal(
+      (await capture(1_000)).outcome,
+      'approved',
+      'a repeated request gets the same result',
+    )
     assert.equal((await capture(999)).reason, 'duplicate')
     assert.equal((await capture(234, randomUUID())).reason, 'invalid_state')
     assert.equal((await gateway.lookup({ txn_id })).captured_cents, 1_000)
@@ -162,14 +166,14 @@ test('the simulated gateway', async (t) => {
     assert.equal(
       (await reversePayment(gateway, what)).outcome,
       'approved',
-      'the same again is the same',
+      'a repeated request gets the same result',
     )
     const after = await gateway.lookup({ txn_id: what.txn_id })
     assert.deepEqual([after.state, after.refunded_cents], ['refunded', 1_234])
   })
 
   await t.test(
-    'checks address and code by the test triggers, and declines nobody for them',
+    'checks address and CVV by the test values, and declines no charge for them',
     async () => {
       const { gateway } = await open()
       const to = (line1: string, postal_code: string) => ({ ship_to: { line1, postal_code } })
@@ -234,7 +238,7 @@ test('the simulated gateway', async (t) => {
   })
 
   await t.test(
-    'keeps its books apart from a transaction that fails, and each store its own',
+    "commits apart from a caller's failed transaction, and keeps each store's record apart",
     async () => {
       const { gateway, db } = await open()
       const charge = chargeOf(CARDS.approves)
