@@ -1,11 +1,11 @@
 /**
- * Names under which strangers register names of their own. Whoever had one as a store's hostname
- * would stand above all of them.
+ * Public suffixes: names under which unrelated people register names of their own. A store with
+ * such a hostname would control all of them.
  *
  * This is not the whole Public Suffix List (some ten thousand entries, changing weekly), only the
- * suffixes a merchant is likely to meet. A top-level domain is not here: a hostname has two labels
- * at least. What is missing here is no way in: to verify a name its zone must hold our record, and
- * the keeper of a public suffix will not put it there.
+ * suffixes that a merchant is likely to enter. Top-level domains are not here: a hostname has two
+ * labels at least. A missing suffix is no security hole: to verify a hostname, its zone must
+ * contain our record, and the registry of a public suffix will not add it.
  */
 const REGISTRIES: readonly (readonly [country: string, seconds: string])[] = [
   ['ar', 'com gob net org'],
@@ -50,7 +50,7 @@ const REGISTRIES: readonly (readonly [country: string, seconds: string])[] = [
   ['za', 'ac co gov law net org web'],
 ]
 
-/** Sold like registries, or given away to a service's customers. */
+/** Suffixes that companies sell, or give to the customers of a service. */
 const SERVICES = `
   appspot.com azurefd.net azurestaticapps.net azurewebsites.net b-cdn.net blogspot.com br.com
   bubbleapps.io cloudapp.net cloudfront.net cn.com co.com de.com deno.dev dyndns.org edgekey.net
@@ -66,5 +66,5 @@ const SUFFIXES: ReadonlySet<string> = new Set([
   ...SERVICES.trim().split(/\s+/),
 ])
 
-/** Whether the (canonical) name is itself a public suffix that we know of. */
+/** Whether a canonical hostname is one of the known public suffixes. */
 export const isPublicSuffix = (host: string): boolean => SUFFIXES.has(host)

@@ -11,13 +11,13 @@ const columns = sql`id, hostname, status, ${verification}, tls_status, last_chec
                     is_primary, verified_at, activated_at, lapsed_at, removed_at, quarantined_until,
                     created_at, updated_at`
 
-/** Long enough for a registrar's slowest change; who has not begun by then has given up. */
+/** How long a hostname may stay pending: longer than the slowest change at a registrar takes. */
 const pendingFor = sql`interval '72 hours'`
 
-/** As long as a stranger's old link or record may still lead here. */
+/** How long old links and DNS records may still lead to a removed hostname. */
 const quarantineFor = sql`interval '30 days'`
 
-/** When a name is asked about next. Most merchants set the record in the first hour. */
+/** The time of the next check. Most merchants set the record in the first hour. */
 const nextCheck = sql`
   case when status = 'pending_verification' and created_at > ${machineTime} - interval '1 hour'
          then ${machineTime} + interval '5 minutes'
@@ -25,10 +25,10 @@ const nextCheck = sql`
        when status = 'active' and verified_at is not null then ${machineTime} + interval '1 day'
   end`
 
-/** Serialises the changes of one store's domains. Taken first, before any lock on a hostname. */
+/** Serialises the changes of one store's domains. Take it before any lock on a hostname. */
 export const lockDomains = (tx: Tx) => lock(tx, `${tx.tenant}/domains`)
 
-/** Serialises whoever gives the hostname to a store, over all stores. */
+/** Serialises the transactions of all stores that give this hostname to a store. */
 export const lockHostname = (tx: Tx, hostname: string) => lock(tx, `hostname/${hostname}`)
 
 const lock = (tx: Tx, name: string) =>
@@ -61,7 +61,7 @@ export const findClaim = (db: Db, hostname: string) =>
      where tenant_ref = ${db.tenant} and hostname = ${hostname} and status <> 'removed'`,
   )
 
-const withStatus = (db: Db, status: DomainStatus | undefined) =>
+const domainsWhere = (db: Db, status: DomainStatus | undefined) =>
   status === undefined
     ? sql`from domains where tenant_ref = ${db.tenant} and status <> 'removed'`
     : sql`from domains where tenant_ref = ${db.tenant} and status = ${status}`
@@ -70,13 +70,13 @@ export const listDomains = (db: Db, status: DomainStatus | undefined, page: Page
   db.many(
     DomainRow,
     sql`
-    select ${columns} ${withStatus(db, status)}
+    select ${columns} ${domainsWhere(db, status)}
      order by created_at desc, id desc
      limit ${page.limit} offset ${page.offset}`,
   )
 
 export const countDomains = (db: Db, status?: DomainStatus) =>
-  db.one(Total, sql`select count(*) as total ${withStatus(db, status)}`)
+  db.one(Total, sql`select count(*) as total ${domainsWhere(db, status)}`)
 
 const update = (tx: Tx, id: string, assignments: Sql) =>
   tx.one(
@@ -87,7 +87,7 @@ const update = (tx: Tx, id: string, assignments: Sql) =>
     returning ${columns}`,
   )
 
-/** The record was seen, so the name goes live: verified and active are one step for now. */
+/** Activates a hostname whose record was found: verified and active are one step for now. */
 export const activateVerified = (tx: Tx, id: string) =>
   update(
     tx,
@@ -97,7 +97,10 @@ export const activateVerified = (tx: Tx, id: string) =>
         next_check_at = ${machineTime} + interval '1 day'`,
   )
 
-/** On an operator's word. There is no record that could lapse, so nothing is asked again. */
+/**
+ * Activates a hostname by an operator. It has no record that could lapse, so it is never checked
+ * again.
+ */
 export const activateUnverified = (tx: Tx, id: string) =>
   update(
     tx,
@@ -106,8 +109,8 @@ export const activateUnverified = (tx: Tx, id: string) =>
         last_error = null, next_check_at = null`,
   )
 
-/** The record of a live name is there (again). */
-export const recordSeen = (tx: Tx, id: string) =>
+/** Records that the record of an active hostname exists (again). */
+export const recordFound = (tx: Tx, id: string) =>
   update(
     tx,
     id,
@@ -115,7 +118,7 @@ export const recordSeen = (tx: Tx, id: string) =>
         last_error = null, lapsed_at = null, next_check_at = ${machineTime} + interval '1 day'`,
   )
 
-/** A name that is not live stays pending, until it has been for too long. */
+/** Records a failed check. The hostname stays pending, or fails if it was pending for too long. */
 export const recordRefusal = (tx: Tx, id: string, error: 'record_not_found' | 'hostname_taken') =>
   update(
     tx,
@@ -127,7 +130,10 @@ export const recordRefusal = (tx: Tx, id: string, error: 'record_not_found' | 'h
                              then ${nextCheck} end`,
   )
 
-/** A live name stays live. Without a record seen before there is none that could have lapsed. */
+/**
+ * Records that an active hostname has no record. It stays active; `lapsed` only if it had one
+ * before.
+ */
 export const recordLapse = (tx: Tx, id: string) =>
   update(
     tx,
@@ -137,7 +143,7 @@ export const recordLapse = (tx: Tx, id: string) =>
         lapsed_at = case when verified_at is not null then coalesce(lapsed_at, ${machineTime}) end`,
   )
 
-/** Nobody could be asked: that is all that is known. A live name is asked about within the hour. */
+/** Records that no DNS server answered. An active hostname is checked again within the hour. */
 export const recordOutage = (tx: Tx, id: string) =>
   update(
     tx,
@@ -147,7 +153,7 @@ export const recordOutage = (tx: Tx, id: string) =>
                                                  then ${machineTime} + interval '1 hour' end)`,
   )
 
-/** Whichever other name was primary is so no more. */
+/** Clears the primary hostname. */
 export const clearPrimary = (tx: Tx) =>
   tx.run(sql`
     update domains set is_primary = false, updated_at = ${machineTime}
@@ -155,30 +161,35 @@ export const clearPrimary = (tx: Tx) =>
 
 export const markPrimary = (tx: Tx, id: string) => update(tx, id, sql`is_primary = true`)
 
-const gone = sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
+const removedFields = sql`status = 'removed', is_primary = false, last_error = null, next_check_at = null,
                  removed_at = coalesce(removed_at, ${machineTime})`
 
-/** Only a name that was live can still point here, so a mere claim blocks nobody when it ends. */
+/**
+ * Removes a hostname. Only one that was active is quarantined: a mere claim blocks no other store.
+ */
 export const removeDomain = (tx: Tx, id: string) =>
   update(
     tx,
     id,
-    sql`${gone},
+    sql`${removedFields},
         quarantined_until = case when activated_at is not null
                                  then ${machineTime} + ${quarantineFor} end`,
   )
 
-/** For others to have at once. */
+/** Removes a hostname without quarantine, so that another store can claim it at once. */
 export const releaseDomain = (tx: Tx, id: string) =>
-  update(tx, id, sql`${gone}, quarantined_until = null`)
+  update(tx, id, sql`${removedFields}, quarantined_until = null`)
 
-/** A store may have let the same name go more than once. Answers how often it had. */
+/**
+ * Ends the quarantines of a hostname, which a store may have removed several times. Answers how
+ * many.
+ */
 export const endQuarantines = (tx: Tx, hostname: string) =>
   tx.run(sql`
     update domains set quarantined_until = null, updated_at = ${machineTime}
      where tenant_ref = ${tx.tenant} and hostname = ${hostname} and quarantined_until is not null`)
 
-/** The names that are due to be asked about. */
+/** The hostnames that are due for a check. */
 export const checks = defineQueue({
   table: sql`domains`,
   due: sql`next_check_at`,
@@ -187,8 +198,6 @@ export const checks = defineQueue({
   shape: CheckSubject,
 })
 
-/**
- * Ends the lease, or throws when it was lost. What was found is written in the same transaction.
- */
+/** Ends the lease, or throws if it was lost. The result is written in the same transaction. */
 export const endCheck = (tx: Tx, lease: Lease) =>
   checks.finish(tx, lease, sql`updated_at = ${machineTime}`)

@@ -9,7 +9,7 @@ import * as domains from './service.ts'
 export interface DomainDeps extends domains.Verifier {
   /** The host of `PUBLIC_URL`: where hostnames must point, and a zone that no store may claim. */
   platformHost: string
-  /** Drops what this process remembers of a host, before the change to it is answered. */
+  /** Drops the cached answers of a host in this process, before the change of it is answered. */
   forgetHost(hostname: string): void
 }
 
@@ -17,36 +17,39 @@ const OneDomain = Type.Object({ domain: ref(Domain) })
 const DomainPage = PageOf('domains', ref(Domain))
 const LIST_QUERY = { status: DomainStatus, ...PAGE_QUERY }
 
-const show =
+const toAnswer =
   ({ platformHost }: Pick<DomainDeps, 'platformHost'>) =>
   (row: DomainRow): Domain => ({ ...row, dns_target: platformHost })
 
-/** As it is shown after a change: whoever made it must find it true at once. */
-const showChanged =
+/**
+ * The answer after a change. It drops the cached host first, so that the caller sees the change at
+ * once.
+ */
+const toChangedAnswer =
   (deps: Pick<DomainDeps, 'platformHost' | 'forgetHost'>) =>
   (row: DomainRow): Domain => {
     deps.forgetHost(row.hostname)
-    return show(deps)(row)
+    return toAnswer(deps)(row)
   }
 
-const lister = (deps: Pick<DomainDeps, 'platformHost'>) => {
-  const shown = show(deps)
+const listRoute = (deps: Pick<DomainDeps, 'platformHost'>) => {
+  const answer = toAnswer(deps)
   return async (db: Parameters<typeof domains.list>[0], query: unknown) => {
     const page = await domains.list(
       db,
       readOneOf(query, 'status', DOMAIN_STATUSES),
       readPage(query),
     )
-    return { ...page, domains: page.domains.map(shown) }
+    return { ...page, domains: page.domains.map(answer) }
   }
 }
 
 export const merchantRoutes =
   (deps: DomainDeps): Routes =>
   async (app) => {
-    const shown = show(deps)
-    const changed = showChanged(deps)
-    const list = lister(deps)
+    const answer = toAnswer(deps)
+    const changed = toChangedAnswer(deps)
+    const list = listRoute(deps)
 
     app.post(
       '/v1/merchant/domains',
@@ -65,7 +68,7 @@ export const merchantRoutes =
       },
       async ({ db, actor, body }, reply) => {
         const { domain, created } = await domains.claim(db, actor, body.hostname, deps.platformHost)
-        return reply.code(created ? 201 : 200).send({ domain: shown(domain) })
+        return reply.code(created ? 201 : 200).send({ domain: answer(domain) })
       },
     )
 
@@ -96,7 +99,7 @@ export const merchantRoutes =
           response: { 200: OneDomain },
         },
       },
-      async ({ db, params }) => ({ domain: shown(await domains.get(db, params.id)) }),
+      async ({ db, params }) => ({ domain: answer(await domains.get(db, params.id)) }),
     )
 
     app.post(
@@ -168,8 +171,8 @@ export const merchantRoutes =
 export const operatorRoutes =
   (deps: Pick<DomainDeps, 'platformHost' | 'forgetHost'>): Routes =>
   async (app) => {
-    const changed = showChanged(deps)
-    const list = lister(deps)
+    const changed = toChangedAnswer(deps)
+    const list = listRoute(deps)
 
     app.get(
       '/v1/stores/:tenant/domains',

@@ -12,7 +12,7 @@ export const DOMAIN_STATUSES = [
 export const DomainStatus = Type.Enum([...DOMAIN_STATUSES])
 export type DomainStatus = Static<typeof DomainStatus>
 
-/** Why the last check did not end well. None of them stops a name that is live. */
+/** Why the last check failed. None of these deactivates an active hostname. */
 export const CHECK_ERRORS = [
   'record_not_found',
   'dns_unavailable',
@@ -20,7 +20,7 @@ export const CHECK_ERRORS = [
   'hostname_taken',
 ] as const
 
-const kept = {
+const domainFields = {
   id: Id,
   hostname: Type.String(),
   status: DomainStatus,
@@ -45,32 +45,32 @@ const kept = {
   updated_at: Timestamp,
 }
 
-/** A hostname of the merchant's own, as a row. */
-export const DomainRow = Type.Object(kept)
+/** A hostname of a store, as the database stores it. */
+export const DomainRow = Type.Object(domainFields)
 export type DomainRow = Static<typeof DomainRow>
 
-/** The same on the wire. */
+/** A hostname of a store, as the API answers it. */
 export const Domain = Shared(
   'Domain',
   Type.Object({
-    ...kept,
+    ...domainFields,
     dns_target: Type.String({ description: 'The target that the hostname must point to in DNS.' }),
   }),
 )
 export type Domain = Static<typeof Domain>
 
-/** Any text: what is no hostname has an error of its own. */
+/** Accepts any text: an invalid hostname has an error code of its own. */
 export const NewDomain = Type.Object({ hostname: Type.String() })
 
-/** Who holds a hostname: live for a store, or (`removed`) quarantined for it. */
+/** The store that holds a hostname: active for it, or (`removed`) quarantined for it. */
 export const Holder = Type.Object({ tenant_ref: Type.String(), status: DomainStatus })
 
-/** What a check needs to know, and what tells whether it was overtaken meanwhile. */
+/** The domain of a check, with the members that tell whether another check has overtaken it. */
 export const CheckSubject = Type.Object({
   id: Id,
   hostname: Type.String(),
   status: DomainStatus,
-  verification: kept.verification,
+  verification: domainFields.verification,
   last_checked_at: Nullable(Timestamp),
 })
 export type CheckSubject = Static<typeof CheckSubject>

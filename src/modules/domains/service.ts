@@ -9,30 +9,32 @@ import type { Actor } from '../../platform/audit.ts'
 import type { Limits } from '../../platform/limits.ts'
 import { WINDOW_SECONDS } from '../../platform/limits-store.ts'
 import * as stores from '../stores/service.ts'
-import { announce, applyFinding, findOtherHolder } from './check.ts'
-import type { FindTxt } from './lookup.ts'
 import { isPublicSuffix } from './public-suffixes.ts'
 import * as queries from './queries.ts'
 import type { DomainRow, DomainStatus } from './schema.ts'
+import type { FindTxt } from './txt-lookup.ts'
+import { applyDnsResult, findOtherHolder, recordChange } from './verification.ts'
 
-/** More than any store has names, and few enough to ask DNS about. */
+/** More hostnames than any store needs, and few enough to check them all. */
 const DOMAINS_MAX = 100
 
-/** Each is a question to somebody's name server. */
+/** Each is a query to a name server of a third party. */
 const VERIFICATIONS_PER_MINUTE = 10
 
-/** The label of our record stands before the name, and both together must fit into DNS. */
+/**
+ * The label of our record comes before the hostname, and both together must fit into a DNS name.
+ */
 const CLAIM_LENGTH_MAX = HOSTNAME_LENGTH_MAX - '_fd-verify.'.length
 
-/** Zones that no public DNS answers for. */
+/** Zones that are not part of the public DNS. */
 const PRIVATE_ZONES = ['localhost', 'local', 'internal', 'invalid', 'onion', 'arpa']
 
 /**
- * Claims a hostname. Nothing is given yet, so that nobody is kept from a name by a mere claim: it
- * becomes the store's own by the record that only its keeper can set.
+ * Claims a hostname. A claim alone gives no right, and blocks no other store: the hostname becomes
+ * the store's own by the DNS record, which only the owner of the zone can set.
  */
-export function claim(db: TenantDb, actor: Actor, wanted: string, platformHost: string) {
-  const hostname = checkHostname(wanted, platformHost)
+export function claim(db: TenantDb, actor: Actor, text: string, platformHost: string) {
+  const hostname = checkHostname(text, platformHost)
   return db.transaction('domains: claim', async (tx) => {
     await queries.lockDomains(tx)
     const before = await queries.findClaim(tx, hostname)
@@ -43,7 +45,7 @@ export function claim(db: TenantDb, actor: Actor, wanted: string, platformHost: 
     if (total >= DOMAINS_MAX) throw new ApiError('domain_limit_reached')
     const value = `fd-verify-${randomBase62(24)}`
     const after = await queries.insertDomain(tx, hostname, value)
-    await announce(tx, actor, 'claimed', { after })
+    await recordChange(tx, actor, 'claimed', { after })
     return { domain: after, created: true }
   })
 }
@@ -61,7 +63,7 @@ function checkHostname(text: string, platformHost: string): string {
   return hostname
 }
 
-/** The store's domains, newest first. Removed ones only when asked for. */
+/** Lists the store's domains, newest first. Removed ones only if the filter names them. */
 export async function list(db: Db, status: DomainStatus | undefined, page: Page) {
   const [domains, { total }] = await Promise.all([
     queries.listDomains(db, status, page),
@@ -81,34 +83,34 @@ export interface Verifier {
   findTxt: FindTxt
 }
 
-/** Asks DNS now. `checked` says whether it could be asked: that it could not is no failure. */
+/** Checks a hostname now. `checked` is false if DNS was unavailable, which is no failure. */
 export async function verify(
   { limits, findTxt }: Verifier,
   db: TenantDb,
   actor: Actor,
   id: string,
 ) {
-  const asked = await get(db, id)
-  if (asked.status === 'removed') throw removed()
+  const before = await get(db, id)
+  if (before.status === 'removed') throw removed()
   if (!(await limits.velocity(`domains:${db.tenant}`, VERIFICATIONS_PER_MINUTE))) {
     throw new ApiError('rate_limited', {
       message: `Too many attempts: at most ${VERIFICATIONS_PER_MINUTE} per minute. Try again later.`,
       headers: { 'retry-after': String(WINDOW_SECONDS) },
     })
   }
-  const finding = await findTxt(asked.verification.name, asked.verification.value)
+  const found = await findTxt(before.verification.name, before.verification.value)
   const result = await db.transaction('domains: verify', (tx) =>
-    applyFinding(tx, actor, asked, finding),
+    applyDnsResult(tx, actor, before, found),
   )
   if (result === null) throw removed()
   if (result.taken) throw new ApiError('hostname_taken')
-  return { domain: result.domain, checked: finding !== 'unavailable' }
+  return { domain: result.domain, checked: found !== 'unavailable' }
 }
 
 const removed = () =>
   new ApiError('domain_not_active', { message: 'The domain was removed. Claim it again.' })
 
-/** Makes an active domain the one the store is known by. */
+/** Makes an active domain the primary one of the store. */
 export function setPrimary(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: set primary', id, async (tx, before) => {
     if (before.status !== 'active') throw new ApiError('domain_not_active')
@@ -116,12 +118,12 @@ export function setPrimary(db: TenantDb, actor: Actor, id: string) {
     await queries.clearPrimary(tx)
     const after = await queries.markPrimary(tx, before.id)
     await stores.setPrimaryHostname(tx, after.hostname)
-    await announce(tx, actor, 'primary_set', { before, after })
+    await recordChange(tx, actor, 'primary_set', { before, after })
     return after
   })
 }
 
-/** Lets a hostname go. Repeating it is harmless. */
+/** Removes a hostname. A repeated call is harmless. */
 export function remove(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: remove', id, async (tx, before) =>
     before.status === 'removed' ? before : end(tx, actor, before, queries.removeDomain),
@@ -129,9 +131,9 @@ export function remove(db: TenantDb, actor: Actor, id: string) {
 }
 
 /**
- * Takes a hostname from a store on the operator's word, for another to claim: a quarantine, which
- * would refuse that claim for a month, neither begins nor goes on. The other still has to prove the
- * name.
+ * Removes a hostname from a store, by an operator, so that another store can claim it. No
+ * quarantine begins, and a running one ends: it would refuse that claim for a month. The other
+ * store still has to verify the hostname.
  */
 export function release(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: release', id, async (tx, before) => {
@@ -150,14 +152,14 @@ async function end(
   const after = await write(tx, before.id)
   if (before.is_primary) await stores.setPrimaryHostname(tx, null)
   const action = before.status === 'removed' ? 'released' : 'removed'
-  await announce(tx, actor, action, { before, after })
+  await recordChange(tx, actor, action, { before, after })
   return after
 }
 
 /**
- * Puts a hostname live without asking DNS, on the operator's word. That also ends a quarantine: who
- * moves a name from one store to another need not wait for it. A name that is live stays where it
- * is.
+ * Activates a hostname without a DNS check, by an operator. A quarantine of another store does not
+ * prevent it, so that an operator can move a hostname at once. A hostname that is active for
+ * another store is refused.
  */
 export function activate(db: TenantDb, actor: Actor, id: string) {
   return change(db, 'domains: activate', id, async (tx, before) => {
@@ -166,12 +168,12 @@ export function activate(db: TenantDb, actor: Actor, id: string) {
     const other = await findOtherHolder(tx, before.hostname)
     if (other !== null && other.status !== 'removed') throw new ApiError('hostname_taken')
     const after = await queries.activateUnverified(tx, before.id)
-    await announce(tx, actor, 'activated', { before, after })
+    await recordChange(tx, actor, 'activated', { before, after })
     return after
   })
 }
 
-/** The changes of one store's domains follow one another. */
+/** Changes a domain under the store's lock, so that changes run one after the other. */
 function change(
   db: TenantDb,
   name: string,
@@ -184,7 +186,7 @@ function change(
   })
 }
 
-/** Whose store is served under a hostname, in any spelling. Only active ones are. */
+/** The store that a hostname in any spelling belongs to. Only active hostnames count. */
 export async function findTenantByHostname(db: Runner, text: string): Promise<string | null> {
   const hostname = canonicalHostname(text)
   const holder = hostname === null ? null : await queries.findHolder(db, hostname)

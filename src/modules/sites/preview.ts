@@ -1,6 +1,6 @@
 import { sign, verify } from '../../kernel/tokens.ts'
 
-/** What a preview token says: show this version of this store until then. */
+/** The content of a preview token: which version of which store it shows, and until when. */
 export interface Preview {
   tenant: string
   version: number
@@ -10,17 +10,19 @@ export interface Preview {
 
 const PREFIX = 'fdpv_'
 
-/** The form of the payload, should it ever change. */
-const FORM = 1
+/** The version of the payload, should it ever change. */
+const PAYLOAD_VERSION = 1
 
-/** Nothing is stored: the token itself says all, and only we can sign one. */
-export const makeToken = (key: Buffer, { tenant, version, expiresAt }: Preview): string =>
-  PREFIX + sign(key, Buffer.from(JSON.stringify([FORM, tenant, version, expiresAt])))
+/** Creates a signed token. Nothing is stored: the token contains everything. */
+export const createToken = (key: Buffer, { tenant, version, expiresAt }: Preview): string =>
+  PREFIX + sign(key, Buffer.from(JSON.stringify([PAYLOAD_VERSION, tenant, version, expiresAt])))
 
-/** Null for a token that is not ours to the last character, or over. */
+/** Verifies a token. Null if it is expired, or not exactly one that we signed. */
 export function readToken(key: Buffer, token: string, now: number): Preview | null {
   const payload = token.startsWith(PREFIX) ? verify(key, token.slice(PREFIX.length)) : null
   if (payload === null) return null
-  const [form, tenant, version, expiresAt] = JSON.parse(payload.toString())
-  return form === FORM && expiresAt > now ? { tenant, version, expiresAt } : null
+  const [payloadVersion, tenant, version, expiresAt] = JSON.parse(payload.toString())
+  return payloadVersion === PAYLOAD_VERSION && expiresAt > now
+    ? { tenant, version, expiresAt }
+    : null
 }

@@ -5,7 +5,7 @@ import { FullVersion, VersionRow } from './schema.ts'
 const columns = sql`version, row_hash as "rowHash", created_at as "createdAt",
                     brand_name as "brandName"`
 
-/** Lets one save of a store's site at a time choose its number. */
+/** Serialises the saves of a store's site, so that each gets the next number. */
 export const lockVersions = (db: Db) =>
   db.run(sql`select pg_advisory_xact_lock(hashtextextended(${`${db.tenant}/site versions`}, 0))`)
 
@@ -17,7 +17,7 @@ interface NewVersion {
   createdBy: string
 }
 
-/** The next number, without a gap. Only under `lockVersions`. */
+/** Inserts a version with the next number, without a gap. Call it after `lockVersions`. */
 export const insertVersion = (db: Db, row: NewVersion) =>
   db.one(
     VersionRow,

@@ -8,8 +8,9 @@ import { Params, ref } from '../../kernel/schema.ts'
 import type { LiveCache } from '../../platform/live-cache.ts'
 import type { Scanner } from '../claims/scanner.ts'
 import * as claims from '../claims/service.ts'
-import * as live from './live.ts'
-import type { GivenManifest } from './manifest.ts'
+import * as live from './live-reads.ts'
+import type { ReceivedManifest } from './manifest.ts'
+import { resolvedPreview, siteOverview, toText } from './manifest-json.ts'
 import {
   LiveSite,
   type Manifest,
@@ -25,15 +26,14 @@ import {
   VersionBody,
 } from './schema.ts'
 import * as sites from './service.ts'
-import { resolvedPreview, siteOverview, toText } from './splice.ts'
 
-/** A manifest is the largest body there is. */
+/** A manifest is the largest JSON body of the API. */
 const manifestRoute = { bodyLimit: 2 * 1_024 * 1_024 }
 
 const REASON_LENGTH_MAX = 2_000
-const SCAN = ['ruo_claims_violation', 'scan_unavailable'] as const
+const SCAN_FAILURES = ['ruo_claims_violation', 'scan_unavailable'] as const
 
-const given = ({ body, verbatim }: FastifyRequest): GivenManifest => ({
+const receivedManifest = ({ body, verbatim }: FastifyRequest): ReceivedManifest => ({
   value: (body as { manifest: Manifest }).manifest,
   text: verbatim,
 })
@@ -42,7 +42,7 @@ function writerOf({ db, actor }: FastifyRequest, scanner: Scanner): sites.Writer
   return { db, actor, scanner }
 }
 
-const WORDING: live.Wording = {
+const ANSWERS: live.PublicAnswers = {
   found: jsonResponse,
   unknown: refusalResponse(new ApiError('unknown_tenant')),
 }
@@ -50,7 +50,7 @@ const WORDING: live.Wording = {
 const SITE_URL = '/v1/tenants/:tenant/site'
 const RESOLVE_URL = '/v1/resolve'
 
-/** The spellings of an address that are answered from memory. Any other goes to its route. */
+/** The URLs that are answered from memory. Any other spelling goes to its route. */
 const SITE_PATH = /^\/v1\/tenants\/([a-z0-9-]{3,63})\/site$/
 const RESOLVE_PATH = /^\/v1\/resolve\?(tenant|hostname)=([a-z0-9.-]{1,253})$/
 
@@ -75,10 +75,10 @@ export const liveReads = (cache: LiveCache): LiveRead[] => [
 ]
 
 export const publicRoutes =
-  (deps: Omit<live.LiveDeps, 'wording'>, preview: sites.PreviewDeps): Routes =>
+  (deps: Omit<live.LiveDeps, 'answers'>, preview: sites.PreviewDeps): Routes =>
   async (app) => {
     const { cache, database } = deps
-    const reads = { ...deps, wording: WORDING }
+    const reads = { ...deps, answers: ANSWERS }
 
     app.get(
       SITE_URL,
@@ -175,7 +175,7 @@ export const merchantRoutes =
       '/v1/my/site/draft',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
         schema: {
           operationId: 'saveSiteDraft',
           tags: ['merchant-ops'],
@@ -184,7 +184,7 @@ export const merchantRoutes =
           response: { 200: SavedDraft },
         },
       },
-      (request) => sites.saveDraft(writerOf(request, scanner), given(request)),
+      (request) => sites.saveDraft(writerOf(request, scanner), receivedManifest(request)),
     )
 
     app.post(
@@ -214,14 +214,14 @@ export const merchantRoutes =
           response: { 200: PreviewToken },
         },
       },
-      ({ db, body }) => sites.mintPreview(db, preview, body.version),
+      ({ db, body }) => sites.createPreviewToken(db, preview, body.version),
     )
 
     app.put(
       '/v1/my/store/manifest',
       {
         ...manifestRoute,
-        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN },
+        config: { scope: 'write:own_store', verbatim: 'manifest', failures: SCAN_FAILURES },
         schema: {
           operationId: 'saveActiveManifest',
           tags: ['merchant-ops'],
@@ -230,7 +230,7 @@ export const merchantRoutes =
           response: { 200: SavedDraft },
         },
       },
-      (request) => sites.saveActive(writerOf(request, scanner), given(request)),
+      (request) => sites.saveActive(writerOf(request, scanner), receivedManifest(request)),
     )
   }
 
@@ -243,7 +243,7 @@ export const operatorRoutes =
         ...manifestRoute,
         config: {
           verbatim: 'manifest',
-          failures: ['unknown_tenant', ...SCAN],
+          failures: ['unknown_tenant', ...SCAN_FAILURES],
           headers: {
             'x-guardrails-override': Type.String({
               maxLength: REASON_LENGTH_MAX,
@@ -261,11 +261,15 @@ export const operatorRoutes =
         },
       },
       async (request) => {
-        const reason = writtenReason(request)
+        const reason = readReason(request)
         const { findings, ...saved } =
           reason === undefined
-            ? await sites.saveActive(writerOf(request, scanner), given(request))
-            : await sites.saveOverridden(writerOf(request, scanner), given(request), reason)
+            ? await sites.saveActive(writerOf(request, scanner), receivedManifest(request))
+            : await sites.saveOverridden(
+                writerOf(request, scanner),
+                receivedManifest(request),
+                reason,
+              )
         return { ...saved, ruoWarnings: findings }
       },
     )
@@ -292,8 +296,8 @@ export const operatorRoutes =
     )
   }
 
-/** Why a claim stands, in the operator's own words. */
-function writtenReason({ headers }: FastifyRequest): string | undefined {
+/** The operator's reason to publish despite health claims. */
+function readReason({ headers }: FastifyRequest): string | undefined {
   const reason = headerText(headers['x-guardrails-override'])
   if (reason === undefined || reason.length <= REASON_LENGTH_MAX) return reason
   throw invalidBody('x-guardrails-override', 'must be at most 2000 characters')

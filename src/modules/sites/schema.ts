@@ -7,7 +7,7 @@ const RowHash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
 const Section = Type.Object({ type: Type.String({ minLength: 1 }), props: OpenObject })
 
-/** What the contract says of a manifest. Each block is open: whatever else it holds is kept. */
+/** The contract's members of a manifest. Each block is open: other members are stored too. */
 export const Manifest = Type.Object(
   {
     store: Type.Optional(OpenObject),
@@ -28,10 +28,10 @@ export type Manifest = Static<typeof Manifest>
 
 export const ManifestBody = Type.Object({ manifest: Manifest })
 
-/** A version is named by its number. What is no such number names none. */
+/** Names a version by its number. A number that no version has is answered as not found. */
 export const VersionBody = Type.Object({ version: Type.Integer() })
 
-/** Something a person would want to know about a manifest that was taken all the same. */
+/** A problem in a manifest that was stored all the same. */
 export const Warning = Type.Object({
   path: Type.String({ description: 'The place in the manifest, as a JSON Pointer (RFC 6901).' }),
   code: Type.Enum(['unregistered_section', 'unexpected_props', 'unusable_statement']),
@@ -70,7 +70,7 @@ export const VersionRow = Type.Object({
 })
 export type VersionRow = Static<typeof VersionRow>
 
-/** A version's row with its manifest: the text that came, to be spliced into answers. */
+/** A version's row with its manifest, as the text that was received. */
 export const FullVersion = Type.Object({ ...VersionRow.properties, manifest: Type.String() })
 export type FullVersion = Static<typeof FullVersion>
 

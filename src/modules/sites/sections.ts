@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox'
 
 /**
- * The section types a storefront can be relied on to render, and the props each takes. A manifest
- * may hold any other type as well: it is kept, and the merchant is told that nobody may show it.
+ * The section types that every storefront renders, and the props of each. A manifest may contain
+ * any other type: it is stored, with a warning that a storefront may not show it.
  */
 
 const Text = Type.String()

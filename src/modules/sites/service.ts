@@ -9,32 +9,32 @@ import * as claims from '../claims/service.ts'
 import * as media from '../media/service.ts'
 import type { Store } from '../stores/schema.ts'
 import * as stores from '../stores/service.ts'
-import { brandNameOf, type GivenManifest, hashOf, listWarnings } from './manifest.ts'
-import { makeToken, readToken } from './preview.ts'
+import { brandNameOf, hashOf, listWarnings, type ReceivedManifest } from './manifest.ts'
+import { createToken, readToken } from './preview.ts'
 import * as queries from './queries.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
 
 /** The contract's time to live of a preview token. */
 const PREVIEW_MS = 30 * 60_000
 
-/** The newest versions shown in the overview; older ones can still be published by number. */
+/** The number of versions in the overview. Older ones can still be published by their number. */
 const VERSIONS_MAX = 500
 
-/** Somebody would have to publish in each of these few milliseconds. */
+/** All tries fail only if another version is published in each of these few milliseconds. */
 const OVERVIEW_TRIES_MAX = 10
 
 /** Versions are numbered by a PostgreSQL integer. */
 const VERSION_MAX = 2_147_483_647
 
-/** Who writes where, and what every manifest has to pass. */
+/** The store and actor of a save, and the scanner that checks the manifest. */
 export interface Writer {
   db: TenantDb
   actor: audit.Actor
   scanner: Scanner
 }
 
-/** Keeps a manifest as the next version. What the public sees does not change. */
-export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenManifest) {
+/** Saves a manifest as the next version. The public site does not change. */
+export async function saveDraft({ db, actor, scanner }: Writer, manifest: ReceivedManifest) {
   const { rulesVersion } = await claims.requireClean(manifest.value, { scanner, store: db.tenant })
   const warnings = await listWarnings(manifest)
   const saved = await db.transaction('sites: save draft', async (tx) => {
@@ -45,8 +45,8 @@ export async function saveDraft({ db, actor, scanner }: Writer, manifest: GivenM
   return { version: saved.version, rowHash: saved.rowHash, warnings }
 }
 
-/** Keeps a manifest and makes it the one the public sees. */
-export async function saveActive(writer: Writer, manifest: GivenManifest) {
+/** Saves a manifest and publishes it. */
+export async function saveActive(writer: Writer, manifest: ReceivedManifest) {
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
   const { rulesVersion, findings } = await claims.requireClean(manifest.value, options)
@@ -55,8 +55,8 @@ export async function saveActive(writer: Writer, manifest: GivenManifest) {
   return { ...saved, findings }
 }
 
-/** An operator's word over the claim scan, with the written reason for it. */
-export async function saveOverridden(writer: Writer, manifest: GivenManifest, reason: string) {
+/** Saves and publishes a manifest despite health claims, by an operator with a written reason. */
+export async function saveOverridden(writer: Writer, manifest: ReceivedManifest, reason: string) {
   const { scanner, db } = writer
   const options = { scanner, store: db.tenant }
   const { rulesVersion, findings, passed } = await claims.scan(manifest.value, options)
@@ -67,7 +67,7 @@ export async function saveOverridden(writer: Writer, manifest: GivenManifest, re
 
 async function saveAndPublish(
   { db, actor }: Writer,
-  manifest: GivenManifest,
+  manifest: ReceivedManifest,
   { rulesVersion, action, reason }: { rulesVersion: string; action: string; reason?: string },
 ) {
   const warnings = await listWarnings(manifest)
@@ -79,7 +79,7 @@ async function saveAndPublish(
   return { version: saved.version, rowHash: saved.rowHash, warnings }
 }
 
-/** Moves the pointer, forward or back. Nothing is scanned again, changed or deleted. */
+/** Publishes a saved version, newer or older. Nothing is scanned again, changed or deleted. */
 export function publish(db: TenantDb, actor: audit.Actor, version: number) {
   return db.transaction('sites: publish', async (tx) => {
     const found = await getVersion(tx, version)
@@ -88,18 +88,27 @@ export function publish(db: TenantDb, actor: audit.Actor, version: number) {
   })
 }
 
-async function insert(tx: Tx, actor: audit.Actor, manifest: GivenManifest, rulesVersion: string) {
+async function insert(
+  tx: Tx,
+  actor: audit.Actor,
+  manifest: ReceivedManifest,
+  rulesVersion: string,
+) {
   await queries.lockVersions(tx)
-  const made = await queries.insertVersion(tx, {
+  const inserted = await queries.insertVersion(tx, {
     manifest: manifest.text,
     rowHash: hashOf(manifest),
     brandName: brandNameOf(manifest),
     rulesVersion,
     createdBy: actor.name,
   })
-  // Any version can be published again, so none ever lets go of its pictures.
-  await media.recordManifestAssets(tx, { kind: 'site', id: String(made.version) }, manifest.value)
-  return made
+  // Any version can be published again, so its use of assets never ends.
+  await media.recordManifestAssets(
+    tx,
+    { kind: 'site', id: String(inserted.version) },
+    manifest.value,
+  )
+  return inserted
 }
 
 async function activate(
@@ -143,24 +152,24 @@ async function getVersion(db: Db, version: number): Promise<FullVersion> {
   return found
 }
 
-/** One version's manifest, parsed: for whoever reads its switches. */
+/** The parsed manifest of one version: a checkout reads its switches. */
 export const readManifest = async (db: Db, version: number): Promise<unknown> =>
   JSON.parse((await getVersion(db, version)).manifest)
 
-/** Everything the site builder shows. One leg that fails is the failure of all. */
+/** The data of the site builder. If one part cannot be read, the whole call fails. */
 export async function overview(db: TenantDb) {
   for (let tries = 0; tries < OVERVIEW_TRIES_MAX; tries++) {
-    const shown = await db.transaction('sites: overview', readOverview)
-    if (shown !== null) return shown
+    const found = await db.transaction('sites: overview', readOverview)
+    if (found !== null) return found
   }
   throw new ApiError('service_unavailable')
 }
 
-/** Null when another version became active meanwhile: the parts would be of two moments. */
+/** Null if another version became active meanwhile: the parts would not match. */
 async function readOverview(tx: Tx) {
   const { activeVersion } = await stores.get(tx)
   const versions = await queries.listVersions(tx, VERSIONS_MAX)
-  // None is left out and none is deleted, so the newest one's number is how many there are.
+  // Numbers have no gaps and no version is deleted, so the newest number is the count.
   const total = versions[0]?.version ?? 0
   const [active, draft, after] = await Promise.all([
     activeVersion === null ? null : queries.findVersion(tx, activeVersion),
@@ -176,14 +185,18 @@ export interface PreviewDeps {
   clock: Clock
 }
 
-export async function mintPreview(db: TenantDb, { key, clock }: PreviewDeps, version: number) {
+export async function createPreviewToken(
+  db: TenantDb,
+  { key, clock }: PreviewDeps,
+  version: number,
+) {
   const found = await getVersion(db, version)
   const expiresAt = clock.now() + PREVIEW_MS
-  const token = makeToken(key, { tenant: db.tenant, version: found.version, expiresAt })
+  const token = createToken(key, { tenant: db.tenant, version: found.version, expiresAt })
   return { token, version: found.version, expiresAt: new Date(expiresAt).toISOString() }
 }
 
-/** What a preview token shows. A store that is suspended shows nothing, however it is asked. */
+/** Reads the version of a preview token. A suspended store has no previews. */
 export async function readPreview(database: Database, { key, clock }: PreviewDeps, token: string) {
   const preview = readToken(key, token, clock.now())
   if (preview === null) throw new ApiError('invalid_preview_token')
@@ -198,12 +211,12 @@ export async function readPreview(database: Database, { key, clock }: PreviewDep
   return { store, version, expiresAt: new Date(preview.expiresAt).toISOString() }
 }
 
-/** What the public may see of a store, or null: draft, suspended and unknown are alike. */
+/** The public site of a live store. Null alike for a draft, a suspended and an unknown store. */
 export async function findLive(db: Db): Promise<{ store: Store; version: FullVersion } | null> {
   const store = isTenantRef(db.tenant) ? await stores.findLive(db) : null
   if (store === null || store.activeVersion === null) return null
   const version = await queries.findVersion(db, store.activeVersion)
-  // The pointer moves only to versions that exist, and none is ever deleted.
+  // Only existing versions become active, and none is ever deleted.
   if (version === null) throw new Error(`the active version of ${db.tenant} is missing`)
   return { store, version }
 }

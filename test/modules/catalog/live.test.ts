@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Caller, TestApp } from '../../harness/app.ts'
 import { openTestApp } from '../../harness/app.ts'
 import { until } from '../../harness/eventually.ts'
-import { keep, sendRaw } from '../sites/setup.ts'
+import { cacheAnswer, sendRaw } from '../sites/setup.ts'
 import {
   COLLECTIONS,
   createCollection,
@@ -36,7 +36,7 @@ describe('public reads of the catalog', () => {
     await createCollection(acme, 'kept')
     for (const path of ['products', 'products/kept', 'collections', 'collections/kept']) {
       const url = publicUrl('acme', path)
-      await keep(app, url)
+      await cacheAnswer(app, url)
       const plain = await sendRaw(app, url)
       const packed = { gzip: gunzipSync, br: brotliDecompressSync }
       if (plain.body.length <= 1_024) continue
@@ -102,7 +102,7 @@ describe('public reads of the catalog', () => {
     await until('kept', () => there.runtime.cache.trusted)
     const { id } = await createProduct(acme, 'travels')
     const url = publicUrl('acme', 'products/travels')
-    await keep(there, url)
+    await cacheAnswer(there, url)
     await acme.patch(`${PRODUCTS}/${id}`, { name: 'Arrived' })
     await until('seen', async () => (await there.anyone.get(url)).body.product.name === 'Arrived')
   })
@@ -115,8 +115,8 @@ describe('public reads of the catalog', () => {
       callers.set(tenant, shop)
       await createProduct(shop, 'thing')
     }
-    for (const tenant of stores) await keep(app, publicUrl(tenant))
-    for (const tenant of stores) await keep(app, publicUrl(tenant, 'products/thing'))
+    for (const tenant of stores) await cacheAnswer(app, publicUrl(tenant))
+    for (const tenant of stores) await cacheAnswer(app, publicUrl(tenant, 'products/thing'))
     await callers.get('second')?.post(PRODUCTS, { slug: 'more', name: 'More' })
     const before = countsOf(app)
     for (const tenant of ['first', 'third']) {
@@ -133,7 +133,7 @@ describe('public reads of the catalog', () => {
     const shop = await openLiveStore(small, 'acme')
     await createProduct(shop, 'real')
     const url = publicUrl('acme', 'products/real')
-    await keep(small, url)
+    await cacheAnswer(small, url)
     const asked = Array.from({ length: 200 }, (_, n) => `products/made-up-${n}`)
     for (let at = 0; at < asked.length; at += 40) {
       await Promise.all(

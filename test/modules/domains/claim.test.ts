@@ -37,7 +37,7 @@ describe('claiming a hostname', () => {
     )
   })
 
-  test('makes one claim of twenty at the same time', async (t) => {
+  test('creates one claim for twenty requests at once', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const answers = await times(20, () => acme.post(URL, { hostname: 'shop.example' }))
@@ -45,7 +45,7 @@ describe('claiming a hostname', () => {
     assert.equal(new Set(answers.map(({ body }) => body.domain.id)).size, 1)
   })
 
-  test('is refused for what no store can have', async (t) => {
+  test('is refused for a hostname that no store can have', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const label = 'a'.repeat(60)
@@ -91,7 +91,7 @@ describe('claiming a hostname', () => {
     for (const hostname of allowed) assert.ok(await claim(acme, hostname), hostname)
   })
 
-  test('keeps nobody else from the name until it is verified', async (t) => {
+  test('blocks no other store until the hostname is verified', async (t) => {
     const app = await openDomainsApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     await claim(globex, 'shop.example')
@@ -103,7 +103,7 @@ describe('claiming a hostname', () => {
     assert.equal(again.status, 200, 'a claim that was made stays as it was')
   })
 
-  test('ends at a hundred names of a store', async (t) => {
+  test('is limited to a hundred hostnames of a store', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')

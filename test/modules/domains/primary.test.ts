@@ -10,7 +10,7 @@ const primaryOf = async (merchant: Caller) =>
   (await merchant.get('/v1/my/store')).body.store.primary_hostname
 
 describe('the primary hostname', () => {
-  test('is the one that was last chosen, and the store is known by it', async (t) => {
+  test('is the one that was set last, and is part of the store', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const one = await claimActive(app, acme, 'one.example')
@@ -26,7 +26,7 @@ describe('the primary hostname', () => {
     assert.equal((await read(acme, one)).is_primary, false)
   })
 
-  test('is an active one', async (t) => {
+  test('must be active', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const pending = await claim(acme, 'pending.example')
@@ -39,7 +39,7 @@ describe('the primary hostname', () => {
     assert.equal(await primaryOf(acme), null)
   })
 
-  test('is none once that hostname is removed', async (t) => {
+  test('is null once that hostname is removed', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const one = await claimActive(app, acme, 'one.example')
@@ -52,7 +52,7 @@ describe('the primary hostname', () => {
     assert.equal(await primaryOf(acme), null)
   })
 
-  test('is one, and the same in both places, whoever chooses and removes at once', async (t) => {
+  test('is one, and the same in both tables, also after concurrent changes and removals', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domains: Domain[] = []

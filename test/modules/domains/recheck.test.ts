@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { recheckDue } from '../../../src/modules/domains/jobs.ts'
-import type { FindTxt } from '../../../src/modules/domains/lookup.ts'
 import { checks } from '../../../src/modules/domains/queries.ts'
 import * as domains from '../../../src/modules/domains/service.ts'
+import type { FindTxt } from '../../../src/modules/domains/txt-lookup.ts'
 import { texts } from '../../harness/dns.ts'
 import {
   auditOf,
@@ -25,10 +25,10 @@ async function open(t: TestContext) {
   return { app, acme, step }
 }
 
-const rush = (app: DomainsApp) =>
+const makeDue = (app: DomainsApp) =>
   app.superuser.query('update domains set next_check_at = now() where next_check_at is not null')
 
-/** In how many minutes a name is asked about next; null for never. */
+/** In how many minutes a hostname is checked next; null for never. */
 async function minutesToNext(app: DomainsApp, { id }: Domain): Promise<number | null> {
   const { rows } = await app.superuser.query(
     `select round(extract(epoch from next_check_at - now()) / 60)::int as minutes
@@ -42,12 +42,12 @@ const mails = async (app: DomainsApp) =>
   (await app.superuser.query('select tenant_ref, recipient, subject, body from mails')).rows
 
 describe('a pending hostname', () => {
-  test('goes live by itself once its record is there', async (t) => {
+  test('is activated without a request once its record exists', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     setRecord(app.dns, domain)
     assert.equal(await step(), 0, 'nobody has had the time to set a record yet')
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(), 1)
     const after = await read(acme, domain)
     assert.deepEqual([after.status, after.last_error], ['active', null])
@@ -57,7 +57,7 @@ describe('a pending hostname', () => {
     assert.equal(await minutesToNext(app, domain), 24 * 60)
   })
 
-  test('is asked about every 5 minutes, hourly after an hour, and not after 72', async (t) => {
+  test('is checked every 5 minutes, hourly after an hour, and never after 72 hours', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     const ladder = [
@@ -69,21 +69,21 @@ describe('a pending hostname', () => {
     assert.equal(await minutesToNext(app, domain), 5)
     for (const [since, minutes, status] of ladder) {
       await app.superuser.query('update domains set created_at = now() - $1::interval', [since])
-      await rush(app)
+      await makeDue(app)
       assert.equal(await step(), 1, since)
       assert.equal(await minutesToNext(app, domain), minutes, since)
       assert.equal((await read(acme, domain)).status, status, since)
     }
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(), 0)
   })
 
-  test('waits on where DNS cannot be asked, and does not fail for it', async (t) => {
+  test('stays pending while DNS is unavailable', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
     await app.superuser.query(`update domains set created_at = now() - interval '90 hours'`)
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(), 1)
     const { status, last_error, last_checked_at } = await read(acme, domain)
     const expected = ['pending_verification', 'dns_unavailable', null]
@@ -91,13 +91,13 @@ describe('a pending hostname', () => {
     assert.equal(await minutesToNext(app, domain), 60)
   })
 
-  test('does not get a name that another store has by now', async (t) => {
+  test('is not activated if another store has it by now', async (t) => {
     const { app, acme, step } = await open(t)
     const globex = await app.merchant('globex')
     const rival = await claim(globex, 'shop.example')
     const held = await claimActive(app, acme, 'shop.example')
     app.dns.set(rival.verification.name, texts(rival.verification.value, held.verification.value))
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(), 2)
     const { status, last_error } = await read(globex, rival)
     assert.deepEqual([status, last_error], ['pending_verification', 'hostname_taken'])
@@ -106,7 +106,7 @@ describe('a pending hostname', () => {
 })
 
 describe('an active hostname', () => {
-  test('whose record lapsed is served on, and its owner is told once', async (t) => {
+  test('whose record lapsed stays active, and its owner gets one mail', async (t) => {
     const { app, acme, step } = await open(t)
     await app.operator.put('/v1/stores/acme/owner', { email: 'owner@acme.example' })
     const domain = await claimActive(app, acme, 'shop.example')
@@ -114,7 +114,7 @@ describe('an active hostname', () => {
     const errors = ['record_lapsed', 'dns_unavailable', 'record_lapsed']
     for (const [i, answer] of answers.entries()) {
       app.dns.set(domain.verification.name, () => answer)
-      await rush(app)
+      await makeDue(app)
       assert.equal(await step(), 1)
       const { status, last_error, lapsed_at } = await read(acme, domain)
       assert.deepEqual([status, last_error], ['active', errors[i]])
@@ -129,43 +129,43 @@ describe('an active hostname', () => {
     assert.equal((await auditOf(app, 'acme', 'lapsed')).length, 1)
 
     setRecord(app.dns, domain)
-    await rush(app)
+    await makeDue(app)
     await step()
     const back = await read(acme, domain)
     assert.deepEqual([back.last_error, back.lapsed_at], [null, null])
     app.dns.set(domain.verification.name, () => ({}))
-    await rush(app)
+    await makeDue(app)
     await step()
     assert.equal((await mails(app)).length, 2, 'another lapse is news again')
   })
 
-  test('is asked about daily, and within the hour where DNS could not be asked', async (t) => {
+  test('is checked daily, and within the hour after DNS was unavailable', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claimActive(app, acme, 'shop.example')
     assert.equal(await minutesToNext(app, domain), 24 * 60)
     app.dns.set(domain.verification.name, () => ({ code: 'SERVFAIL' }))
-    await rush(app)
+    await makeDue(app)
     await step()
     assert.equal(await minutesToNext(app, domain), 60)
     app.dns.set(domain.verification.name, () => ({}))
-    await rush(app)
+    await makeDue(app)
     await step()
     assert.equal(await minutesToNext(app, domain), 24 * 60)
     assert.deepEqual(await mails(app), [], 'nobody is named to write to')
   })
 
-  test('that an operator activated has no record to look after', async (t) => {
+  test('that an operator activated is not checked', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     await app.operator.post(`/v1/stores/acme/domains/${domain.id}/activate`)
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(), 0)
   })
 
-  test('is left alone once it is removed, also in the middle of a check', async (t) => {
+  test('is not changed once it is removed, also during a check', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claimActive(app, acme, 'shop.example')
-    await rush(app)
+    await makeDue(app)
     const checked = await step(async () => {
       await acme.send('DELETE', `${URL}/${domain.id}`)
       return 'found'
@@ -176,24 +176,24 @@ describe('an active hostname', () => {
   })
 })
 
-describe('the work of a worker', () => {
-  test('comes back when it is killed, and is done by another', async (t) => {
+describe('a check of a worker', () => {
+  test('is repeated by another worker when the first is killed', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
     setRecord(app.dns, domain)
-    await rush(app)
+    await makeDue(app)
     const db = app.runtime.workerDatabase.tenant('acme')
     assert.equal((await checks.claim(db, 10)).length, 1)
-    assert.equal(await step(), 0, 'somebody has it')
+    assert.equal(await step(), 0, 'it is leased')
     await app.superuser.query('update domains set lease_until = now()')
     assert.equal(await step(), 1)
     assert.equal((await read(acme, domain)).status, 'active')
   })
 
-  test('is not written down by one that lost its lease', async (t) => {
+  test('is not written by a worker that lost its lease', async (t) => {
     const { app, acme, step } = await open(t)
     const domain = await claim(acme, 'shop.example')
-    await rush(app)
+    await makeDue(app)
     await step(async () => {
       await app.superuser.query('update domains set lease_token = gen_random_uuid()')
       return 'missing'
@@ -202,12 +202,12 @@ describe('the work of a worker', () => {
     assert.deepEqual([last_error, last_checked_at], [null, null])
   })
 
-  test('is shared by two at once without asking twice', async (t) => {
+  test('is done once by two workers at the same time', async (t) => {
     const { app, acme, step } = await open(t)
     const claims: Domain[] = []
     for (const i of [1, 2, 3, 4]) claims.push(await claim(acme, `s${i}.example`))
     for (const domain of claims) setRecord(app.dns, domain)
-    await rush(app)
+    await makeDue(app)
     const counts = await Promise.all([step(), step()])
     assert.equal(counts[0] + counts[1], 4)
     for (const { verification } of claims) assert.equal(app.dns.asked(verification.name), 1)
@@ -215,18 +215,18 @@ describe('the work of a worker', () => {
     assert.deepEqual(rows, [{ status: 'active', lease_token: null }])
   })
 
-  test('is not begun once it is told to end', async (t) => {
+  test('does not begin once the worker is stopping', async (t) => {
     const { app, acme, step } = await open(t)
     await claim(acme, 'shop.example')
-    await rush(app)
+    await makeDue(app)
     assert.equal(await step(app.findTxt, AbortSignal.abort()), 0)
     assert.equal(await step(), 1)
   })
 
-  test('outlives a check that throws, and the rest of its batch is written', async (t) => {
+  test('that throws does not prevent the others of its batch', async (t) => {
     const { app, acme, step } = await open(t)
     const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
-    await rush(app)
+    await makeDue(app)
     const broken: FindTxt = async (name) => {
       if (name === one.verification.name) throw new Error('a fault of our own')
       return 'missing'

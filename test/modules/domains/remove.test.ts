@@ -16,7 +16,7 @@ import {
 const remove = (merchant: Awaited<ReturnType<DomainsApp['merchant']>>, { id }: Domain) =>
   merchant.send('DELETE', `${URL}/${id}`)
 
-/** As if every removal had been so long ago. */
+/** Moves every removal into the past. */
 const age = (app: DomainsApp, by: string) =>
   app.superuser.query(
     `update domains set quarantined_until = quarantined_until - $1::interval
@@ -25,7 +25,7 @@ const age = (app: DomainsApp, by: string) =>
   )
 
 describe('a removed hostname', () => {
-  test('is gone, and removing it again changes nothing', async (t) => {
+  test('is removed once, and removing it again changes nothing', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claimActive(app, acme, 'shop.example')
@@ -42,7 +42,7 @@ describe('a removed hostname', () => {
     assert.deepEqual(await read(acme, domain), gone.body.domain)
   })
 
-  test('is kept from other stores for 30 days, even from one with the record', async (t) => {
+  test('is refused to other stores for 30 days, even with the record', async (t) => {
     const app = await openDomainsApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     const waiting = await claim(globex, 'shop.example')
@@ -75,7 +75,7 @@ describe('a removed hostname', () => {
     assert.equal((await globex.post(URL, { hostname: 'shop.example' })).status, 409)
   })
 
-  test('that never was live blocks nobody', async (t) => {
+  test('that was never active is not quarantined', async (t) => {
     const app = await openDomainsApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     const gone = await remove(acme, await claim(acme, 'shop.example'))
@@ -88,7 +88,7 @@ describe('the operator', () => {
   const activate = (app: DomainsApp, tenant: string, id: string) =>
     app.operator.post(`/v1/stores/${tenant}/domains/${id}/activate`)
 
-  test('puts a hostname live without DNS, and is on record for it', async (t) => {
+  test('activates a hostname without DNS, with an audit entry', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')
@@ -113,7 +113,7 @@ describe('the operator', () => {
     assert.ok((await verify(acme, domain)).body.domain.verified_at)
   })
 
-  test('moves a name past its quarantine, but not away from where it is live', async (t) => {
+  test('moves a hostname despite its quarantine, but not while it is active elsewhere', async (t) => {
     const app = await openDomainsApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     const wanted = await claim(globex, 'shop.example')
@@ -125,7 +125,7 @@ describe('the operator', () => {
     assert.equal((await acme.post(URL, { hostname: 'shop.example' })).status, 409)
   })
 
-  test('finds no domain but the store’s own, and none that was removed', async (t) => {
+  test('finds only the domains of the store, and none that was removed', async (t) => {
     const app = await openDomainsApp(t)
     const [acme] = [await app.merchant('acme'), await app.merchant('globex')]
     const domain = await claim(acme, 'shop.example')
@@ -144,10 +144,10 @@ describe('the operator', () => {
   })
 })
 
-test('the operator takes a name from one store and gives it to another', async (t) => {
+test('the operator releases a hostname of one store for another', async (t) => {
   const app = await openDomainsApp(t)
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
-  // That it let the name go once before must not keep it from others either.
+  // An earlier removal by the same store must not block others either.
   await remove(acme, await claimActive(app, acme, 'shop.example.net'))
   const held = await claim(acme, 'shop.example.net')
   await app.operator.post(`/v1/stores/acme/domains/${held.id}/activate`)
@@ -165,7 +165,7 @@ test('the operator takes a name from one store and gives it to another', async (
   assert.equal(body.domain.status, 'active')
 })
 
-test('the operator ends a quarantine, once, and the next to prove the name has it', async (t) => {
+test('the operator ends a quarantine once, and the next store that verifies the hostname has it', async (t) => {
   const app = await openDomainsApp(t)
   const [acme, globex] = await Promise.all([app.merchant('acme'), app.merchant('globex')])
   const held = await claimActive(app, acme, 'shop.example.net')

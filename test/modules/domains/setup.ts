@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type pg from 'pg'
-import { createTxtLookup, type FindTxt } from '../../../src/modules/domains/lookup.ts'
+import { createTxtLookup, type FindTxt } from '../../../src/modules/domains/txt-lookup.ts'
 import { type Caller, openTestApp, type TestApp } from '../../harness/app.ts'
 import { startDns, type TestDns, texts } from '../../harness/dns.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
@@ -20,7 +20,7 @@ export interface DomainsApp extends TestApp {
   dns: TestDns
   /** The lookup of this installation's name server. */
   findTxt: FindTxt
-  /** Moves time, and looks behind the curtain. */
+  /** Changes and reads rows directly, for example to move times. */
   superuser: pg.Client
 }
 
@@ -47,7 +47,7 @@ export const setRecord = (dns: TestDns, { verification }: Domain) =>
 
 export const verify = (merchant: Caller, { id }: Domain) => merchant.post(`${URL}/${id}/verify`)
 
-/** A hostname of the merchant's that is live. */
+/** An active hostname of the merchant. */
 export async function claimActive(app: DomainsApp, merchant: Caller, hostname: string) {
   const domain = await claim(merchant, hostname)
   setRecord(app.dns, domain)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createTxtLookup } from '../../../src/modules/domains/lookup.ts'
 import * as domains from '../../../src/modules/domains/service.ts'
+import { createTxtLookup } from '../../../src/modules/domains/txt-lookup.ts'
 import { SYSTEM } from '../../../src/platform/audit.ts'
 import { CHANNEL } from '../../../src/platform/live-cache-listener.ts'
 import { type Answer, startDns, texts } from '../../harness/dns.ts'
@@ -19,7 +19,7 @@ import {
   verify,
 } from './setup.ts'
 
-/** As if the claim had been made so long ago. */
+/** Moves the claim into the past. */
 const age = (app: DomainsApp, id: string, since: string) =>
   app.superuser.query(`update domains set created_at = now() - $2::interval where id = $1`, [
     id,
@@ -27,12 +27,12 @@ const age = (app: DomainsApp, id: string, since: string) =>
   ])
 
 describe('a record that is found', () => {
-  test('puts the hostname live, and says so to whoever serves it', async (t) => {
+  test('activates the hostname, and notifies the live caches', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')
-    const heard: (string | undefined)[] = []
-    app.superuser.on('notification', ({ payload }) => heard.push(payload))
+    const payloads: (string | undefined)[] = []
+    app.superuser.on('notification', ({ payload }) => payloads.push(payload))
     await app.superuser.query(`listen "${CHANNEL}"`)
     setRecord(app.dns, domain)
     const answer = await verify(acme, domain)
@@ -47,15 +47,15 @@ describe('a record that is found', () => {
       assert.equal(entry?.after.status, 'active')
     }
     await until(
-      'both are told',
-      () => heard.includes('acme') && heard.includes('host:shop.example'),
+      'both are notified',
+      () => payloads.includes('acme') && payloads.includes('host:shop.example'),
     )
     const again = await verify(acme, domain)
     assert.deepEqual([again.body.checked, again.body.domain.status], [true, 'active'])
     assert.equal((await auditOf(app, 'acme', 'activated')).length, 1)
   })
 
-  test('may stand among others, in pieces, and behind an alias', async (t) => {
+  test('may be among others, in several strings, and behind an alias', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const shapes: [string, (value: string) => Answer][] = [
@@ -73,7 +73,7 @@ describe('a record that is found', () => {
     }
   })
 
-  test('serves the store under every spelling of the name, and only while it is active', async (t) => {
+  test('serves the store under every spelling of the hostname, and only while it is active', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const find = (hostname: string) =>
@@ -114,7 +114,7 @@ describe('a record that is not found', () => {
     }
   })
 
-  test('fails the claim after 72 hours, which a record still puts right', async (t) => {
+  test('fails the claim after 72 hours, and a later record still activates it', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')
@@ -130,7 +130,7 @@ describe('a record that is not found', () => {
   })
 })
 
-describe('a name server that cannot be asked', () => {
+describe('a name server that is unavailable', () => {
   const answers: Record<string, Answer> = {
     'a failing one': { code: 'SERVFAIL' },
     'a refusing one': { code: 'REFUSED' },
@@ -152,7 +152,7 @@ describe('a name server that cannot be asked', () => {
     }
   })
 
-  test('is the same when nobody listens', async () => {
+  test('is treated alike when no server listens', async () => {
     const dns = await startDns()
     await dns.close()
     assert.equal(await createTxtLookup([dns.server])('shop.example', 'x'), 'unavailable')
@@ -168,7 +168,7 @@ describe('a name server that cannot be asked', () => {
   })
 })
 
-test('a name server that is no address stops the start', () => {
+test('an invalid name server address fails at the start', () => {
   assert.throws(() => createTxtLookup(['dns.example:53']), { code: 'ERR_INVALID_IP_ADDRESS' })
 })
 
@@ -201,7 +201,7 @@ describe('one hostname and many stores', () => {
     assert.equal(found, `store-${winner}`)
   })
 
-  test('stays with its holder when another store shows a record too', async (t) => {
+  test('stays with its holder when another store sets a record too', async (t) => {
     const app = await openDomainsApp(t)
     const [acme, globex] = [await app.merchant('acme'), await app.merchant('globex')]
     const rival = await claim(globex, 'shop.example')
@@ -214,13 +214,13 @@ describe('one hostname and many stores', () => {
 })
 
 describe('a check that was overtaken', () => {
-  /** A lookup that lets something happen between the question and the answer. */
+  /** A lookup that runs a step before its answer. */
   const slow = (meanwhile: () => Promise<unknown>) => async () => {
     await meanwhile()
     return 'missing' as const
   }
 
-  test('does not undo what a later one found', async (t) => {
+  test('does not overwrite a later result', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')
@@ -233,7 +233,7 @@ describe('a check that was overtaken', () => {
     assert.deepEqual(await auditOf(app, 'acme', 'lapsed'), [])
   })
 
-  test('does not bring back what was removed meanwhile', async (t) => {
+  test('does not restore a hostname that was removed meanwhile', async (t) => {
     const app = await openDomainsApp(t)
     const acme = await app.merchant('acme')
     const domain = await claim(acme, 'shop.example')
@@ -250,7 +250,7 @@ describe('a check that was overtaken', () => {
   })
 })
 
-test('a store may ask ten times a minute, all its names together', async (t) => {
+test('a store may verify ten times a minute, all its hostnames together', async (t) => {
   const app = await openDomainsApp(t)
   const acme = await app.merchant('acme')
   const [one, two] = [await claim(acme, 'one.example'), await claim(acme, 'two.example')]
@@ -267,7 +267,7 @@ test('a store may ask ten times a minute, all its names together', async (t) => 
   assert.equal((await verify(globex, await claim(globex, 'one.example'))).status, 200)
 })
 
-test('a removed name is not verified, and says what to do', async (t) => {
+test('verifying a removed hostname is refused with what to do next', async (t) => {
   const app = await openDomainsApp(t)
   const acme = await app.merchant('acme')
   const domain = await claim(acme, 'shop.example')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type Answer, openTestApp } from '../../harness/app.ts'
 import { DRAFT, MANIFEST, PUBLISH, titled } from './setup.ts'
 
-test('every save and publish is on record: who, in which request, from what to what', async (t) => {
+test('every save and publish has an audit entry with actor, request, before and after', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme')
   const { credentials } = (await acme.get('/v1/my/credentials')).body

@@ -37,7 +37,7 @@ const countVersions = async (t: Parameters<typeof openTestApp>[0], app: TestApp)
 const auditOf = async (app: TestApp) =>
   (await app.operator.get('/v1/stores/acme/audit')).body.entries
 
-describe('a manifest that makes a prohibited claim', () => {
+describe('a manifest with a prohibited health claim', () => {
   const claims = {
     manifest: {
       zeta: { text: 'It treats cancer.' },
@@ -46,7 +46,7 @@ describe('a manifest that makes a prohibited claim', () => {
     },
   }
 
-  test('is refused with all findings, in the order of the document, and not kept', async (t) => {
+  test('is refused with all findings, in the order of the document, and not stored', async (t) => {
     const app = await openTestApp(t)
     const acme = await openLiveStore(app, 'acme')
     const count = await countVersions(t, app)
@@ -71,7 +71,7 @@ describe('a manifest that makes a prohibited claim', () => {
     assert.equal((await auditOf(app)).length, entries)
   })
 
-  test('is refused by a merchant who claims to override it', async (t) => {
+  test('is refused also if a merchant sends the override header', async (t) => {
     const app = await openTestApp(t)
     const key = await app.key('acme')
     const count = await countVersions(t, app)
@@ -82,7 +82,7 @@ describe('a manifest that makes a prohibited claim', () => {
 })
 
 describe('a scan that did not run', () => {
-  test('is a 503 and never a pass, on every way in', async (t) => {
+  test('is a 503 and never a pass, on every route', async (t) => {
     let failure: Error | null = null
     const app = await openTestApp(t, {
       scanner: {
@@ -125,13 +125,13 @@ describe('an operator', () => {
       headers: {
         'x-operator-token': OPERATOR_TOKEN,
         'content-type': 'application/json',
-        // Header bytes go out one for each character.
+        // Each character of the header is sent as one byte.
         [OVERRIDE]: Buffer.from(reason).toString('latin1'),
       },
       body: JSON.stringify(titled('forced')),
     })
 
-  test('may publish it all the same, with a reason that is kept word for word', async (t) => {
+  test('may publish it all the same, with a reason that is stored verbatim', async (t) => {
     const app = await openTestApp(t, { scanner: scannerOf(() => BAD) })
     await app.store('acme')
     const reasons = [
@@ -156,7 +156,7 @@ describe('an operator', () => {
     }
   })
 
-  test('gives a reason, or does not override', async (t) => {
+  test('must give a reason to override', async (t) => {
     const app = await openTestApp(t, { scanner: scannerOf(() => BAD) })
     await app.store('acme')
     const count = await countVersions(t, app)
@@ -171,7 +171,7 @@ describe('an operator', () => {
     assert.equal((await force(app, 'x'.repeat(2_000))).status, 200)
   })
 
-  test('who overrides nothing publishes like anybody else', async (t) => {
+  test('publishes a clean manifest without an override, even with a reason', async (t) => {
     const mild = [finding('/a', 'WARNING'), finding('/b', 'INFO')]
     const app = await openTestApp(t, { scanner: scannerOf(() => mild) })
     await app.store('acme')
@@ -185,7 +185,7 @@ describe('an operator', () => {
     assert.deepEqual(keysOf(merchant.body), ['rowHash', 'version', 'warnings'])
   })
 
-  test('may ask what a scan would say, and nothing is written', async (t) => {
+  test('may scan a manifest without storing it', async (t) => {
     const app = await openTestApp(t)
     const acme = await openLiveStore(app, 'acme')
     const before = [(await acme.get(OVERVIEW)).text, (await auditOf(app)).length]

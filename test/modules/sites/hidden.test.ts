@@ -4,11 +4,11 @@ import { openTestApp, type TestApp } from '../../harness/app.ts'
 import { requestText, talk } from '../../harness/raw-http.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
+  cacheAnswer,
   hostUrl,
-  keep,
   MANIFEST,
+  openCachingApp,
   openHost,
-  openKeepingApp,
   openLiveStore,
   resolveUrl,
   sendRaw,
@@ -19,7 +19,7 @@ import {
 
 const UNKNOWN = '{"error":{"code":"unknown_tenant","message":"No such store."}}'
 
-/** A store of each kind that the public may not see, with a site and a hostname in each case. */
+/** A store of each kind that the public may not see, each with a site and a hostname. */
 async function openHidden(app: TestApp) {
   await openLiveStore(app, 'shown')
   for (const tenant of ['draft', 'suspended']) {
@@ -59,8 +59,8 @@ const ODD = [
 describe('a store that the public may not see', () => {
   for (const live of [true, false]) {
     const how = live ? 'in memory' : 'in the database'
-    test(`is not told from one that never existed, ${how}`, async (t) => {
-      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+    test(`is answered like one that never existed, ${how}`, async (t) => {
+      const app = live ? await openCachingApp(t) : await openTestApp(t)
       const hidden = await openHidden(app)
       assert.equal((await app.anyone.get(siteUrl('shown'))).status, 200)
       const wanted = essence(await app.anyone.get(siteUrl('never-existed')))
@@ -91,13 +91,13 @@ describe('a store that the public may not see', () => {
     })
 
     test(`is answered as fast as one that never existed, ${how}`, async (t) => {
-      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+      const app = live ? await openCachingApp(t) : await openTestApp(t)
       await openHidden(app)
       const names = ['draft', 'suspended', 'unknown']
       for (const url of [siteUrl, (name: string) => hostUrl(`${name}.example`)]) {
         const paths = names.map(url)
-        if (live) for (const path of paths) await keep(app, path)
-        // A busy machine may show a difference once; one that is there shows each time.
+        if (live) for (const path of paths) await cacheAnswer(app, path)
+        // A busy machine may cause a difference once; a real one occurs each time.
         const rounds: number[][] = []
         const isEven = (medians: number[]) => Math.max(...medians) / Math.min(...medians) < 1.5
         while (rounds.length < 4 && !rounds.some(isEven)) rounds.push(await timeEach(app, paths))
@@ -106,8 +106,8 @@ describe('a store that the public may not see', () => {
     })
   }
 
-  test('is gone the moment its status is set, and back the moment it is live', async (t) => {
-    const app = await openKeepingApp(t)
+  test('is hidden at once when its status is set, and visible at once when it is live', async (t) => {
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     await openHost(app, acme, 'acme', 'acme.example')
     const paths = [siteUrl('acme'), resolveUrl('acme'), '/v1/resolve?hostname=acme.example']
@@ -124,16 +124,16 @@ describe('a store that the public may not see', () => {
   })
 })
 
-/** The median time of each, in milliseconds. */
+/** The median time of each path, in milliseconds. */
 async function timeEach(app: TestApp, paths: string[]): Promise<number[]> {
   const samples = paths.map((): number[] => [])
   for (let round = 0; round < 145; round++) {
     for (let i = 0; i < paths.length; i++) {
-      // In another order each time, so that none always follows the same one.
+      // In another order each time, so that no path always follows the same one.
       const at = (i + round) % paths.length
       const began = performance.now()
       await app.anyone.get(paths[at] ?? '')
-      // The first ones are slow for reasons of their own.
+      // The first requests are slow for other reasons.
       if (round >= 10) samples[at]?.push(performance.now() - began)
     }
   }

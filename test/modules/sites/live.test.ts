@@ -6,9 +6,9 @@ import { killListeners } from '../../harness/live.ts'
 import { openProxy, type TestProxy } from '../../harness/proxy.ts'
 import { openSuperuser } from '../../harness/superuser.ts'
 import {
-  keep,
+  cacheAnswer,
   MANIFEST,
-  openKeepingApp,
+  openCachingApp,
   openLiveStore,
   PUBLISH,
   resolveUrl,
@@ -22,17 +22,20 @@ const PATHS = [siteUrl('acme'), resolveUrl('acme')]
 const versionOf = (body: { version?: number; manifestVersion?: number }) =>
   body.version ?? body.manifestVersion ?? 0
 
-/** Many readers who ask without a pause, and hold each answer against what they know by then. */
-function hammer(app: TestApp, check: (answer: { status: number; version: number }) => () => void) {
+/** Many readers that read without a pause, and check each answer. */
+function readConstantly(
+  app: TestApp,
+  check: (answer: { status: number; version: number }) => () => void,
+) {
   let over = false
   let count = 0
   const readers = Array.from({ length: 50 }, async (_, i) => {
     while (!over) {
       const answer = { status: 0, version: 0 }
-      const judge = check(answer)
+      const checkNow = check(answer)
       const { status, body } = await app.anyone.get(PATHS[i % 2] ?? '')
       Object.assign(answer, { status, version: versionOf(body) })
-      judge()
+      checkNow()
       count += 1
     }
   })
@@ -45,14 +48,14 @@ function hammer(app: TestApp, check: (answer: { status: number; version: number 
   }
 }
 
-describe('on the process that made it', () => {
+describe('on the process that made the change', () => {
   test('a publish or a rollback is seen by every read that begins after its answer', async (t) => {
-    const app = await openKeepingApp(t)
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     for (let i = 2; i <= 5; i++) await acme.put(MANIFEST, titled(`number ${i}`))
-    // What is being published, and what the last answer said: a read may see either, nothing else.
+    // A read may see the version being published or the one of the last answer, nothing else.
     let allowed = new Set([5])
-    const crowd = hammer(app, (answer) => {
+    const readers = readConstantly(app, (answer) => {
       const before = allowed
       return () => {
         assert.equal(answer.status, 200)
@@ -64,18 +67,18 @@ describe('on the process that made it', () => {
       allowed = new Set([...allowed, version])
       await acme.post(PUBLISH, { version })
       allowed = new Set([version])
-      const { count } = crowd
+      const { count } = readers
       const seen = count()
       await until('read', () => count() > seen + 50)
     }
-    await crowd.stop()
+    await readers.stop()
   })
 
-  test('a suspension is the end of every read that begins after its answer', async (t) => {
-    const app = await openKeepingApp(t)
+  test('a suspension hides the store from every read that begins after its answer', async (t) => {
+    const app = await openCachingApp(t)
     await openLiveStore(app, 'acme')
     let hidden = false
-    const crowd = hammer(app, (answer) => {
+    const readers = readConstantly(app, (answer) => {
       const wasHidden = hidden
       return () => {
         if (wasHidden && hidden) assert.equal(answer.status, 404)
@@ -85,18 +88,18 @@ describe('on the process that made it', () => {
     for (let round = 0; round < 5; round++) {
       await setStatus(app, 'acme', 'suspended')
       hidden = true
-      const seen = crowd.count()
-      await until('read', () => crowd.count() > seen + 100)
+      const seen = readers.count()
+      await until('read', () => readers.count() > seen + 100)
       hidden = false
       await setStatus(app, 'acme', 'live')
     }
-    await crowd.stop()
+    await readers.stop()
   })
 })
 
 async function openPair(t: Parameters<typeof openTestApp>[0]) {
-  const here = await openKeepingApp(t)
-  const there = await openKeepingApp(t, { database: here.database })
+  const here = await openCachingApp(t)
+  const there = await openCachingApp(t, { database: here.database })
   const acme = await openLiveStore(here, 'acme')
   return { here, there, acme }
 }
@@ -107,17 +110,17 @@ const shows = async (app: TestApp, version: number) => {
 }
 
 describe('on another process', () => {
-  test('every change is seen as soon as it is told', async (t) => {
+  test('every change is seen as soon as its notification arrives', async (t) => {
     const { here, there, acme } = await openPair(t)
     for (let i = 2; i <= 6; i++) {
-      for (const path of PATHS) await keep(there, path)
+      for (const path of PATHS) await cacheAnswer(there, path)
       assert.equal((await acme.put(MANIFEST, titled(`number ${i}`))).body.version, i)
       await until('published', () => shows(there, i))
     }
-    for (const path of PATHS) await keep(there, path)
+    for (const path of PATHS) await cacheAnswer(there, path)
     await acme.post(PUBLISH, { version: 2 })
     await until('rolled back', () => shows(there, 2))
-    for (const path of PATHS) await keep(there, path)
+    for (const path of PATHS) await cacheAnswer(there, path)
     await setStatus(here, 'acme', 'suspended')
     const gone = async () => (await there.anyone.get(PATHS[0] ?? '')).status === 404
     await until('suspended', gone)
@@ -126,11 +129,11 @@ describe('on another process', () => {
     assert.ok(there.runtime.cache.trusted && there.runtime.cache.stats().bypassed === 0)
   })
 
-  test('nothing old is shown once the listener is lost, and answers are kept again', async (t) => {
+  test('no old answer is shown once the listener is lost, and answers are cached again later', async (t) => {
     const { there, acme } = await openPair(t)
     const superuser = await openSuperuser(t, there.database)
     for (let version = 2; version <= 4; version++) {
-      for (const path of PATHS) await keep(there, path)
+      for (const path of PATHS) await cacheAnswer(there, path)
       await superuser.query(killListeners)
       await acme.put(MANIFEST, titled(`number ${version}`))
       await until('seen', () => shows(there, version))
@@ -139,7 +142,7 @@ describe('on another process', () => {
   })
 })
 
-test('a commit whose answer was lost is shown like any other', async (t) => {
+test('a commit whose answer was lost is visible like any other', async (t) => {
   let proxy: TestProxy | undefined
   const app = await openTestApp(t, {
     live: true,
@@ -153,7 +156,7 @@ test('a commit whose answer was lost is shown like any other', async (t) => {
   await until('kept', () => app.runtime.cache.trusted)
   const acme = await openLiveStore(app, 'acme')
   await acme.put(MANIFEST, titled('two'))
-  for (const path of PATHS) await keep(app, path)
+  for (const path of PATHS) await cacheAnswer(app, path)
   const superuser = await openSuperuser(t, app.database)
   await publishUnheard(acme, superuser, proxy)
   const { rows } = await superuser.query('select active_version from stores')
@@ -171,7 +174,7 @@ async function publishUnheard(
   superuser: Awaited<ReturnType<typeof openSuperuser>>,
   proxy: TestProxy | undefined,
 ) {
-  // A deferred trigger holds the commit until we let go of the lock.
+  // A deferred trigger delays the commit until we release the lock.
   await superuser.query(`
     create function hold() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock(77); return null; end $$`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sign } from '../../../src/kernel/tokens.ts'
-import { makeToken } from '../../../src/modules/sites/preview.ts'
+import { createToken } from '../../../src/modules/sites/preview.ts'
 import { type Answer, openTestApp, type TestApp } from '../../harness/app.ts'
 import { essence } from '../../harness/refusals.ts'
 import { listTables, openSuperuser } from '../../harness/superuser.ts'
@@ -32,7 +32,7 @@ function assertNoPreview(answer: Answer, what: string) {
 }
 
 describe('a preview token', () => {
-  test('shows a version of a store that is not live yet, and is not to be kept', async (t) => {
+  test('shows a version of a store that is not live yet, with an answer that must not be cached', async (t) => {
     const { app, minted, token, clock } = await openPreview(t)
     const expiresAt = new Date(clock.time + 30 * MINUTES).toISOString()
     assert.match(token, /^fdpv_[A-Za-z0-9_-]+$/)
@@ -54,7 +54,7 @@ describe('a preview token', () => {
     assert.equal((await known.get(`/v1/preview-resolve?token=${token}`)).status, 200)
   })
 
-  test('is good for 30 minutes', async (t) => {
+  test('is valid for 30 minutes', async (t) => {
     const { app, token, clock } = await openPreview(t)
     clock.time += 30 * MINUTES - 1
     assert.equal((await show(app, token)).status, 200)
@@ -75,7 +75,7 @@ describe('a preview token', () => {
     assert.equal((await show(app, token)).body.status, 'draft')
   })
 
-  test('is ours to the last character', async (t) => {
+  test('is refused if any character differs', async (t) => {
     const { app, token } = await openPreview(t)
     const wanted = essence(await show(app, 'fdpv_'))
     assert.equal(wanted.text, REFUSED)
@@ -135,21 +135,21 @@ describe('a preview token', () => {
     const key = app.runtime.key('preview token')
     const other = app.runtime.key('email verification')
     const one = { tenant: 'acme', version: 1, expiresAt }
-    assert.equal((await show(app, makeToken(key, one))).status, 200, 'as ours are made')
+    assert.equal((await show(app, createToken(key, one))).status, 200, 'created as ours are')
 
     const bytes = Buffer.from(token.slice('fdpv_'.length), 'base64url')
     const spliced = Buffer.from(bytes.toString('latin1').replace('acme', 'globex'), 'latin1')
     const payload = (...members: unknown[]) => Buffer.from(JSON.stringify(members))
     const wrong = {
       "another store's name": `fdpv_${spliced.toString('base64url')}`,
-      "another purpose's key": makeToken(other, one),
+      "another purpose's key": createToken(other, one),
       "another purpose's payload": `fdpv_${sign(other, Buffer.from('{"email":"a@b.example"}'))}`,
-      'a version that is none': makeToken(key, { ...one, version: 2 }),
-      'a store that is none': makeToken(key, { ...one, tenant: 'nobody' }),
+      'a version that is none': createToken(key, { ...one, version: 2 }),
+      'a store that is none': createToken(key, { ...one, tenant: 'nobody' }),
       'another form': `fdpv_${sign(key, payload(2, 'acme', 1, expiresAt))}`,
     }
     for (const [what, each] of Object.entries(wrong)) assertNoPreview(await show(app, each), what)
-    const verification = makeToken(key, one).slice('fdpv_'.length)
+    const verification = createToken(key, one).slice('fdpv_'.length)
     const owner = await app.owner('a@b.example')
     const answer = await owner.post('/v1/identity/verify', { token: verification })
     assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
@@ -164,7 +164,7 @@ describe('a preview token', () => {
     const counts = async () => {
       const rows: Record<string, number> = {}
       for (const table of await listTables(superuser)) {
-        // Each request is counted against the caller's limit, whatever it asks for.
+        // Each request counts against the caller's limit, whatever it reads.
         if (table.startsWith('limit')) continue
         const { rowCount } = await superuser.query(`select from "${table}"`)
         rows[table] = rowCount ?? 0

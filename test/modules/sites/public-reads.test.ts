@@ -7,8 +7,8 @@ import { until } from '../../harness/eventually.ts'
 import { requestText, talk } from '../../harness/raw-http.ts'
 import { essence } from '../../harness/refusals.ts'
 import {
-  keep,
-  openKeepingApp,
+  cacheAnswer,
+  openCachingApp,
   openLiveStore,
   resolveUrl,
   sendRaw,
@@ -18,7 +18,7 @@ import {
 
 const URLS = [siteUrl('acme'), resolveUrl('acme')]
 
-test('an entity tag matches itself, alone or in a list, strong or weak, and any by a star', () => {
+test('an entity tag matches itself, alone or in a list, strong or weak, and the star', () => {
   const etag = '"abc"'
   for (const header of ['"abc"', '"x", "abc"', '"x","abc" , "y"', 'W/"abc"', '"x", W/"abc"', '*']) {
     assert.ok(matchesEtag(header, etag), header)
@@ -31,8 +31,8 @@ describe('a public read', () => {
   for (const live of [true, false]) {
     const how = live ? 'from memory' : 'from the database'
 
-    test(`has the hash as its tag, and answers 304 to whoever holds it, ${how}`, async (t) => {
-      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+    test(`has the hash as its ETag, and answers 304 to a reader that has it, ${how}`, async (t) => {
+      const app = live ? await openCachingApp(t) : await openTestApp(t)
       const acme = await openLiveStore(app, 'acme')
       const { rowHash } = (await acme.get('/v1/my/site')).body.active
       for (const path of URLS) {
@@ -61,8 +61,8 @@ describe('a public read', () => {
       }
     })
 
-    test(`has the same headers when only they are asked for, ${how}`, async (t) => {
-      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+    test(`has the same headers for HEAD, ${how}`, async (t) => {
+      const app = live ? await openCachingApp(t) : await openTestApp(t)
       await openLiveStore(app, 'acme')
       for (const path of [...URLS, siteUrl('nobody')]) {
         const got = await sendRaw(app, path)
@@ -80,7 +80,7 @@ describe('a public read', () => {
     })
 
     test(`decodes to the same bytes, however it is encoded, ${how}`, async (t) => {
-      const app = live ? await openKeepingApp(t) : await openTestApp(t)
+      const app = live ? await openCachingApp(t) : await openTestApp(t)
       await openLiveStore(app, 'acme', titled('over a packet long '.repeat(200)))
       const decode: Record<string, (body: Buffer) => Buffer> = {
         br: brotliDecompressSync,
@@ -116,23 +116,23 @@ describe('a public read', () => {
   }
 
   test('is the same from memory as from the database', async (t) => {
-    const app = await openKeepingApp(t)
+    const app = await openCachingApp(t)
     await openLiveStore(app, 'acme')
     for (const path of [...URLS, siteUrl('nobody'), resolveUrl('nobody')]) {
       for (const tenant of ['acme', 'nobody']) app.runtime.cache.drop(tenant)
       const first = await app.anyone.get(path)
-      await keep(app, path)
+      await cacheAnswer(app, path)
       const second = await app.anyone.get(path)
       assert.deepEqual(essence(second), essence(first))
       assert.notEqual(second.headers['x-correlation-id'], first.headers['x-correlation-id'])
     }
   })
 
-  test('from memory is held to the same rules of HTTP', async (t) => {
-    const app = await openKeepingApp(t)
+  test('from memory follows the same rules of HTTP', async (t) => {
+    const app = await openCachingApp(t)
     await openLiveStore(app, 'acme')
     const path = siteUrl('acme')
-    await keep(app, path)
+    await cacheAnswer(app, path)
     const line = `GET ${path}`
     const statuses = async (text: string) =>
       (await talk(app.url, text)).answers.map(({ status }) => status)
@@ -148,16 +148,20 @@ describe('a public read', () => {
     for (const method of ['POST', 'PUT', 'DELETE']) {
       assert.deepEqual(await statuses(requestText(`${method} ${path}`)), [405])
     }
-    const body = requestText(line, { 'content-length': '5', connection: 'keep-alive' }, 'hello')
+    const body = requestText(
+      line,
+      { 'content-length': '5', connection: 'cacheAnswer-alive' },
+      'hello',
+    )
     assert.deepEqual(await statuses(body + requestText(line)), [200, 200], 'a body is passed over')
   })
 
-  test('from memory keeps its place among other answers on the connection', async (t) => {
-    const app = await openKeepingApp(t)
+  test('from memory is sent in order with other answers on the connection', async (t) => {
+    const app = await openCachingApp(t)
     await openLiveStore(app, 'acme')
     const path = siteUrl('acme')
-    await keep(app, path)
-    const open = { connection: 'keep-alive' }
+    await cacheAnswer(app, path)
+    const open = { connection: 'cacheAnswer-alive' }
     const slow = requestText('GET /v1/tenants/asked-for-the-first-time/site', open)
     const fast = requestText(`GET ${path}`, open)
     const { answers } = await talk(app.url, `${slow}${fast}this is no HTTP\r\n\r\n`)
@@ -167,13 +171,13 @@ describe('a public read', () => {
     )
   })
 
-  test('from memory does not hold up a close', async (t) => {
-    const app = await openKeepingApp(t)
+  test('from memory does not delay a shutdown', async (t) => {
+    const app = await openCachingApp(t)
     await openLiveStore(app, 'acme')
     const path = siteUrl('acme')
-    await keep(app, path)
+    await cacheAnswer(app, path)
     let closed = false
-    // Keep-alive clients that ask again as soon as they have an answer.
+    // Keep-alive clients that send the next request at once.
     const readers = Array.from({ length: 4 }, async () => {
       while (!closed) {
         const answer = await fetch(app.url + path).catch(() => null)
@@ -186,7 +190,7 @@ describe('a public read', () => {
     const began = performance.now()
     await app.app.close()
     closed = true
-    // Whoever asks again at once would hold it up for ever.
+    // A client that sends the next request at once would delay the shutdown for ever.
     assert.ok(performance.now() - began < 15_000, `${performance.now() - began} ms`)
     await Promise.all(readers)
   })

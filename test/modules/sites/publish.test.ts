@@ -20,7 +20,7 @@ import {
 const shown = async (app: TestApp) => (await app.anyone.get(siteUrl('acme'))).body
 
 describe('publishing', () => {
-  test('moves what the public sees, forward and back; a draft does not', async (t) => {
+  test('changes the public site, to a newer or older version; a draft does not', async (t) => {
     const app = await openTestApp(t, { live: true })
     const acme = await openLiveStore(app, 'acme', titled('one'))
     const before = await sendRaw(app, siteUrl('acme'))
@@ -40,7 +40,7 @@ describe('publishing', () => {
     assert.equal((await acme.get(OVERVIEW)).body.versions_total, 2, 'nothing was added')
   })
 
-  test('names a version of the store: any other number is none', async (t) => {
+  test('is refused for a number that no version of the store has', async (t) => {
     const app = await openTestApp(t)
     const acme = await openLiveStore(app, 'acme')
     const globex = await openLiveStore(app, 'globex')
@@ -84,7 +84,7 @@ describe('publishing', () => {
     assert.equal((await shown(app)).version, 2)
   })
 
-  test('works for a draft store, and shows when it goes live', async (t) => {
+  test('works for a draft store, and is visible once it goes live', async (t) => {
     const app = await openTestApp(t, { live: true })
     const acme = await app.merchant('acme')
     await acme.put(DRAFT, titled('one'))
@@ -96,14 +96,14 @@ describe('publishing', () => {
 })
 
 describe('the overview', () => {
-  test('of a store without a site has nothing in it', async (t) => {
+  test('of a store without a site is empty', async (t) => {
     const app = await openTestApp(t)
     const { status, body } = await (await app.merchant('acme')).get(OVERVIEW)
     assert.equal(status, 200)
     assert.deepEqual(body, { active: null, draft: null, versions: [], versions_total: 0 })
   })
 
-  test('shows the active version, the newest if it is another, and all of them', async (t) => {
+  test('shows the active version, the newest as draft if it is another, and the list of all', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const named = (name: unknown) => ({ manifest: { brand: { name } } })
@@ -153,7 +153,7 @@ describe('the overview', () => {
     assert.match(brandName, /^x(😀)+$/u)
   })
 
-  test('is of one moment, whoever publishes meanwhile', async (t) => {
+  test('is consistent, also while versions are published', async (t) => {
     const app = await openTestApp(t)
     const acme = await openLiveStore(app, 'acme')
     let over = false

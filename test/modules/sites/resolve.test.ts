@@ -6,10 +6,10 @@ import { openTestDatabase } from '../../harness/database.ts'
 import { until } from '../../harness/eventually.ts'
 import { openProxy, type TestProxy } from '../../harness/proxy.ts'
 import {
+  cacheAnswer,
   hostUrl,
-  keep,
+  openCachingApp,
   openHost,
-  openKeepingApp,
   openLiveStore,
   resolveUrl,
   sendRaw,
@@ -19,7 +19,7 @@ import {
 
 describe('resolving', () => {
   test('names the store, its site and its hosts', async (t) => {
-    const app = await openKeepingApp(t)
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     const { store } = (await app.operator.get('/v1/stores/acme')).body
     const plain = {
@@ -61,8 +61,8 @@ describe('resolving', () => {
     })
   })
 
-  test('takes a host in any spelling of its name', async (t) => {
-    const app = await openKeepingApp(t)
+  test('accepts a host in any spelling', async (t) => {
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     await openHost(app, acme, 'acme', 'bücher.example')
     const canonical = 'xn--bcher-kva.example'
@@ -104,7 +104,7 @@ describe('resolving', () => {
     }
   })
 
-  test('takes either a host or a slug, and not both', async (t) => {
+  test('accepts either a host or a slug, and not both', async (t) => {
     const app = await openTestApp(t)
     await openLiveStore(app, 'acme')
     const queries = ['', '?', '?tenant=', '?hostname=', '?tenant=acme&hostname=acme.example']
@@ -117,49 +117,49 @@ describe('resolving', () => {
     }
   })
 
-  test('stops with the domain, at once', async (t) => {
-    const app = await openKeepingApp(t)
+  test('ends at once when the domain is removed', async (t) => {
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     for (let round = 0; round < 10; round++) {
       const url = hostUrl(`round-${round}.example`)
       const { id } = await openHost(app, acme, 'acme', `round-${round}.example`)
-      await keep(app, url)
+      await cacheAnswer(app, url)
       const gone = await acme.send('DELETE', `/v1/merchant/domains/${id}`)
       assert.equal(gone.status, 200, gone.text)
       assert.equal((await app.anyone.get(url)).status, 404, 'after the call has answered')
     }
   })
 
-  test('begins with the domain, at once, also while news of it is on its way', async (t) => {
+  test('begins at once when the domain is active, also before its notification arrives', async (t) => {
     const database = await openTestDatabase(t)
     const direct = new URL(roleUrl(database.url, 'fd_app', database.secretKey))
     const news = await openProxy(t, Number(direct.port))
     direct.host = `127.0.0.1:${news.port}`
-    const app = await openKeepingApp(t, { database, env: { DATABASE_DIRECT_URL: direct.href } })
+    const app = await openCachingApp(t, { database, env: { DATABASE_DIRECT_URL: direct.href } })
     const acme = await openLiveStore(app, 'acme')
-    await keep(app, hostUrl('early.example'))
+    await cacheAnswer(app, hostUrl('early.example'))
     news.silence()
     await openHost(app, acme, 'acme', 'early.example')
     assert.equal((await app.anyone.get(hostUrl('early.example'))).status, 200)
   })
 
-  test('of a host that changes hands answers for the one who has it', async (t) => {
-    const app = await openKeepingApp(t)
+  test('of a host that moves to another store answers with that store', async (t) => {
+    const app = await openCachingApp(t)
     const acme = await openLiveStore(app, 'acme')
     const globex = await openLiveStore(app, 'globex')
     const url = hostUrl('moves.example')
     const claimed = await globex.post('/v1/merchant/domains', { hostname: 'moves.example' })
     const before = await openHost(app, acme, 'acme', 'moves.example')
-    await keep(app, url)
+    await cacheAnswer(app, url)
     await acme.send('DELETE', `/v1/merchant/domains/${before.id}`)
-    // Nobody else may claim it for a while, unless the claim was there before.
+    // No other store can claim it during the quarantine, unless it did so before.
     await app.operator.post(`/v1/stores/globex/domains/${claimed.body.domain.id}/activate`)
     assert.equal((await app.anyone.get(url)).body.tenantRef, 'globex')
   })
 })
 
-describe('a database that is away', () => {
-  test('is a 503 for every public read, never an empty answer, and is over when it is back', async (t) => {
+describe('a database that is unavailable', () => {
+  test('is a 503 for every public read, never an empty answer, and reads work again later', async (t) => {
     let proxy: TestProxy | undefined
     const app = await openTestApp(t, {
       databaseUrl: async (url) => {

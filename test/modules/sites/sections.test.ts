@@ -9,7 +9,7 @@ import { DRAFT, MANIFEST, OVERVIEW, scannerOf, sendRaw } from './setup.ts'
 const link = { label: 'More', href: '/more' }
 const imageRef = 'asset:acme/0000.png'
 
-/** Each type with all that it takes. */
+/** Each type with all its props. */
 const EXAMPLES: Record<string, object> = {
   announcement: { text: 'Open on Sunday', href: '/sunday' },
   hero: { heading: 'Hello', subheading: 'there', imageRef, cta: link },
@@ -32,7 +32,7 @@ const withSections = (sections: unknown) => ({
   manifest: { template: { id: 'default', sections } },
 })
 
-test('a statement that no checkout can accept is kept, with a warning', async (t) => {
+test('a statement version that no checkout can accept is stored, with a warning', async (t) => {
   const app = await openTestApp(t)
   const acme = await app.merchant('acme')
   const warnings = async (funnelGate: unknown) => {
@@ -69,7 +69,7 @@ describe('a section', () => {
     }
   })
 
-  test('that nobody may show as meant is kept, with a warning', async (t) => {
+  test('that a storefront may not show as intended is stored, with a warning', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const sections = [
@@ -100,7 +100,7 @@ describe('a section', () => {
     assert.deepEqual(active.manifest.template.sections, sections)
   })
 
-  test('has at most 200 warnings told about it and its like', async (t) => {
+  test('has at most 200 warnings, together with all others', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const many = Array.from({ length: 500 }, () => ({ type: 'hero', props: { heading: 1 } }))
@@ -114,7 +114,7 @@ describe('a section', () => {
 })
 
 describe('a manifest', () => {
-  test('is refused where it is no site, and the place is named', async (t) => {
+  test('is refused with the path if it is invalid', async (t) => {
     const app = await openTestApp(t)
     const acme = await app.merchant('acme')
     const section = (value: unknown) => withSections([{ type: 'hero', props: {} }, value])

@@ -21,7 +21,7 @@ export const hostUrl = (hostname: string) => `/v1/resolve?hostname=${encodeURICo
 
 export const titled = (title: string) => ({ manifest: { seo: { title } } })
 
-/** A scanner that says what a test wants it to say. */
+/** A scanner with the findings of a test. */
 export const scannerOf = (scan: () => readonly Finding[]): Scanner => ({
   scan: async () => {
     const findings = [...scan()]
@@ -43,14 +43,14 @@ interface RawRequest {
   body?: string
 }
 
-/** What is really on the wire: no body is rewritten, no encoding undone. */
+/** Sends and receives the exact bytes: no body is rewritten, no encoding undone. */
 export async function sendRaw(
   { url }: { url: string },
   path: string,
   { method = 'GET', headers = {}, body }: RawRequest = {},
 ): Promise<RawAnswer> {
   const request = openRequest(url + path, { method, headers, agent: false })
-  // As bytes: Node would write the headers in the encoding of a text.
+  // As bytes: for a text, Node would write the headers in its encoding.
   request.end(body === undefined ? undefined : Buffer.from(body))
   const [response] = await once(request, 'response')
   const chunks: Buffer[] = []
@@ -58,7 +58,9 @@ export async function sendRaw(
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }
 }
 
-/** Saves a manifest spelled just like this, and makes it the active one unless it is a draft. */
+/**
+ * Saves a manifest with exactly this text, and publishes it unless the path is the one of drafts.
+ */
 export async function saveText(
   app: TestApp,
   key: string,
@@ -77,7 +79,7 @@ export const setStatus = async (app: TestApp, tenant: string, status: string) =>
   assert.equal(answer.status, 200, answer.text)
 }
 
-/** A store that the public sees, and its merchant. */
+/** A live store, and its merchant. */
 export async function openLiveStore(
   app: TestApp,
   tenant: string,
@@ -90,7 +92,7 @@ export async function openLiveStore(
   return merchant
 }
 
-/** A hostname of the store that is live, on the operator's word. */
+/** A hostname of the store that the operator has activated. */
 export async function openHost(app: TestApp, merchant: Caller, tenant: string, hostname: string) {
   const claimed = await merchant.post('/v1/merchant/domains', { hostname })
   assert.equal(claimed.status, 201, claimed.text)
@@ -100,19 +102,19 @@ export async function openHost(app: TestApp, merchant: Caller, tenant: string, h
   return { id, hostname }
 }
 
-/** An app that keeps public answers, as soon as it may. */
-export async function openKeepingApp(t: TestContext, options: TestAppOptions = {}) {
+/** An app whose live cache answers public reads. */
+export async function openCachingApp(t: TestContext, options: TestAppOptions = {}) {
   const app = await openTestApp(t, { ...options, live: true })
   await until('kept', () => app.runtime.cache.trusted)
   return app
 }
 
 /**
- * Keeps an answer in memory. News of what was just written comes first: later it would take it
- * away.
+ * Brings an answer into the live cache. It first waits for the notifications of earlier changes,
+ * which would remove the answer again.
  */
-export async function keep(app: TestApp, path: string) {
-  await hearNews(app)
+export async function cacheAnswer(app: TestApp, path: string) {
+  await waitForNotifications(app)
   await until('answered from memory', async () => {
     const before = app.runtime.cache.stats()
     await sendRaw(app, path)
@@ -122,8 +124,10 @@ export async function keep(app: TestApp, path: string) {
   })
 }
 
-/** Waits for news of its own: it comes in the order in which it was sent. */
-async function hearNews({ runtime: { cache, database } }: TestApp) {
+/**
+ * Waits for a notification of its own: notifications arrive in the order in which they were sent.
+ */
+async function waitForNotifications({ runtime: { cache, database } }: TestApp) {
   const subject = randomUUID()
   const old = { status: 200, headers: {}, body: Buffer.from('old') }
   await until('kept', async () => {

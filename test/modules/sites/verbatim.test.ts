@@ -13,7 +13,7 @@ import {
   siteUrl,
 } from './setup.ts'
 
-/** Each would come back changed if it were parsed and written anew. */
+/** Manifests that would change if they were parsed and written again. */
 const SPELLINGS: Record<string, string> = {
   'unknown members, at every level':
     '{"zebra":1,"store":{"x":{"y":[{}]}},"template":{"id":"t","z":0,"sections":[{"type":"hero","props":{"heading":"h","q":1},"extra":[1]}]}}',
@@ -27,11 +27,11 @@ const SPELLINGS: Record<string, string> = {
   'what looks like a placeholder': '{"seo":{"t":"$1 $& $$ %s {0} {{x}}"}}',
 }
 
-describe('a manifest leaves as it came, byte for byte', () => {
+describe('a manifest is answered as it was sent, byte for byte', () => {
   test('in every answer that shows it', async (t) => {
     const app = await openTestApp(t, { live: true })
     for (const [i, [what, spelling]] of Object.entries(SPELLINGS).entries()) {
-      await assertKept(app, `store-${i}`, what, spelling)
+      await assertVerbatim(app, `store-${i}`, what, spelling)
     }
   })
 
@@ -47,7 +47,7 @@ describe('a manifest leaves as it came, byte for byte', () => {
   })
 })
 
-async function assertKept(app: TestApp, tenant: string, what: string, spelling: string) {
+async function assertVerbatim(app: TestApp, tenant: string, what: string, spelling: string) {
   const key = await app.key(tenant)
   const headers = { authorization: `Bearer ${key}` }
   await saveText(app, key, spelling)
@@ -56,7 +56,7 @@ async function assertKept(app: TestApp, tenant: string, what: string, spelling: 
   const { token } = (await app.as(headers).post(PREVIEW_TOKEN, { version: 2 })).body
   const wanted = Buffer.from(`"manifest":${spelling}`)
   const paths = [siteUrl(tenant), resolveUrl(tenant)]
-  // Twice, so that the second comes from memory.
+  // Twice, so that the second answer comes from memory.
   for (const path of [...paths, ...paths, `/v1/preview-resolve?token=${token}`]) {
     const { body } = await sendRaw(app, path)
     assert.ok(body.includes(wanted), `${what}: ${path}`)

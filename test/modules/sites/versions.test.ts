@@ -15,7 +15,7 @@ const CHANGES = [
 ]
 
 describe('a version', () => {
-  test('is never changed or deleted by the application, which is granted neither', async (t) => {
+  test('cannot be changed or deleted by the application, which has no privilege for it', async (t) => {
     const app = await openTestApp(t)
     await (await app.merchant('acme')).put(DRAFT, titled('one'))
     const client = await openSuperuser(t, { url: app.database.roleUrl('fd_app') })
@@ -26,7 +26,7 @@ describe('a version', () => {
     }
   })
 
-  test('is never changed or deleted by its owner or a superuser either', async (t) => {
+  test('cannot be changed or deleted by the table owner or a superuser either', async (t) => {
     const app = await openTestApp(t)
     await (await app.merchant('acme')).put(DRAFT, titled('one'))
     const superuser = await openSuperuser(t, app.database)
@@ -73,7 +73,7 @@ describe('a version', () => {
     assert.equal((await globex.get('/v1/my/site')).body.draft.version, 1)
   })
 
-  test('has the hash of any other with an equal manifest, and a number of its own', async (t) => {
+  test('has the same hash as another with an equal manifest, and a number of its own', async (t) => {
     const app = await openTestApp(t)
     await openLiveStore(app, 'acme')
     const key = await app.key('acme')

@@ -4,17 +4,19 @@ import * as audit from '../../platform/audit.ts'
 import { notifyChanged } from '../../platform/live-cache.ts'
 import * as mail from '../../platform/mail.ts'
 import * as stores from '../stores/service.ts'
-import type { Finding } from './lookup.ts'
 import * as queries from './queries.ts'
 import type { CheckSubject, DomainRow } from './schema.ts'
+import type { DnsResult } from './txt-lookup.ts'
 
 /**
- * Who else holds a hostname, or null. Until the transaction ends nobody can become its holder.
+ * Finds another store that holds a hostname. Until the transaction ends no store can become its
+ * holder.
  *
- * A unique index over all stores is not to be had: keys begin with the tenant, so that the table
- * can be spread by it. So whoever gives a name to a store takes a lock on the name first, and then,
- * in a statement of its own, asks the gate who has it. The loser of two waits for the winner's
- * commit, and its question is put after that, so it sees the winner.
+ * A unique index over all stores is not possible: keys begin with the tenant, so that the table can
+ * be partitioned by it. So every transaction that gives a hostname to a store first locks the
+ * hostname, and then, in a second statement, asks the database function of the gate role who holds
+ * it. Of two transactions the later one waits for the commit of the first, and then sees its
+ * hostname.
  */
 export async function findOtherHolder(tx: Tx, hostname: string) {
   await queries.lockHostname(tx, hostname)
@@ -22,8 +24,10 @@ export async function findOtherHolder(tx: Tx, hostname: string) {
   return holder === null || holder.tenant_ref === tx.tenant ? null : holder
 }
 
-/** Writes down a change and tells it to whoever serves the store or looks the hostname up. */
-export async function announce(
+/**
+ * Records a change in the audit log, and tells the live caches of the store and of the hostname.
+ */
+export async function recordChange(
   tx: Tx,
   actor: audit.Actor,
   action: string,
@@ -32,14 +36,14 @@ export async function announce(
   await audit.record(tx, actor, {
     action: `domain.${action}`,
     entity: `domain:${after.id}`,
-    ...(before === undefined ? {} : { before: essence(before) }),
-    after: essence(after),
+    ...(before === undefined ? {} : { before: auditedFields(before) }),
+    after: auditedFields(after),
   })
   await notifyChanged(tx)
   await notifyChanged(tx, hostSubject(after.hostname))
 }
 
-const essence = ({ hostname, status, is_primary, last_error }: DomainRow) => ({
+const auditedFields = ({ hostname, status, is_primary, last_error }: DomainRow) => ({
   hostname,
   status,
   is_primary,
@@ -48,67 +52,71 @@ const essence = ({ hostname, status, is_primary, last_error }: DomainRow) => ({
 
 export interface CheckResult {
   domain: DomainRow
-  /** The record is there, but another store has the name. */
+  /** The record exists, but another store holds the hostname. */
   taken: boolean
 }
 
 /**
- * Writes down what DNS said. `asked` is the domain as it was before the question, which took its
- * time: meanwhile it may have been removed, or another check may have come to an end. Then only
- * news that the record is there still counts, since what is there now was not missed by anybody.
+ * Applies the result of a DNS lookup. `checked` is the domain as it was before the lookup. During
+ * the lookup the domain may have been removed, or another check may have ended. In that case only
+ * the result `found` still counts: a record that exists now is a fact, whatever the other check has
+ * seen.
  */
-export async function applyFinding(
+export async function applyDnsResult(
   tx: Tx,
   actor: audit.Actor,
-  asked: CheckSubject,
-  finding: Finding,
+  checked: CheckSubject,
+  result: DnsResult,
 ): Promise<CheckResult | null> {
   await queries.lockDomains(tx)
-  const domain = await queries.findDomain(tx, asked.id)
+  const domain = await queries.findDomain(tx, checked.id)
   if (domain === null || domain.status === 'removed') return null
   const overtaken =
-    domain.status !== asked.status || domain.last_checked_at !== asked.last_checked_at
-  if (finding !== 'found' && overtaken) return { domain, taken: false }
-  if (finding === 'unavailable') {
+    domain.status !== checked.status || domain.last_checked_at !== checked.last_checked_at
+  if (result !== 'found' && overtaken) return { domain, taken: false }
+  if (result === 'unavailable') {
     return { domain: await queries.recordOutage(tx, domain.id), taken: false }
   }
   if (domain.status === 'active') {
-    return { domain: await recheckActive(tx, actor, domain, finding), taken: false }
+    return { domain: await recheckActive(tx, actor, domain, result), taken: false }
   }
-  if (finding === 'missing') {
-    return { domain: await refuse(tx, actor, domain, 'record_not_found'), taken: false }
+  if (result === 'missing') {
+    return { domain: await recordFailedCheck(tx, actor, domain, 'record_not_found'), taken: false }
   }
   if ((await findOtherHolder(tx, domain.hostname)) !== null) {
-    return { domain: await refuse(tx, actor, domain, 'hostname_taken'), taken: true }
+    return { domain: await recordFailedCheck(tx, actor, domain, 'hostname_taken'), taken: true }
   }
   const after = await queries.activateVerified(tx, domain.id)
-  await announce(tx, actor, 'verified', { before: domain, after })
-  await announce(tx, actor, 'activated', { before: domain, after })
+  await recordChange(tx, actor, 'verified', { before: domain, after })
+  await recordChange(tx, actor, 'activated', { before: domain, after })
   return { domain: after, taken: false }
 }
 
-async function refuse(
+async function recordFailedCheck(
   tx: Tx,
   actor: audit.Actor,
   before: DomainRow,
   error: 'record_not_found' | 'hostname_taken',
 ) {
   const after = await queries.recordRefusal(tx, before.id, error)
-  if (after.status !== before.status) await announce(tx, actor, 'failed', { before, after })
+  if (after.status !== before.status) await recordChange(tx, actor, 'failed', { before, after })
   return after
 }
 
-/** A live name stays live whatever DNS says: its shoppers did nothing wrong. Its owner is told. */
+/**
+ * An active hostname stays active without its record, for the sake of its shoppers. The owner gets
+ * a mail.
+ */
 async function recheckActive(
   tx: Tx,
   actor: audit.Actor,
   before: DomainRow,
-  finding: 'found' | 'missing',
+  result: 'found' | 'missing',
 ) {
-  if (finding === 'found') return queries.recordSeen(tx, before.id)
+  if (result === 'found') return queries.recordFound(tx, before.id)
   const after = await queries.recordLapse(tx, before.id)
   if (before.lapsed_at === null && after.lapsed_at !== null) {
-    await announce(tx, actor, 'lapsed', { before, after })
+    await recordChange(tx, actor, 'lapsed', { before, after })
     await warnOwner(tx, after)
   }
   return after

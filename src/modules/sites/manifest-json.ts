@@ -2,26 +2,26 @@ import type { Store } from '../stores/schema.ts'
 import type { FullVersion, VersionRow } from './schema.ts'
 
 /**
- * Answers that carry a manifest are put together as text around it, so that it leaves as it came:
- * parsed and written anew, its keys would be reordered and its numbers respelled.
+ * Builds JSON answers around the original text of a manifest. Parsing and writing it again would
+ * change the order of its keys and the spelling of its numbers.
  */
 
-/** A JSON object whose last member is the manifest, cut before it. */
-export interface Spliced {
+/** A JSON object whose last member is the manifest, split before the manifest. */
+export interface ManifestJson {
   head: string
-  /** The manifest and the bracket behind it: the same for every answer that carries it. */
+  /** The manifest and the closing bracket: the same in every answer with this manifest. */
   rest: string
 }
 
-function before(members: object, manifest: string): Spliced {
+function withManifest(members: object, manifest: string): ManifestJson {
   const text = JSON.stringify(members).slice(0, -1)
   return { head: `${text}${text === '{' ? '' : ','}"manifest":`, rest: `${manifest}}` }
 }
 
-export const toText = ({ head, rest }: Spliced): string => head + rest
+export const toText = ({ head, rest }: ManifestJson): string => head + rest
 
-export const liveSite = (store: Store, { version, manifest }: FullVersion): Spliced =>
-  before({ tenant_ref: store.tenant_ref, version }, manifest)
+export const liveSite = (store: Store, { version, manifest }: FullVersion): ManifestJson =>
+  withManifest({ tenant_ref: store.tenant_ref, version }, manifest)
 
 const resolved = (store: Store, version: FullVersion) => ({
   tenantRef: store.tenant_ref,
@@ -30,18 +30,26 @@ const resolved = (store: Store, version: FullVersion) => ({
   manifestVersion: version.version,
 })
 
-/** A host that is not the store's first one is to be sent there. */
-export function resolvedSite(store: Store, version: FullVersion, hostname: string | null): Spliced {
+/** The answer of a resolve. A host other than the primary one gets a redirect to it. */
+export function resolvedSite(
+  store: Store,
+  version: FullVersion,
+  hostname: string | null,
+): ManifestJson {
   const canonicalHostname = store.primary_hostname
-  const elsewhere =
+  const isOtherHost =
     hostname !== null && canonicalHostname !== null && hostname !== canonicalHostname
-  const redirect = elsewhere ? `https://${canonicalHostname}` : null
+  const redirect = isOtherHost ? `https://${canonicalHostname}` : null
   const members = { ...resolved(store, version), hostname, canonicalHostname, redirect }
-  return before(members, version.manifest)
+  return withManifest(members, version.manifest)
 }
 
-export const resolvedPreview = (store: Store, version: FullVersion, expiresAt: string): Spliced =>
-  before(
+export const resolvedPreview = (
+  store: Store,
+  version: FullVersion,
+  expiresAt: string,
+): ManifestJson =>
+  withManifest(
     { ...resolved(store, version), preview: { version: version.version, expiresAt } },
     version.manifest,
   )
@@ -64,5 +72,7 @@ export function siteOverview({ active, draft, versions, total, activeVersion }: 
   ].join(',')
 }
 
-const versionText = ({ version, manifest, rowHash }: FullVersion, more: object = {}): Spliced =>
-  before({ version, rowHash, ...more }, manifest)
+const versionText = (
+  { version, manifest, rowHash }: FullVersion,
+  more: object = {},
+): ManifestJson => withManifest({ version, rowHash, ...more }, manifest)

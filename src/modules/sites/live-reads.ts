@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { Database } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
+import { canonicalHostname, hostSubject } from '../../kernel/hostname.ts'
+import { sha256 } from '../../kernel/tokens.ts'
+import type { CachedResponse } from '../../platform/cached-response.ts'
+import type { LiveCache } from '../../platform/live-cache.ts'
+import * as domains from '../domains/service.ts'
+import { liveSite, type ManifestJson, resolvedSite } from './manifest-json.ts'
+import * as sites from './service.ts'
+
+/** The answers of public reads as bytes. The routes provide them, since only they know HTTP. */
+export interface PublicAnswers {
+  found(head: string, body: Buffer, etag: string): CachedResponse
+  unknown: CachedResponse
+}
+
+export interface LiveDeps {
+  database: Database
+  cache: LiveCache
+  answers: PublicAnswers
+}
+
+const SITE = 'site'
+const RESOLVE = 'resolve'
+const TENANT = 'tenant'
+
+const resolveKey = (hostname: string | null) =>
+  hostname === null ? RESOLVE : `${RESOLVE} ${hostname}`
+
+/** The public site of a store, from memory or from the database. */
+export const readSite = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
+  deps.cache.read(tenant, SITE, () => load(deps, tenant, liveSite))
+
+export const findSite = (cache: LiveCache, tenant: string) => cache.find(tenant, SITE)
+
+export const readByTenant = (deps: LiveDeps, tenant: string): Promise<CachedResponse> =>
+  readResolved(deps, tenant, null)
+
+export const findByTenant = (cache: LiveCache, tenant: string) => cache.find(tenant, RESOLVE)
+
+/** Resolves the host that a shopper typed, in any of its spellings. */
+export async function readByHostname(deps: LiveDeps, text: string): Promise<CachedResponse> {
+  const hostname = canonicalHostname(text)
+  if (hostname === null) return deps.answers.unknown
+  const holder = await deps.cache.read(hostSubject(hostname), TENANT, () =>
+    loadHolder(deps, hostname),
+  )
+  return readResolved(deps, tenantOf(holder), hostname)
+}
+
+/** Finds a host in its canonical spelling in memory. Any other spelling is left to the route. */
+export function findByHostname(cache: LiveCache, hostname: string): CachedResponse | null {
+  const holder = cache.find(hostSubject(hostname), TENANT)
+  return holder === null ? null : cache.find(tenantOf(holder), resolveKey(hostname))
+}
+
+/**
+ * Stands for the store of an unknown host. It is looked up like the store of a hidden host, in as
+ * many steps, so that the time of the answer does not reveal which of both it is.
+ */
+const NO_STORE = `nobody-${randomUUID()}`
+
+const tenantOf = (holder: CachedResponse) =>
+  holder.status === 200 ? holder.body.toString() : NO_STORE
+
+const readResolved = (deps: LiveDeps, tenant: string, hostname: string | null) =>
+  deps.cache.read(tenant, resolveKey(hostname), async () => {
+    // The remembered store of the host may be out of date. The store's own answers are dropped
+    // before a change of it is answered, so none of them is created again without this check.
+    if (hostname !== null && ((await findHolder(deps, hostname)) ?? NO_STORE) !== tenant) {
+      return deps.answers.unknown
+    }
+    return load(deps, tenant, (store, version) => resolvedSite(store, version, hostname))
+  })
+
+type BuildJson = (...found: [...Parameters<typeof liveSite>]) => ManifestJson
+
+async function load(
+  { database, answers }: LiveDeps,
+  tenant: string,
+  build: BuildJson,
+): Promise<CachedResponse> {
+  const found = await read(sites.findLive(database.tenant(tenant)))
+  if (found === null) return answers.unknown
+  const { head, rest } = build(found.store, found.version)
+  const etag = build === liveSite ? found.version.rowHash : resolvedTag(found)
+  return answers.found(head, Buffer.from(rest), `"${etag}"`)
+}
+
+/**
+ * The manifest's hash and, if the store has a primary host, a hash of that: it is part of the
+ * answer and can change while the manifest does not.
+ */
+function resolvedTag({ store, version }: NonNullable<Awaited<ReturnType<typeof sites.findLive>>>) {
+  const { primary_hostname } = store
+  if (primary_hostname === null) return version.rowHash
+  return `${version.rowHash}-${sha256(primary_hostname).toString('hex', 0, 4)}`
+}
+
+async function loadHolder(deps: LiveDeps, hostname: string): Promise<CachedResponse> {
+  const tenant = await findHolder(deps, hostname)
+  if (tenant === null) return deps.answers.unknown
+  return { status: 200, headers: {}, body: Buffer.from(tenant) }
+}
+
+const findHolder = ({ database }: LiveDeps, hostname: string) =>
+  read(domains.findTenantByHostname(database.global, hostname))
+
+/** Turns a failed read into `resolve_unavailable`: it must never look like an empty answer. */
+async function read<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw new ApiError('resolve_unavailable', { cause: error })
+  }
+}
