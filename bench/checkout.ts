@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
 import pg from 'pg'
 import { Agent, request } from 'undici'
-import { startEmbedded } from '../src/db/embedded/embedded.ts'
-import { migrate } from '../src/db/migrate.ts'
-import type { Figure } from './figure.ts'
-import { startServer } from './load.ts'
+import type { Figure, Sample, Subject } from './figure.ts'
+import { type Server, startServer } from './load.ts'
 import { placeOrders } from './pgbench.ts'
+import { findServerPid, serverCpuSeconds } from './postgres.ts'
+import { THIS_TREE, type Tree } from './trees.ts'
 
 const SECRET_KEY = 'the secret key of the benchmark database'
 const TOKEN = 'a token for the benchmark alone, never used'
@@ -16,67 +17,143 @@ const ROUNDS = 3
 
 const storeOf = (n: number) => `store-${n}`
 
+const SPREAD = 'checkouts by card over 100 stores'
+
 interface Run {
   perSecond: number
   p50: number
   p99: number
+  /** CPU for each order, by which server. It does not feel who else is running. */
+  nodeMs: number
+  postgresMs: number
 }
 
-/** Orders placed and paid per second, and how long the slowest shoppers wait. */
-export async function checkouts(dataDir: string): Promise<Figure[]> {
-  const server = await startEmbedded({ dataDir, password: 'only for the benchmark' })
+/** The database of a commit with stores that sell, and the server of that commit on it. */
+interface Shop {
+  url: string
+  app: Server
+  run(server: Server, pick: () => number, seconds?: number): Promise<Run>
+  close(): Promise<void>
+}
+
+async function openShop(dataDir: string, tree: Tree): Promise<Shop> {
+  const { startEmbedded }: typeof import('../src/db/embedded/embedded.ts') = await import(
+    tree.file('src/db/embedded/embedded.ts').href
+  )
+  const { migrate }: typeof import('../src/db/migrate.ts') = await import(
+    tree.file('src/db/migrate.ts').href
+  )
+  await mkdir(dataDir, { recursive: true, mode: 0o711 })
+  const { url, stop } = await startEmbedded({ dataDir, password: 'only for the benchmark' })
   try {
-    await migrate({ url: server.url, secretKey: SECRET_KEY })
-    const variants = await seed(server.url)
+    await migrate({ url, secretKey: SECRET_KEY })
+    const variants = await seed(url)
+    const pid = await findServerPid(url)
     const env = { CHECKOUT_VELOCITY_PER_MINUTE: '1000000' }
-    const bare = await startServer('./server-checkout-floor.ts', [server.url])
-    const app = await startServer('./server-app.ts', [server.url, SECRET_KEY], env)
-    try {
-      const many = () => Math.floor(Math.random() * STORES)
-      const one = () => 0
-      const run = (url: string, pick: () => number, seconds = SECONDS) =>
-        load(url, variants, pick, seconds)
-      // Warm-up: until both servers are compiled and have their query plans, as after some time in
-      // use. Ours has fifty times the code, and gets in the same time a third of the requests that
-      // lead to compilation.
-      await run(bare.url, many, 4)
-      await run(app.url, many, 6)
-      await analyze(server.url)
-      await run(bare.url, many, 6)
-      await run(app.url, many, 30)
-      const spread = await compare(
-        () => run(bare.url, many),
-        () => run(app.url, many),
-      )
-      const same = { stores: STORES, clients: CLIENTS, seconds: SECONDS }
-      const alone = await placeOrders(server.url, same)
-      const sameStore = await compare(
-        () => run(app.url, many),
-        () => run(app.url, one),
-      )
-      await setFlushDelay(server.url, 2_000)
-      const slow = await compare(
-        () => run(app.url, many),
-        () => run(app.url, one),
-      )
-      return [
-        figure('checkouts by card over 100 stores', spread, 'bare node:http + pg', 0.5),
-        ...(alone === null ? [] : [shareOfAlone(spread.ours, alone)]),
-        figure('checkouts by card in one store', sameStore, 'over 100 stores', 0.7),
-        figure('the same where each flush takes 2 ms', slow, 'over 100 stores', 0.7),
-        latencyFigure(spread.ours),
-      ]
-    } finally {
-      await Promise.all([bare.stop(), app.stop()])
+    const app = await startServer(tree.file('bench/server-app.ts'), [url, SECRET_KEY], env)
+    return {
+      url,
+      app,
+      run: (server, pick, seconds = SECONDS) =>
+        withCpu(server, pid, () => load(server.url, variants, pick, seconds)),
+      close: async () => {
+        await app.stop()
+        await stop()
+      },
     }
-  } finally {
-    await server.stop()
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 
+async function withCpu(server: Server, pid: number, work: () => Promise<Load>): Promise<Run> {
+  const used = async () => [(await server.usage()).cpuSeconds, (await serverCpuSeconds(pid)) ?? 0]
+  const [node = 0, postgres = 0] = await used()
+  const { orders, ...run } = await work()
+  const [nodeAfter = 0, postgresAfter = 0] = await used()
+  const msEach = (seconds: number) => (seconds * 1_000) / orders
+  return { ...run, nodeMs: msEach(nodeAfter - node), postgresMs: msEach(postgresAfter - postgres) }
+}
+
+const many = () => Math.floor(Math.random() * STORES)
+const one = () => 0
+
+/** How many orders a second are placed and paid, and how long the slowest shoppers wait. */
+export async function checkouts(dataDir: string): Promise<Figure[]> {
+  const shop = await openShop(dataDir, THIS_TREE)
+  const { url, app, run } = shop
+  try {
+    const bare = await startServer('./server-checkout-floor.ts', [url])
+    try {
+      await run(bare, many, 4)
+      await warmUp(shop, () => run(bare, many, 6))
+      const spread = await compare(
+        () => run(bare, many),
+        () => run(app, many),
+      )
+      const same = { stores: STORES, clients: CLIENTS, seconds: SECONDS }
+      const alone = await placeOrders(url, same)
+      const inTurn = () =>
+        compare(
+          () => run(app, many),
+          () => run(app, one),
+        )
+      const hot = await inTurn()
+      await setFlushDelay(url, 2_000)
+      const slow = await inTurn()
+      return [
+        figure(SPREAD, spread, 'bare node:http + pg'),
+        cost(spread),
+        ...(alone === null ? [] : [beside(spread.ours, alone)]),
+        figure('checkouts by card in one store', hot, 'over 100 stores', 0.7),
+        figure('the same where each flush takes 2 ms', slow, 'over 100 stores', 0.7),
+        patience(spread.ours),
+      ]
+    } finally {
+      await bare.stop()
+    }
+  } finally {
+    await shop.close()
+  }
+}
+
+/** The first of these figures of any commit, without a floor: the other commit is the measure. */
+export async function openCheckouts(dataDir: string, tree: Tree): Promise<Subject> {
+  const shop = await openShop(dataDir, tree)
+  try {
+    await warmUp(shop, async () => {})
+  } catch (error) {
+    await shop.close()
+    throw error
+  }
+  return {
+    measure: async () => toSamples(await shop.run(shop.app, many)),
+    close: shop.close,
+  }
+}
+
+const toSamples = ({ perSecond, p50, p99, nodeMs, postgresMs }: Run): Sample[] => [
+  { name: SPREAD, value: perSecond, unit: '/s' },
+  { name: 'CPU of PostgreSQL for an order', value: postgresMs, unit: 'ms' },
+  { name: 'CPU of Node for an order', value: nodeMs, unit: 'ms' },
+  { name: 'the median of the checkouts', value: p50, unit: 'ms' },
+  { name: 'the slowest hundredth of the checkouts', value: p99, unit: 'ms' },
+]
+
 /**
- * Both run alternately, so that a noisy minute affects both, and the median of the rounds counts.
+ * Until the app is compiled and has its plans, as a server that has been up for a while. It has fifty
+ * times the code of the bare server, and in the same time a third of the requests that make it worth
+ * compiling.
  */
+async function warmUp({ url, app, run }: Shop, between: () => Promise<unknown>): Promise<void> {
+  await run(app, many, 6)
+  await analyze(url)
+  await between()
+  await run(app, many, 30)
+}
+
+/** Both run in turn, so that a noisy minute falls on both, and the median of the rounds counts. */
 async function compare(floor: () => Promise<Run>, ours: () => Promise<Run>) {
   const pairs: { floor: Run; ours: Run; ratio: number }[] = []
   for (let n = 0; n < ROUNDS; n++) {
@@ -101,27 +178,36 @@ const figure = (
   atLeast,
 })
 
-/** Reported, without a bound. */
-const shareOfAlone = ({ perSecond }: Run, alone: number): Figure => ({
-  name: 'the same shareOfAlone orders in one commit',
+/** Reported, and no bound; what decision 0010 is about. */
+const cost = ({ floor, ours }: Awaited<ReturnType<typeof compare>>): Figure => {
+  const show = ({ postgresMs, nodeMs }: Run) =>
+    `${postgresMs.toFixed(2)} ms PostgreSQL and ${nodeMs.toFixed(2)} ms Node`
+  return { name: 'CPU for an order', ours: show(ours), floor: `${show(floor)}, bare`, holds: true }
+}
+
+/** Reported, and no bound. */
+const beside = ({ perSecond }: Run, alone: number): Figure => ({
+  name: 'the same beside orders in one commit',
   ours: `${Math.round(perSecond)}/s`,
   floor: `${Math.round(alone)}/s, pgbench`,
   ratio: perSecond / alone,
 })
 
-const latencyFigure = ({ p50, p99 }: Run): Figure => ({
+const patience = ({ p50, p99 }: Run): Figure => ({
   name: 'the slowest hundredth of the checkouts',
   ours: `${p99.toFixed(1)} ms`,
   floor: `at most 8 times the median of ${p50.toFixed(1)} ms`,
   holds: p99 < 8 * p50,
 })
 
+type Load = Pick<Run, 'perSecond' | 'p50' | 'p99'> & { orders: number }
+
 async function load(
   url: string,
   variants: readonly string[],
   pick: () => number,
   seconds: number,
-): Promise<Run> {
+): Promise<Load> {
   const agent = new Agent({ connections: CLIENTS })
   const took: number[] = []
   const began = performance.now()
@@ -153,10 +239,10 @@ async function load(
   await agent.close()
   took.sort((a, b) => a - b)
   const at = (share: number) => took[Math.floor(took.length * share)] ?? 0
-  return { perSecond, p50: at(0.5), p99: at(0.99) }
+  return { perSecond, p50: at(0.5), p99: at(0.99), orders: took.length }
 }
 
-/** Every flush of the log waits this long, whether or not other commits are about to flush. */
+/** Every flush of the log waits for so long, whoever else is about to flush. */
 async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -166,7 +252,7 @@ async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   await client.end()
 }
 
-/** What the server does by itself within a minute: plans made for empty tables are replaced. */
+/** What the server does by itself within a minute: plans made for empty tables are not kept. */
 async function analyze(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -174,7 +260,7 @@ async function analyze(url: string): Promise<void> {
   await client.end()
 }
 
-/** Live stores that sell one product each. */
+/** Live stores that sell one thing each. */
 async function seed(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -190,8 +276,7 @@ async function seed(url: string): Promise<string[]> {
   await client.query(`
     insert into variants (tenant_ref, product_id, sku, price_cents, currency)
     select tenant_ref, id, 'THING', 1000, 'USD' from products`)
-  // Only tables with rows: one analysed while empty would be scanned, however many rows it has
-  // later.
+  // Only what has rows: a table seen empty would be read through, however many it has by then.
   await client.query('analyze stores, site_versions, products, variants')
   const { rows } = await client.query<{ tenant_ref: string; id: string }>(
     'select tenant_ref, id from variants',

@@ -18,9 +18,9 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts one of the benchmark's servers as a process of its own. */
+/** Starts one of the benchmark's servers, of this commit or another, as a process of its own. */
 export async function startServer(
-  file: string,
+  file: string | URL,
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Server> {
@@ -68,10 +68,7 @@ export async function measure(target: Target) {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`]
   for (const [name, value] of Object.entries(headers)) args.push('-H', `${name}: ${value}`)
   if (script !== undefined) args.push('-s', script)
-  const { stdout } = await run('wrk', [...args, url]).catch((error) => {
-    if (error.code === 'ENOENT') throw new Error('the benchmark needs wrk; install it first')
-    throw error
-  })
+  const { stdout } = await run('wrk', [...args, url])
   if (/Non-2xx/.test(stdout)) throw new Error(`${url} did not answer 2xx:\n${stdout}`)
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
 }

@@ -10,7 +10,6 @@ import { runChecks } from './check.ts'
 import { GREP_SETTING } from './grep-reporter.ts'
 import { findAffected, listChanged, readFrom } from './test-changed.ts'
 import { groupTests, writeGroups } from './test-groups.ts'
-import { findByName } from './test-names.ts'
 import { readTestOptions, type TestOptions, USAGE, UsageError } from './test-options.ts'
 
 /**
@@ -57,7 +56,7 @@ function chooseAffected(files: readonly string[], base: string): string[] {
 }
 
 /** What Node's runner is told. By name it has a reporter of its own, which fails where none matches. */
-function runnerArgs(files: readonly string[], grep: string | null, dir: string): string[] {
+async function runnerArgs(files: readonly string[], grep: string | null, dir: string) {
   const args = [
     '--test',
     `--test-concurrency=${CONCURRENCY}`,
@@ -65,6 +64,8 @@ function runnerArgs(files: readonly string[], grep: string | null, dir: string):
     `--test-reporter=${grep === null ? 'spec' : './scripts/grep-reporter.ts'}`,
   ]
   if (grep === null) return [...args, ...writeGroups(groupTests(files, ROOT), ROOT, dir)]
+  // Needed by no other run, and slow to load: it brings the whole compiler.
+  const { findByName } = await import('./test-names.ts')
   const read = readFrom(ROOT)
   const named = findByName(grep, new Map(files.map((file) => [file, read(file)])))
   if (named.files.length === 0) throw new UsageError(`no test has "${grep}" in its name`)
@@ -83,7 +84,7 @@ async function test(files: readonly string[], grep: string | null): Promise<bool
   // Whole before anybody looks for it: it can be seen for some seconds before it can run.
   if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
   const place = await makeRunFolder(ROOT)
-  const args = runnerArgs(files, grep, join(place, `groups-${process.pid}`))
+  const args = await runnerArgs(files, grep, join(place, `groups-${process.pid}`))
   const server = await startTestServer(join(place, 'server'))
   const env = {
     ...process.env,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { Type } from 'typebox'
 import { awaitAll, SkippedError } from '../../src/db/await-all.ts'
@@ -14,6 +15,11 @@ let texts = 0
 const fresh = (value: number) => new Sql([`select ${value} as value -- ${texts++}`], [])
 
 const read = (db: Db, query: Sql) => db.one(Value, query)
+
+test('the release of pg is fixed, since batches rest on what it does not document', async () => {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  assert.match(JSON.parse(text).dependencies.pg, /^\d+\.\d+\.\d+$/)
+})
 
 describe('statements that are sent together', () => {
   test('are each answered with their own rows, also when they are already parsed', async (t) => {
