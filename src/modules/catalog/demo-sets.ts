@@ -15,7 +15,9 @@ export interface SampleSet {
 /** Goods for the home: the samples that a merchant's draft store gets on request. */
 export const HOME: SampleSet = { samples: SAMPLES, collections: SAMPLE_COLLECTIONS }
 
-const palette = (wall: string, table: string, light: string, dark: string, accent: string) => ({
+type Colours = [wall: string, table: string, light: string, dark: string, accent: string]
+
+const palette = (...[wall, table, light, dark, accent]: Colours) => ({
   wall,
   table,
   light,

@@ -23,7 +23,7 @@ export const FEATURE = 'pricing_groups'
 export function createGroup(db: TenantDb, actor: audit.Actor, request: NewGroup) {
   return inTransaction(db, 'create group', async (tx) => {
     const after = await queries.insertGroup(tx, request)
-    await auditGroup(tx, actor, 'created', after.id, { after })
+    await auditGroup(tx, actor, 'created', { id: after.id, after })
     return after
   })
 }
@@ -33,7 +33,7 @@ export function changeGroup(db: TenantDb, actor: audit.Actor, id: string, patch:
     const before = await lockGroup(tx, id)
     const { name = before.name, adjustment_bps = before.adjustment_bps } = patch
     const after = await queries.updateGroup(tx, { ...before, name, adjustment_bps })
-    await auditGroup(tx, actor, 'changed', id, { before, after })
+    await auditGroup(tx, actor, 'changed', { id, before, after })
     return after
   })
 }
@@ -43,7 +43,7 @@ export function removeGroup(db: TenantDb, actor: audit.Actor, id: string): Promi
   return inTransaction(db, 'remove group', async (tx) => {
     const before = await lockGroup(tx, id)
     await queries.deleteGroup(tx, id)
-    await auditGroup(tx, actor, 'removed', id, { before })
+    await auditGroup(tx, actor, 'removed', { id, before })
     return before
   })
 }
@@ -81,7 +81,7 @@ export function addMember(db: TenantDb, actor: audit.Actor, id: string, customer
         pricing_group_members_group: 'pricing_group_not_found',
       })
       if (inserted !== null) {
-        await auditGroup(tx, actor, 'member_added', id)
+        await auditGroup(tx, actor, 'member_added', { id })
         return { member: inserted, created: true }
       }
       const before = await queries.findMember(tx, id, customer_ref)
@@ -98,7 +98,7 @@ export function removeMember(db: TenantDb, actor: audit.Actor, id: string, custo
       ? await queries.deleteMember(tx, id, customer_ref)
       : 0
     if (removed === 0) throw new ApiError('member_not_found')
-    await auditGroup(tx, actor, 'member_removed', id)
+    await auditGroup(tx, actor, 'member_removed', { id })
     return getGroup(tx, id)
   })
 }
@@ -125,7 +125,7 @@ export function setPrice(db: TenantDb, actor: audit.Actor, id: string, request: 
       pricing_group_prices_group: 'pricing_group_not_found',
       pricing_group_prices_variant: 'variant_not_found',
     })
-    await auditGroup(tx, actor, 'price_set', id, { after })
+    await auditGroup(tx, actor, 'price_set', { id, after })
     return after
   })
 }
@@ -141,7 +141,8 @@ export function removePrices(
     const removed = isUuid(key.variant_id) ? await queries.deletePrices(tx, key) : 0
     if (removed === 0) throw new ApiError('price_not_found')
     const { variant_id, min_quantity } = key
-    await auditGroup(tx, actor, 'prices_removed', group.id, {
+    await auditGroup(tx, actor, 'prices_removed', {
+      id: group.id,
       before: { variant_id, min_quantity },
     })
     return { removed }
@@ -211,8 +212,10 @@ const auditGroup = (
   tx: Tx,
   actor: audit.Actor,
   verb: string,
-  id: string,
-  change: { before?: Record<string, unknown>; after?: Record<string, unknown> } = {},
+  {
+    id,
+    ...change
+  }: { id: string; before?: Record<string, unknown>; after?: Record<string, unknown> },
 ) =>
   audit.record(tx, actor, {
     action: `pricing_group.${verb}`,
