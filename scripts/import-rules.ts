@@ -45,7 +45,7 @@ const layerRules: IForbiddenRuleType[] = LAYERS.map((name, index) => ({
   },
 }))
 
-/** The end of a path on a level. A verb or noun of its own, as `sites/splice.ts`, is on that of `service`. */
+/** The end of a path on a level. A verb or noun of its own, as `claims/fold.ts`, is on that of `service`. */
 const level = (name: string) => {
   const others = any(LEVELS.filter((each) => each !== 'service'))
   return name === 'service' ? `(?![a-z/-]*${others}\\.ts$)` : `[a-z/-]*${name}\\.ts$`

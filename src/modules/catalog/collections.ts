@@ -57,8 +57,8 @@ export function remove(db: TenantDb, actor: Actor, id: string) {
 /**
  * Sets the products of a collection, in this order. One unknown product refuses the whole change.
  */
-export function setMembers(db: TenantDb, actor: Actor, id: string, given: readonly string[]) {
-  const ids = given.map((each) => each.toLowerCase())
+export function setMembers(db: TenantDb, actor: Actor, id: string, members: readonly string[]) {
+  const ids = members.map((each) => each.toLowerCase())
   return change(db, 'catalog: set members', id, async (tx, before) => {
     if (!ids.every(isUuid)) throw new ApiError('product_not_found')
     const productIds = [...new Set(ids)]

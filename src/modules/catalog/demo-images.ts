@@ -177,7 +177,7 @@ function sceneSvg({ palette, objects }: Scene): string {
   </svg>`
 }
 
-export const drawScene = (wanted: Scene): Promise<Buffer> => renderJpeg(sceneSvg(wanted))
+export const drawScene = (scene: Scene): Promise<Buffer> => renderJpeg(sceneSvg(scene))
 
 export const drawImage = (motif: Motif, palette: Palette): Promise<Buffer> =>
   renderJpeg(sampleSvg(motif, palette))

@@ -15,11 +15,15 @@ export interface SampleSet {
 /** Goods for the home: the samples that a merchant's draft store gets on request. */
 export const HOME: SampleSet = { samples: SAMPLES, collections: SAMPLE_COLLECTIONS }
 
-/** Colours in the order wall, table, light, dark, accent. */
-const palette = (...colours: [string, string, string, string, string]) => {
-  const [wall, table, light, dark, accent] = colours
-  return { wall, table, light, dark, accent }
-}
+type Colours = [wall: string, table: string, light: string, dark: string, accent: string]
+
+const palette = (...[wall, table, light, dark, accent]: Colours) => ({
+  wall,
+  table,
+  light,
+  dark,
+  accent,
+})
 
 const RED = palette('#f1f1ef', '#dedede', '#ff6a55', '#d1281d', '#111111')
 const BLACK = palette('#ececec', '#d5d5d5', '#5a5a5a', '#111111', '#e5352b')

@@ -251,7 +251,7 @@ async function place(
   const refusal = isShort(model, wanted) ? 'insufficient_stock' : outcome
   assert.equal(codeOf(answer), isArchived ? 'variant_not_found' : refusal, answer.text)
   if (isArchived || refusal === 'insufficient_stock') return
-  await add(model, answer, wanted, card, isInReview)
+  await add(model, answer, { wanted, card, isOnHold: isInReview })
 }
 
 const checkOut = (
@@ -273,9 +273,7 @@ const checkOut = (
 async function add(
   model: Model,
   { body }: Answer,
-  wanted: number[],
-  card: Card,
-  isOnHold: boolean,
+  { wanted, card, isOnHold }: { wanted: number[]; card: Card; isOnHold: boolean },
 ): Promise<void> {
   const { rows } = await model.app.superuser.query(
     `select id, variant_id from order_items where order_id = $1`,
@@ -479,8 +477,9 @@ async function rush(
   const asking = editors.length + (isArchived ? 0 : shoppers)
   assert.equal(won.length, Math.min(asking, available), `${won.length} won`)
   for (const answer of answers) {
-    if (answer.status < 300) await add(model, answer, one, 'approved', false)
-    else assert.equal(codeOf(answer), isArchived ? 'variant_not_found' : 'insufficient_stock')
+    if (answer.status < 300) {
+      await add(model, answer, { wanted: one, card: 'approved', isOnHold: false })
+    } else assert.equal(codeOf(answer), isArchived ? 'variant_not_found' : 'insufficient_stock')
   }
   for (const [n, answer] of edits.entries()) {
     const [order, wanted] = [editors[n], edited[n]]
