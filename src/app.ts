@@ -5,7 +5,7 @@ import { createGuards, decorateRequests, onPlane } from './http/guards.ts'
 import { answerFromMemory } from './http/live.ts'
 import { describeApi } from './http/openapi.ts'
 import { describePages } from './http/reference.ts'
-import type { App } from './http/route.ts'
+import type { App, Routes } from './http/route.ts'
 import { createServer, type ServerOptions } from './http/server.ts'
 import { hostSubject } from './kernel/hostname.ts'
 import * as collectionRoutes from './modules/catalog/collection-routes.ts'
@@ -73,9 +73,7 @@ export async function buildApp(
   runtime: Runtime,
   options: Pick<ServerOptions, 'onUndeclared' | 'schemaController'> = {},
 ): Promise<App> {
-  const { config, secrets, logger, database, metrics } = runtime
-  const operator = runtime.operatorDatabase.global
-  const owners = await openIdentity(runtime)
+  const { config, logger, cache, metrics } = runtime
   const app = createServer({
     ...options,
     logger,
@@ -86,25 +84,6 @@ export async function buildApp(
   logRequests(app, metrics?.observe ?? null)
   await describeApi(app, { webhooks: WEBHOOKS })
   describePages(app)
-
-  const { cache, scanner } = runtime
-  const preview = { key: runtime.key('preview token'), clock: runtime.clock }
-  const domainDeps = openDomains(runtime)
-  const giftCardDeps = openGiftCards(runtime)
-  const webhookDeps = {
-    key: runtime.key('webhook secret'),
-    fetch: runtime.safeFetch,
-    limits: runtime.limits,
-  }
-  const gatewayDeps = openGateway({
-    database,
-    clock: runtime.clock,
-    key: runtime.key('gateway signing key'),
-  })
-  const assetBase = assetBaseOf(app, config)
-  const checkoutDeps = openCheckout(runtime)
-  const mediaDeps = openMedia(runtime, assetBase)
-  const catalogDeps = { assetBase, media: mediaDeps }
   dropAfterWrites(app, cache)
   answerFromMemory(app, {
     cache,
@@ -112,9 +91,45 @@ export async function buildApp(
     logger,
     count: metrics?.countLive ?? null,
   })
+  const deps = await openDeps(runtime, app)
+  const guards = openGuards(runtime, deps.owners)
+  await app.register(onPlane('public', null, publicRoutes(runtime, deps, guards.limited)))
+  await app.register(
+    onPlane('owner', guards.owner, [
+      identityRoutes.ownerRoutes(deps.owners, guards.limited),
+      credentialRoutes.ownerRoutes(runtime.database),
+    ]),
+  )
+  await app.register(onPlane('merchant', guards.merchant, merchantRoutes(runtime, deps)))
+  await app.register(onPlane('storefront', guards.storefront, storefrontRoutes(deps)))
+  await app.register(onPlane('operator', guards.operator, operatorRoutes(runtime, deps)))
+  return app
+}
 
-  const guards = createGuards({
-    limits: runtime.limits,
+type Deps = Awaited<ReturnType<typeof openDeps>>
+
+/** Opens what the routes of the modules depend on. */
+async function openDeps(runtime: Runtime, app: App) {
+  const { config, database, clock, key, limits, safeFetch } = runtime
+  const assetBase = assetBaseOf(app, config)
+  const media = openMedia(runtime, assetBase)
+  return {
+    owners: await openIdentity(runtime),
+    preview: { key: key('preview token'), clock },
+    domains: openDomains(runtime),
+    giftCards: openGiftCards(runtime),
+    webhooks: { key: key('webhook secret'), fetch: safeFetch, limits },
+    gateway: openGateway({ database, clock, key: key('gateway signing key') }),
+    checkout: openCheckout(runtime),
+    media,
+    catalog: { assetBase, media },
+  }
+}
+
+function openGuards(runtime: Runtime, owners: identity.Identity) {
+  const { config, secrets, database, limits } = runtime
+  return createGuards({
+    limits,
     callerOf,
     database,
     checkKey: (key) => credentials.check(database.global, key),
@@ -126,84 +141,80 @@ export async function buildApp(
     ),
     ownToken: ownToken(runtime),
   })
+}
 
-  await app.register(
-    onPlane('public', null, [
-      healthRoutes(runtime),
-      identityRoutes.publicRoutes(owners, guards.limited),
-      siteRoutes.publicRoutes({ database, cache }, preview),
-      catalogPublicRoutes.publicRoutes({ database, cache, ...catalogDeps }),
-      searchRoutes.publicRoutes({
-        database,
-        searchQueue: createSearchQueue(config.DATABASE_POOL_MAX),
-        ...catalogDeps,
-      }),
-      mediaRoutes.publicRoutes(database, mediaDeps),
-      gatewayRoutes.publicRoutes({ ...gatewayDeps, limits: runtime.limits, callerOf }),
-    ]),
-  )
-  await app.register(
-    onPlane('owner', guards.owner, [
-      identityRoutes.ownerRoutes(owners, guards.limited),
-      credentialRoutes.ownerRoutes(database),
-    ]),
-  )
-  await app.register(
-    onPlane('merchant', guards.merchant, [
-      viewRoutes.merchantRoutes,
-      customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
-      privacyRoutes.merchantRoutes(openPrivacy(runtime)),
-      storeRoutes.merchantRoutes,
-      credentialRoutes.merchantRoutes(database),
-      entitlementRoutes.merchantRoutes,
-      siteRoutes.merchantRoutes(scanner, preview),
-      domainRoutes.merchantRoutes(domainDeps),
-      ledgerRoutes.merchantRoutes,
-      giftCardRoutes.merchantRoutes(giftCardDeps),
-      storeCreditRoutes.merchantRoutes({ ...giftCardDeps, requireOrder: orders.get }),
-      fraudRoutes.merchantRoutes,
-      paymentRoutes.merchantRoutes,
-      webhookRoutes.merchantRoutes(webhookDeps),
-      catalogRoutes.merchantRoutes(catalogDeps),
-      imageRoutes.merchantRoutes(catalogDeps),
-      collectionRoutes.merchantRoutes,
-      inventoryRoutes.merchantRoutes,
-      mediaRoutes.merchantRoutes(mediaDeps),
-      marketingRoutes.merchantRoutes,
-      pricingRoutes.merchantRoutes,
-      orderRoutes.merchantRoutes,
-      explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
-      orderChangeRoutes.merchantRoutes(checkoutDeps),
-      reviewRoutes.merchantRoutes(checkoutDeps),
-      keyRoutes.merchantRoutes,
-    ]),
-  )
-  await app.register(
-    onPlane('storefront', guards.storefront, [
-      giftCardRoutes.storefrontRoutes(giftCardDeps),
-      orderRoutes.storefrontRoutes,
-      orderChangeRoutes.storefrontRoutes(checkoutDeps),
-      checkoutRoutes.storefrontRoutes(checkoutDeps),
-      keyRoutes.storefrontRoutes,
-    ]),
-  )
-  await app.register(
-    onPlane('operator', guards.operator, [
-      storeRoutes.operatorRoutes({ database, operator }),
-      viewRoutes.operatorRoutes,
-      entitlementRoutes.operatorRoutes({ database, operator }),
-      siteRoutes.operatorRoutes(scanner),
-      domainRoutes.operatorRoutes(domainDeps),
-      paymentRoutes.operatorRoutes(runtime.payments.deps),
-      webhookRoutes.operatorRoutes({ database, operator }),
-      gatewayRoutes.operatorRoutes({ ...gatewayDeps, operator }),
-      catalogRoutes.operatorRoutes(catalogDeps),
-      orderRoutes.operatorRoutes,
-      orderChangeRoutes.operatorRoutes,
-      resolveRoutes.operatorRoutes(checkoutDeps),
-    ]),
-  )
-  return app
+function publicRoutes(
+  runtime: Runtime,
+  deps: Deps,
+  limited: ReturnType<typeof openGuards>['limited'],
+): Routes[] {
+  const { config, database, cache, limits } = runtime
+  const searchQueue = createSearchQueue(config.DATABASE_POOL_MAX)
+  return [
+    healthRoutes(runtime),
+    identityRoutes.publicRoutes(deps.owners, limited),
+    siteRoutes.publicRoutes({ database, cache }, deps.preview),
+    catalogPublicRoutes.publicRoutes({ database, cache, ...deps.catalog }),
+    searchRoutes.publicRoutes({ database, searchQueue, ...deps.catalog }),
+    mediaRoutes.publicRoutes(database, deps.media),
+    gatewayRoutes.publicRoutes({ ...deps.gateway, limits, callerOf }),
+  ]
+}
+
+const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
+  viewRoutes.merchantRoutes,
+  customerRoutes.merchantRoutes({ customersKey: runtime.key('customers') }),
+  privacyRoutes.merchantRoutes(openPrivacy(runtime)),
+  storeRoutes.merchantRoutes,
+  credentialRoutes.merchantRoutes(runtime.database),
+  entitlementRoutes.merchantRoutes,
+  siteRoutes.merchantRoutes(runtime.scanner, deps.preview),
+  domainRoutes.merchantRoutes(deps.domains),
+  ledgerRoutes.merchantRoutes,
+  giftCardRoutes.merchantRoutes(deps.giftCards),
+  storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
+  fraudRoutes.merchantRoutes,
+  paymentRoutes.merchantRoutes,
+  webhookRoutes.merchantRoutes(deps.webhooks),
+  catalogRoutes.merchantRoutes(deps.catalog),
+  imageRoutes.merchantRoutes(deps.catalog),
+  collectionRoutes.merchantRoutes,
+  inventoryRoutes.merchantRoutes,
+  mediaRoutes.merchantRoutes(deps.media),
+  marketingRoutes.merchantRoutes,
+  pricingRoutes.merchantRoutes,
+  orderRoutes.merchantRoutes,
+  explainRoutes.merchantRoutes({ subscriptionsOf: listOfOrder }),
+  orderChangeRoutes.merchantRoutes(deps.checkout),
+  reviewRoutes.merchantRoutes(deps.checkout),
+  keyRoutes.merchantRoutes,
+]
+
+const storefrontRoutes = ({ giftCards, checkout }: Deps): Routes[] => [
+  giftCardRoutes.storefrontRoutes(giftCards),
+  orderRoutes.storefrontRoutes,
+  orderChangeRoutes.storefrontRoutes(checkout),
+  checkoutRoutes.storefrontRoutes(checkout),
+  keyRoutes.storefrontRoutes,
+]
+
+function operatorRoutes(runtime: Runtime, deps: Deps): Routes[] {
+  const { database, scanner, payments } = runtime
+  const operator = runtime.operatorDatabase.global
+  return [
+    storeRoutes.operatorRoutes({ database, operator }),
+    viewRoutes.operatorRoutes,
+    entitlementRoutes.operatorRoutes({ database, operator }),
+    siteRoutes.operatorRoutes(scanner),
+    domainRoutes.operatorRoutes(deps.domains),
+    paymentRoutes.operatorRoutes(payments.deps),
+    webhookRoutes.operatorRoutes({ database, operator }),
+    gatewayRoutes.operatorRoutes({ ...deps.gateway, operator }),
+    catalogRoutes.operatorRoutes(deps.catalog),
+    orderRoutes.operatorRoutes,
+    orderChangeRoutes.operatorRoutes,
+    resolveRoutes.operatorRoutes(deps.checkout),
+  ]
 }
 
 /**

@@ -14,7 +14,7 @@ import { closeAll } from './platform/close-all.ts'
 import { createLimits, type Limits, openLimitStore } from './platform/limits.ts'
 import type { LimitStore } from './platform/limits-store.ts'
 import { createLiveCache, type LiveCache } from './platform/live-cache.ts'
-import { createNotifier, type Notifier } from './platform/notifier.ts'
+import { Notifier } from './platform/notifier.ts'
 import type { SafeFetch } from './platform/safe-fetch.ts'
 import { openSafeFetch } from './platform/safe-fetch-lazy.ts'
 import type { Secrets } from './secrets.ts'
@@ -83,40 +83,9 @@ interface RuntimeOptions {
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   const { config, secrets, logger, databaseUrl, clock = systemClock, metrics = null } = options
-  const onError = (error: Error) => logger.warn({ err: error }, 'a database connection was lost')
   const urls = loginUrls(config, databaseUrl, secrets.SECRET_KEY)
-  const max = config.DATABASE_POOL_MAX
-  const notifier = createNotifier({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
-  const notify = notifier.notify
-  // A little longer than the statement timeout of this role, see roles.ts.
-  const answerTimeoutMs = 12_000
-  const common = {
-    onError,
-    clock,
-    ...(options.clockOffsets && { clockOffsets: options.clockOffsets }),
-    ...(options.poolWaitMs && { connectTimeoutMs: options.poolWaitMs }),
-  }
-  const database = new Database({
-    ...common,
-    url: urls.fd_app,
-    name: 'app',
-    max,
-    answerTimeoutMs,
-    notify,
-  })
-  const operatorDatabase = new Database({
-    ...common,
-    url: urls.fd_operator,
-    name: 'operator',
-    max: 2,
-  })
-  const workerDatabase = new Database({
-    ...common,
-    url: urls.fd_worker,
-    name: 'worker',
-    max,
-    notify,
-  })
+  const notifier = new Notifier({ url: config.DATABASE_DIRECT_URL ?? urls.fd_app, logger })
+  const { database, operatorDatabase, workerDatabase } = openDatabases(options, urls, notifier)
   const limitStore = await openLimitStore({
     databaseUrl: urls.fd_app,
     redisUrl: config.REDIS_URL,
@@ -132,18 +101,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   })
   const scanner = options.scanner ?? createScanner()
   const key = (purpose: string) => deriveKey(secrets.SECRET_KEY, purpose)
-  const payments = openPayments({
-    database,
-    key,
-    gateway: config.PAYMENT_GATEWAY,
-    nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
-    onFault: (error) => logger.error({ err: error }, 'a payment gateway failed unexpectedly'),
-    onNoAnswer: (call) =>
-      logger.warn({ ...call, kind: 'upstream' }, 'a payment gateway gave no answer'),
-    onAccountProblem: (call) =>
-      logger.error({ ...call, kind: 'upstream' }, 'a payment gateway refuses the account'),
-    ...(options.simulatedTimeoutMs !== undefined && { timeoutMs: options.simulatedTimeoutMs }),
-  })
+  const payments = openGateways(options, database, key)
   const safeFetch =
     options.safeFetch ??
     openSafeFetch({
@@ -174,6 +132,49 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
     key,
     close: () => closeAll([[() => cache.stop(), ...closersOf(users)], closersOf(pools)]),
   }
+}
+
+function openDatabases(
+  { config, logger, clock = systemClock, clockOffsets, poolWaitMs }: RuntimeOptions,
+  urls: Record<LoginRole, string>,
+  notifier: Notifier,
+) {
+  const notify = (topic: string) => notifier.notify(topic)
+  const max = config.DATABASE_POOL_MAX
+  const common = {
+    onError: (error: Error) => logger.warn({ err: error }, 'a database connection was lost'),
+    clock,
+    ...(clockOffsets && { clockOffsets }),
+    ...(poolWaitMs && { connectTimeoutMs: poolWaitMs }),
+  }
+  // A little longer than the statement timeout of this role, see roles.ts.
+  const app = { url: urls.fd_app, name: 'app', max, answerTimeoutMs: 12_000, notify }
+  const operator = { url: urls.fd_operator, name: 'operator', max: 2 }
+  const worker = { url: urls.fd_worker, name: 'worker', max, notify }
+  return {
+    database: new Database({ ...common, ...app }),
+    operatorDatabase: new Database({ ...common, ...operator }),
+    workerDatabase: new Database({ ...common, ...worker }),
+  }
+}
+
+function openGateways(
+  { config, logger, simulatedTimeoutMs }: RuntimeOptions,
+  database: Database,
+  key: Runtime['key'],
+): Payments {
+  return openPayments({
+    database,
+    key,
+    gateway: config.PAYMENT_GATEWAY,
+    nmi: { url: config.NMI_URL, securityKey: config.NMI_SECURITY_KEY ?? null },
+    onFault: (error) => logger.error({ err: error }, 'a payment gateway failed unexpectedly'),
+    onNoAnswer: (call) =>
+      logger.warn({ ...call, kind: 'upstream' }, 'a payment gateway gave no answer'),
+    onAccountProblem: (call) =>
+      logger.error({ ...call, kind: 'upstream' }, 'a payment gateway refuses the account'),
+    ...(simulatedTimeoutMs !== undefined && { timeoutMs: simulatedTimeoutMs }),
+  })
 }
 
 const closersOf = (parts: readonly { close(): Promise<void> }[]) =>

@@ -8,17 +8,17 @@ const Kept = Type.Object({
   response_body: Type.String(),
 })
 
-/** Makes a kept answer into what may still be known of it. */
+/** Removes a person's data from the body of a stored answer. */
 export type Rewrite = (body: string) => string
 
 /**
- * Rewrites the kept answers about certain things, such as the orders of somebody who is erased. A
- * replay repeats from then on what is left. Answers how many were changed.
+ * Rewrites the stored answers about certain rows, such as the orders of an erased customer. A replay
+ * answers the rewritten body from then on. Answers how many were changed.
  */
 export const rewriteAnswersOf = (tx: Tx, resource_ids: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(tx, sql`resource_id = any(${resource_ids}::uuid[])`, rewrite)
 
-/** Of the answers that are about nothing with an id, those in which a text stands, in any case. */
+/** Rewrites the stored answers without a row's id that contain one of the texts, in any case. */
 export const rewriteAnswersWith = (tx: Tx, texts: readonly string[], rewrite: Rewrite) =>
   rewriteWhere(
     tx,

@@ -43,8 +43,6 @@ interface Order {
   count: number
 }
 
-export type LiveEntries = ReturnType<typeof createLiveEntries>
-
 /**
  * The share of memory for responses of 4xx. Anyone can request names that do not exist, as many as
  * they like; with a share of their own, those responses only evict each other.
@@ -69,186 +67,195 @@ const KEY_LENGTH_MAX = 2_048
 /** A longer address is parsed at each request. */
 const ADDRESS_LENGTH_MAX = 300
 
-export function createLiveEntries(maxBytes: number) {
-  const generations = new Map<string, Generation>()
-  const entryOf = new WeakMap<CachedResponse, Entry>()
+/** The entries of the live cache: finished responses by store and key, bounded by their bytes. */
+export class LiveEntries {
+  readonly #generations = new Map<string, Generation>()
+  readonly #entryOf = new WeakMap<CachedResponse, Entry>()
   /** Entries by request address. Most reads are of a known address: one lookup instead of five. */
-  const addresses = new Map<string, Entry>()
-  const shared = countShares()
-  const negative = createOrder(Math.floor(maxBytes * NEGATIVE_SHARE))
-  const positive = createOrder(maxBytes - negative.maxBytes)
-  let evictions = 0
+  readonly #addresses = new Map<string, Entry>()
+  readonly #shared = countShares()
+  readonly #negative: Order
+  readonly #positive: Order
+  #evictions = 0
 
-  const isCurrent = (generation: Generation) => generations.get(generation.tenant) === generation
+  constructor(maxBytes: number) {
+    this.#negative = createOrder(Math.floor(maxBytes * NEGATIVE_SHARE))
+    this.#positive = createOrder(maxBytes - this.#negative.maxBytes)
+  }
 
-  const isLarge = (generation: Generation) => generation.bytes > positive.maxBytes * TENANT_SHARE
+  #isCurrent(generation: Generation): boolean {
+    return this.#generations.get(generation.tenant) === generation
+  }
 
-  function addBytes({ order, generation }: Entry, bytes: number) {
+  #isLarge(generation: Generation): boolean {
+    return generation.bytes > this.#positive.maxBytes * TENANT_SHARE
+  }
+
+  #addBytes({ order, generation }: Entry, bytes: number) {
     order.bytes += bytes
-    if (order === positive) generation.bytes += bytes
+    if (order === this.#positive) generation.bytes += bytes
   }
 
-  function detach(entry: Entry) {
+  #detach(entry: Entry) {
     unlink(entry)
-    addBytes(entry, -entry.bytes - shared.release(entry.response.body))
-    removeAddress(entry)
-    entryOf.delete(entry.response)
+    this.#addBytes(entry, -entry.bytes - this.#shared.release(entry.response.body))
+    this.#removeAddress(entry)
+    this.#entryOf.delete(entry.response)
   }
 
-  function remove(entry: Entry) {
-    detach(entry)
+  #remove(entry: Entry) {
+    this.#detach(entry)
     entry.generation.entries.delete(entry.key)
-    deleteIfEmpty(entry.generation)
+    this.deleteIfEmpty(entry.generation)
   }
 
   /**
    * Marks an entry as used. Only a large generation keeps its own entries in the order of use;
    * others do not need it.
    */
-  function markUsed(entry: Entry) {
+  #markUsed(entry: Entry) {
     moveToNewest(entry)
     const { generation, key } = entry
-    if (!isLarge(generation)) return
+    if (!this.#isLarge(generation)) return
     generation.entries.delete(key)
     generation.entries.set(key, entry)
   }
 
-  function removeAddress({ address }: Entry) {
-    if (address !== null) addresses.delete(address)
+  #removeAddress({ address }: Entry) {
+    if (address !== null) this.#addresses.delete(address)
   }
 
   /** Deletes a generation that has neither entries nor loads. */
-  function deleteIfEmpty(generation: Generation) {
-    if (generation.entries.size + generation.loads.size === 0 && isCurrent(generation)) {
-      generations.delete(generation.tenant)
+  deleteIfEmpty(generation: Generation) {
+    if (generation.entries.size + generation.loads.size === 0 && this.#isCurrent(generation)) {
+      this.#generations.delete(generation.tenant)
     }
   }
 
-  function evict(order: Order, generation: Generation) {
+  #evict(order: Order, generation: Generation) {
     while (order.bytes > order.maxBytes && order.oldest !== null) {
-      evictions += 1
-      const isOwn = order === positive && isLarge(generation)
+      this.#evictions += 1
+      const isOwn = order === this.#positive && this.#isLarge(generation)
       const own = isOwn
         ? generation.entries.values().find((each) => each.order === order)
         : undefined
-      remove(own ?? order.oldest)
+      this.#remove(own ?? order.oldest)
     }
   }
 
-  return {
-    openGeneration(tenant: string): Generation {
-      const known = generations.get(tenant)
-      if (known !== undefined) return known
-      const generation: Generation = { tenant, entries: new Map(), loads: new Map(), bytes: 0 }
-      generations.set(tenant, generation)
-      return generation
-    },
+  openGeneration(tenant: string): Generation {
+    const known = this.#generations.get(tenant)
+    if (known !== undefined) return known
+    const generation: Generation = { tenant, entries: new Map(), loads: new Map(), bytes: 0 }
+    this.#generations.set(tenant, generation)
+    return generation
+  }
 
-    deleteIfEmpty,
+  find(tenant: string, key: string): CachedResponse | null {
+    const entry = this.#generations.get(tenant)?.entries.get(key)
+    if (entry === undefined) return null
+    this.#markUsed(entry)
+    return entry.response
+  }
 
-    find(tenant: string, key: string): CachedResponse | null {
-      const entry = generations.get(tenant)?.entries.get(key)
-      if (entry === undefined) return null
-      markUsed(entry)
-      return entry.response
-    },
+  findByAddress(address: string): Entry | null {
+    const entry = this.#addresses.get(address)
+    if (entry === undefined) return null
+    this.#markUsed(entry)
+    return entry
+  }
 
-    findByAddress(address: string): Entry | null {
-      const entry = addresses.get(address)
-      if (entry === undefined) return null
-      markUsed(entry)
-      return entry
-    },
+  /**
+   * Makes a response findable by its address. Only for a response that the address alone
+   * identifies.
+   */
+  addAddress(response: CachedResponse, address: string, route: string) {
+    const entry = this.#entryOf.get(response)
+    if (entry === undefined || entry.address !== null || address.length > ADDRESS_LENGTH_MAX) return
+    entry.address = address
+    entry.route = route
+    this.#addresses.set(address, entry)
+    entry.bytes += 2 * address.length
+    this.#addBytes(entry, 2 * address.length)
+    this.#evict(entry.order, entry.generation)
+  }
 
-    /**
-     * Makes a response findable by its address. Only for a response that the address alone
-     * identifies.
-     */
-    addAddress(response: CachedResponse, address: string, route: string) {
-      const entry = entryOf.get(response)
-      if (entry === undefined || entry.address !== null || address.length > ADDRESS_LENGTH_MAX)
-        return
-      entry.address = address
-      entry.route = route
-      addresses.set(address, entry)
-      entry.bytes += 2 * address.length
-      addBytes(entry, 2 * address.length)
-      evict(entry.order, entry.generation)
-    },
+  /** Caches a response, unless its generation was dropped. Answers the response to send. */
+  put(generation: Generation, key: string, given: CachedResponse): CachedResponse {
+    const order = given.status >= 400 ? this.#negative : this.#positive
+    const bytes = sizeOf(generation.tenant, key, given)
+    const whole = bytes + given.body.length
+    const fits = whole <= order.maxBytes * ENTRY_SHARE && key.length <= KEY_LENGTH_MAX
+    // A 5xx response is never cached.
+    if (!fits || given.status >= 500 || !this.#isCurrent(generation)) return given
+    const before = generation.entries.get(key)
+    if (before !== undefined) this.#detach(before)
+    const response = {
+      ...given,
+      body: findSameBody(generation, given) ?? copyIfPooled(given.body),
+    }
+    const entry: Entry = {
+      generation,
+      key,
+      response,
+      forms: new Map(),
+      order,
+      address: null,
+      route: '',
+      bytes,
+      older: null,
+      newer: null,
+    }
+    generation.entries.set(key, entry)
+    this.#entryOf.set(response, entry)
+    append(entry)
+    this.#addBytes(entry, bytes + this.#shared.take(response.body))
+    this.#evict(order, generation)
+    return response
+  }
 
-    /** Caches a response, unless its generation was dropped. Answers the response to send. */
-    put(generation: Generation, key: string, given: CachedResponse): CachedResponse {
-      const order = given.status >= 400 ? negative : positive
-      const bytes = sizeOf(generation.tenant, key, given)
-      const whole = bytes + given.body.length
-      const fits = whole <= order.maxBytes * ENTRY_SHARE && key.length <= KEY_LENGTH_MAX
-      // A 5xx response is never cached.
-      if (!fits || given.status >= 500 || !isCurrent(generation)) return given
-      const before = generation.entries.get(key)
-      if (before !== undefined) detach(before)
-      const response = {
-        ...given,
-        body: findSameBody(generation, given) ?? copyIfPooled(given.body),
-      }
-      const entry: Entry = {
-        generation,
-        key,
-        response,
-        forms: new Map(),
-        order,
-        address: null,
-        route: '',
-        bytes,
-        older: null,
-        newer: null,
-      }
-      generation.entries.set(key, entry)
-      entryOf.set(response, entry)
-      append(entry)
-      addBytes(entry, bytes + shared.take(response.body))
-      evict(order, generation)
-      return response
-    },
+  findEntry(response: CachedResponse): Entry | undefined {
+    return this.#entryOf.get(response)
+  }
 
-    entryOf: (response: CachedResponse) => entryOf.get(response),
+  /** Adds a compressed body to an entry, within the same bound. Answers the body to send. */
+  addForm(entry: Entry, encoding: Encoding, form: Buffer | null): Buffer | null {
+    if (this.#entryOf.get(entry.response) !== entry) return form
+    const body = form === null ? null : copyIfPooled(form)
+    entry.forms.set(encoding, body)
+    entry.bytes += body?.length ?? 0
+    this.#addBytes(entry, body?.length ?? 0)
+    this.#evict(entry.order, entry.generation)
+    return body
+  }
 
-    /** Adds a compressed body to an entry, within the same bound. Answers the body to send. */
-    addForm(entry: Entry, encoding: Encoding, form: Buffer | null): Buffer | null {
-      if (entryOf.get(entry.response) !== entry) return form
-      const body = form === null ? null : copyIfPooled(form)
-      entry.forms.set(encoding, body)
-      entry.bytes += body?.length ?? 0
-      addBytes(entry, body?.length ?? 0)
-      evict(entry.order, entry.generation)
-      return body
-    },
+  drop(tenant: string) {
+    const generation = this.#generations.get(tenant)
+    if (generation === undefined) return
+    this.#generations.delete(tenant)
+    for (const entry of generation.entries.values()) this.#remove(entry)
+  }
 
-    drop(tenant: string) {
-      const generation = generations.get(tenant)
-      if (generation === undefined) return
-      generations.delete(tenant)
-      for (const entry of generation.entries.values()) remove(entry)
-    },
+  clear() {
+    for (const generation of this.#generations.values()) {
+      for (const entry of generation.entries.values()) this.#entryOf.delete(entry.response)
+    }
+    this.#generations.clear()
+    this.#addresses.clear()
+    this.#shared.clear()
+    for (const order of [this.#positive, this.#negative]) {
+      Object.assign(order, { oldest: null, newest: null, bytes: 0, count: 0 })
+    }
+  }
 
-    clear() {
-      for (const generation of generations.values()) {
-        for (const entry of generation.entries.values()) entryOf.delete(entry.response)
-      }
-      generations.clear()
-      addresses.clear()
-      shared.clear()
-      for (const order of [positive, negative]) {
-        Object.assign(order, { oldest: null, newest: null, bytes: 0, count: 0 })
-      }
-    },
-
-    stats: () => ({
-      tenants: generations.size,
-      entries: positive.count + negative.count,
-      bytes: positive.bytes + negative.bytes,
-      negativeBytes: negative.bytes,
-      evictions,
-    }),
+  stats() {
+    return {
+      tenants: this.#generations.size,
+      entries: this.#positive.count + this.#negative.count,
+      bytes: this.#positive.bytes + this.#negative.bytes,
+      negativeBytes: this.#negative.bytes,
+      evictions: this.#evictions,
+    }
   }
 }
 

@@ -45,52 +45,109 @@ interface Listener {
  * Listens for changes, and knows whether it still receives them: a probe sent through the pool
  * every second must arrive on the listener within two.
  */
-export function createLiveListener(options: LiveListenerOptions) {
-  const { database, logger, clock } = options
-  const probePrefix = `${PROBE_MARK}${randomUUID()}:`
-  const probes = new Map<string, number>()
-  let listener: Listener | null = null
-  let connecting: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let probeCount = 0
-  let trusting = false
-  let trustedUntil = 0
+export class LiveListener {
+  readonly #options: LiveListenerOptions
+  readonly #probePrefix = `${PROBE_MARK}${randomUUID()}:`
+  readonly #probes = new Map<string, number>()
+  #listener: Listener | null = null
+  #connecting: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #probeCount = 0
+  #trusting = false
+  #trustedUntil = 0
 
-  function distrust(reason: string) {
-    probes.clear()
-    if (!trusting) return
-    trusting = false
-    logger.warn({ reason }, 'the live cache is off; public answers come from the database')
-    options.onDistrust()
+  constructor(options: LiveListenerOptions) {
+    this.#options = options
   }
 
-  // Called at every read and not only by the timer, which a busy process may run late.
-  function isTrusted(): boolean {
-    if (trusting && clock.now() >= trustedUntil) distrust('no probe came back in time')
-    return trusting
+  /** Called at every read and not only by the timer, which a busy process may run late. */
+  isTrusted(): boolean {
+    if (this.#trusting && this.#options.clock.now() >= this.#trustedUntil) {
+      this.#distrust('no probe came back in time')
+    }
+    return this.#trusting
   }
 
-  function onNotification(from: pg.Client, payload: string) {
-    if (listener?.client !== from) return
-    if (!payload.startsWith(PROBE_MARK)) return options.onChange(payload)
-    const sentAt = probes.get(payload)
-    if (sentAt === undefined || !probes.delete(payload)) return
-    if (clock.now() - sentAt > PROBE_WITHIN_MS) return
-    // If trust ended unnoticed, this call empties the cache before trust returns.
-    isTrusted()
-    // The next probe is sent one interval after this one, and has its own time to arrive.
-    trustedUntil = Math.max(trustedUntil, sentAt + PROBE_EVERY_MS + PROBE_WITHIN_MS)
-    if (trusting) return
-    trusting = true
-    logger.info('the live cache is on')
+  start(): void {
+    this.#timer ??= setInterval(() => this.#tick(), PROBE_EVERY_MS)
+    this.#tick()
   }
 
-  function probe() {
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+    await this.#connecting
+    const last = this.#listener
+    this.#listener = null
+    this.#distrust('stopped')
+    // A dead connection does not confirm the close.
+    last?.socket.setTimeout(CLOSE_MS, () => last.socket.destroy())
+    await last?.client.end()
+  }
+
+  #tick(): void {
+    const trusted = this.isTrusted()
+    const listener = this.#listener
+    if (listener !== null && !trusted) {
+      const silentMs = this.#options.clock.now() - listener.since
+      if (silentMs > LISTENER_GRACE_MS) {
+        this.#dropListener(listener.client, 'the listener receives nothing')
+      }
+    }
+    if (this.#listener !== null) {
+      this.#probe()
+      return
+    }
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = null
+    })
+  }
+
+  async #connect(): Promise<void> {
+    const { listenUrl, logger, clock } = this.#options
+    const socket = new Socket()
+    const client = new pg.Client({
+      connectionString: listenUrl,
+      application_name: `fairdock:${process.pid}:live`,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
+      keepAlive: true,
+      stream: () => socket,
+    })
+    client.on('error', () => this.#dropListener(client, 'the listener failed'))
+    client.on('end', () => this.#dropListener(client, 'the listener was closed'))
+    client.on('notification', ({ payload = '' }) => this.#onNotification(client, payload))
+    try {
+      await client.connect()
+      await client.query(`listen ${CHANNEL}`)
+      if (this.#timer === null) throw new Error('stopped while connecting')
+      // Only probes sent from here on prove that this listener receives.
+      this.#probes.clear()
+      this.#listener = { client, socket, since: clock.now() }
+      this.#probe()
+    } catch (error) {
+      socket.destroy()
+      logger.debug({ err: error }, 'the live cache could not connect to the database')
+    }
+  }
+
+  #dropListener(client: pg.Client, reason: string): void {
+    if (this.#listener?.client !== client) return
+    // The socket is destroyed and not closed: a dead connection would never confirm the close.
+    this.#listener.socket.destroy()
+    this.#listener = null
+    this.#distrust(reason)
+  }
+
+  #probe(): void {
+    const { database, logger, clock } = this.#options
     const now = clock.now()
-    for (const [token, sentAt] of probes) if (now - sentAt > PROBE_WITHIN_MS) probes.delete(token)
-    probeCount += 1
-    const token = probePrefix + probeCount
-    probes.set(token, now)
+    for (const [token, sentAt] of this.#probes) {
+      if (now - sentAt > PROBE_WITHIN_MS) this.#probes.delete(token)
+    }
+    this.#probeCount += 1
+    const token = this.#probePrefix + this.#probeCount
+    this.#probes.set(token, now)
     database.global
       .run(sql`select pg_notify(${CHANNEL}, ${token})`)
       .catch((error: unknown) =>
@@ -98,68 +155,33 @@ export function createLiveListener(options: LiveListenerOptions) {
       )
   }
 
-  function dropListener(client: pg.Client, reason: string) {
-    if (listener?.client !== client) return
-    // The socket is destroyed and not closed: a dead connection would never confirm the close.
-    listener.socket.destroy()
-    listener = null
-    distrust(reason)
-  }
-
-  async function connect() {
-    const socket = new Socket()
-    const client = new pg.Client({
-      connectionString: options.listenUrl,
-      application_name: `fairdock:${process.pid}:live`,
-      connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: CONNECT_MS,
-      keepAlive: true,
-      stream: () => socket,
-    })
-    client.on('error', () => dropListener(client, 'the listener failed'))
-    client.on('end', () => dropListener(client, 'the listener was closed'))
-    client.on('notification', ({ payload = '' }) => onNotification(client, payload))
-    try {
-      await client.connect()
-      await client.query(`listen ${CHANNEL}`)
-      if (timer === null) throw new Error('stopped while connecting')
-      // Only probes sent from here on prove that this listener receives.
-      probes.clear()
-      listener = { client, socket, since: clock.now() }
-      probe()
-    } catch (error) {
-      socket.destroy()
-      logger.debug({ err: error }, 'the live cache could not connect to the database')
+  #onNotification(from: pg.Client, payload: string): void {
+    if (this.#listener?.client !== from) return
+    if (!payload.startsWith(PROBE_MARK)) {
+      this.#options.onChange(payload)
+      return
     }
+    const sentAt = this.#probes.get(payload)
+    if (sentAt === undefined || !this.#probes.delete(payload)) return
+    if (this.#options.clock.now() - sentAt > PROBE_WITHIN_MS) return
+    // If trust ended unnoticed, this call empties the cache before trust returns.
+    this.isTrusted()
+    // The next probe is sent one interval after this one, and has its own time to arrive.
+    const until = sentAt + PROBE_EVERY_MS + PROBE_WITHIN_MS
+    this.#trustedUntil = Math.max(this.#trustedUntil, until)
+    if (this.#trusting) return
+    this.#trusting = true
+    this.#options.logger.info('the live cache is on')
   }
 
-  function tick() {
-    const trusted = isTrusted()
-    if (listener !== null && !trusted && clock.now() - listener.since > LISTENER_GRACE_MS) {
-      dropListener(listener.client, 'the listener receives nothing')
-    }
-    if (listener !== null) return probe()
-    connecting ??= connect().finally(() => {
-      connecting = null
-    })
-  }
-
-  return {
-    isTrusted,
-    start() {
-      timer ??= setInterval(tick, PROBE_EVERY_MS)
-      tick()
-    },
-    async stop() {
-      if (timer !== null) clearInterval(timer)
-      timer = null
-      await connecting
-      const last = listener
-      listener = null
-      distrust('stopped')
-      // A dead connection does not confirm the close.
-      last?.socket.setTimeout(CLOSE_MS, () => last.socket.destroy())
-      await last?.client.end()
-    },
+  #distrust(reason: string): void {
+    this.#probes.clear()
+    if (!this.#trusting) return
+    this.#trusting = false
+    this.#options.logger.warn(
+      { reason },
+      'the live cache is off; public answers come from the database',
+    )
+    this.#options.onDistrust()
   }
 }

@@ -12,8 +12,8 @@ import {
   pickEncoding,
   wholeBody,
 } from './cached-response.ts'
-import { createLiveEntries, type Entry, type Load } from './live-cache-entries.ts'
-import { CHANNEL, createLiveListener } from './live-cache-listener.ts'
+import { type Entry, LiveEntries, type Load } from './live-cache-entries.ts'
+import { CHANNEL, LiveListener } from './live-cache-listener.ts'
 
 const MAX_BYTES = 64 * 1_024 * 1_024
 
@@ -100,9 +100,9 @@ export async function notifyChanged(tx: Tx, subject: string = tx.tenant): Promis
  */
 export function createLiveCache(options: LiveCacheOptions): LiveCache {
   const clock = options.clock ?? monotonicClock
-  const entries = createLiveEntries(options.maxBytes ?? MAX_BYTES)
+  const entries = new LiveEntries(options.maxBytes ?? MAX_BYTES)
   const counts = { hits: 0, misses: 0, bypassed: 0 }
-  const listener = createLiveListener({
+  const listener = new LiveListener({
     ...options,
     clock,
     onChange: (subject) => entries.drop(subject),
@@ -202,7 +202,7 @@ function createUncachedLoads(clock: Clock) {
 }
 
 /** Compresses each cached response once per encoding, and one encoding at a time. */
-function createEncoder(entries: ReturnType<typeof createLiveEntries>) {
+function createEncoder(entries: LiveEntries) {
   const running = new WeakMap<Entry, Promise<unknown>>()
 
   async function addForm(entry: Entry, encoding: Encoding): Promise<Buffer | null> {
@@ -229,7 +229,7 @@ function createEncoder(entries: ReturnType<typeof createLiveEntries>) {
    * again for every reader.
    */
   function pick(response: CachedResponse, acceptEncoding: string | undefined) {
-    const entry = entries.entryOf(response)
+    const entry = entries.findEntry(response)
     const encoding = pickEncoding(acceptEncoding)
     if (entry === undefined || encoding === null) return null
     return bodyBytes(response) <= COMPRESS_FROM_BYTES ? null : { entry, encoding }

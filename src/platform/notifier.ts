@@ -19,19 +19,6 @@ export interface NotifierOptions {
   logger: Logger
 }
 
-export interface Notifier {
-  /** Announces work: at once in this process, within some milliseconds in the others. */
-  notify(topic: string): void
-  /**
-   * Calls back whenever there is work of that topic, in whichever process it was created. It may
-   * call when there is none.
-   */
-  subscribe(topic: string, call: () => void): void
-  /** Starts to receive the notifications of other processes. */
-  listen(): void
-  close(): Promise<void>
-}
-
 /**
  * Wakes loops before their next regular step. A notification may be lost, with the connection or
  * before it is open: loops also look for work by themselves.
@@ -39,102 +26,117 @@ export interface Notifier {
  * It has a connection of its own, because a commit that carries a notification holds a lock of the
  * whole installation until it is flushed: no transaction that matters may ever wait for that.
  */
-export function createNotifier({ url, logger }: NotifierOptions): Notifier {
-  const listeners = new Map<string, Set<() => void>>()
-  const pending = new Set<string>()
-  let client: pg.Client | null = null
-  let connecting: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let retry: NodeJS.Timeout | null = null
-  let listening = false
-  let closed = false
+export class Notifier {
+  readonly #url: string
+  readonly #logger: Logger
+  readonly #listeners = new Map<string, Set<() => void>>()
+  readonly #pending = new Set<string>()
+  #client: pg.Client | null = null
+  #connecting: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #retry: NodeJS.Timeout | null = null
+  #listening = false
+  #closed = false
 
-  const callListeners = (topic: string) => {
-    for (const call of listeners.get(topic) ?? []) call()
+  constructor({ url, logger }: NotifierOptions) {
+    this.#url = url
+    this.#logger = logger
   }
 
-  async function open(): Promise<void> {
+  /** Announces work: at once in this process, within some milliseconds in the others. */
+  notify(topic: string): void {
+    this.#callListeners(topic)
+    if (this.#closed) return
+    this.#pending.add(topic)
+    this.#timer ??= setTimeout(() => this.#notifyOthers(), COALESCE_MS)
+  }
+
+  /**
+   * Calls back whenever there is work of that topic, in whichever process it was created. It may
+   * call when there is none.
+   */
+  subscribe(topic: string, call: () => void): void {
+    const known = this.#listeners.get(topic) ?? new Set()
+    this.#listeners.set(topic, known.add(call))
+  }
+
+  /** Starts to receive the notifications of other processes. */
+  listen(): void {
+    this.#listening = true
+    if (this.#client === null) this.#connect()
+    else this.#dropClient(this.#client)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    await this.#connecting
+    await this.#client?.end().catch(() => {})
+  }
+
+  #callListeners(topic: string): void {
+    for (const call of this.#listeners.get(topic) ?? []) call()
+  }
+
+  #connect(): void {
+    if (this.#closed || this.#client !== null) return
+    this.#connecting ??= this.#open().finally(() => {
+      this.#connecting = null
+    })
+  }
+
+  async #open(): Promise<void> {
     const opening = new pg.Client({
-      connectionString: url,
+      connectionString: this.#url,
       application_name: `fairdock:${process.pid}:wake`,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: CONNECT_MS,
       keepAlive: true,
     })
-    opening.on('error', () => dropClient(opening))
-    opening.on('end', () => dropClient(opening))
+    opening.on('error', () => this.#dropClient(opening))
+    opening.on('end', () => this.#dropClient(opening))
     opening.on('notification', ({ payload = '', processId }) => {
       // This process was already notified when it sent this.
-      if (processId !== (opening as unknown as { processID: number }).processID)
-        callListeners(payload)
+      const { processID: own } = opening as unknown as { processID: number }
+      if (processId !== own) this.#callListeners(payload)
     })
     try {
       await opening.connect()
-      if (listening) await opening.query(`listen ${CHANNEL}`)
-      client = opening
-      if (closed) await opening.end()
+      if (this.#listening) await opening.query(`listen ${CHANNEL}`)
+      this.#client = opening
+      if (this.#closed) await opening.end()
     } catch (error) {
-      logger.debug({ err: error }, 'no connection to notify other processes')
+      this.#logger.debug({ err: error }, 'no connection to notify other processes')
       await opening.end().catch(() => {})
-      reopenLater()
+      this.#reopenLater()
     }
   }
 
-  function connect(): void {
-    if (closed || client !== null) return
-    connecting ??= open().finally(() => {
-      connecting = null
-    })
-  }
-
-  function dropClient(lost: pg.Client): void {
-    if (client !== lost) return
-    client = null
+  #dropClient(lost: pg.Client): void {
+    if (this.#client !== lost) return
+    this.#client = null
     lost.end().catch(() => {})
-    reopenLater()
+    this.#reopenLater()
   }
 
-  function reopenLater(): void {
-    if (closed || !listening || retry !== null) return
-    retry = setTimeout(() => {
-      retry = null
-      connect()
+  #reopenLater(): void {
+    if (this.#closed || !this.#listening || this.#retry !== null) return
+    this.#retry = setTimeout(() => {
+      this.#retry = null
+      this.#connect()
     }, RETRY_MS)
   }
 
-  async function notifyOthers(): Promise<void> {
-    connect()
-    await connecting
-    const topics = [...pending]
-    pending.clear()
-    await client
+  async #notifyOthers(): Promise<void> {
+    this.#connect()
+    await this.#connecting
+    const topics = [...this.#pending]
+    this.#pending.clear()
+    await this.#client
       ?.query('select pg_notify($1, topic) from unnest($2::text[]) as topic', [CHANNEL, topics])
       .catch(() => {})
-    timer = pending.size > 0 && !closed ? setTimeout(notifyOthers, COALESCE_MS) : null
-  }
-
-  return {
-    notify(topic) {
-      callListeners(topic)
-      if (closed) return
-      pending.add(topic)
-      timer ??= setTimeout(notifyOthers, COALESCE_MS)
-    },
-    subscribe(topic, call) {
-      const known = listeners.get(topic) ?? new Set()
-      listeners.set(topic, known.add(call))
-    },
-    listen() {
-      listening = true
-      if (client === null) connect()
-      else dropClient(client)
-    },
-    async close() {
-      closed = true
-      if (timer !== null) clearTimeout(timer)
-      if (retry !== null) clearTimeout(retry)
-      await connecting
-      await client?.end().catch(() => {})
-    },
+    const again = this.#pending.size > 0 && !this.#closed
+    this.#timer = again ? setTimeout(() => this.#notifyOthers(), COALESCE_MS) : null
   }
 }

@@ -4,7 +4,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   charges_expiring: 'Due index: the worker looks over all tenants for lapsed authorisations.',
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
-  domains_gate: 'Finds who holds a hostname, whoever that is.',
+  domains_gate: 'Finds the store that has a hostname, in any tenant.',
   gateway_accounts_gate: 'Finds whose account an event is about, before a tenant is known.',
   gateway_events_kept: 'Due index: the worker looks over all tenants for bodies to forget.',
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',

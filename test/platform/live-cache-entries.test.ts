@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomInt } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { CachedResponse } from '../../src/platform/cached-response.ts'
-import { createLiveEntries, type LiveEntries } from '../../src/platform/live-cache-entries.ts'
+import { LiveEntries } from '../../src/platform/live-cache-entries.ts'
 
 const MIB = 1_024 * 1_024
 
@@ -17,12 +17,12 @@ const put = (store: LiveEntries, tenant: string, key: string, given: CachedRespo
 
 describe('the entries of the live cache', () => {
   test('stay within their bytes under 10,000 random responses, and count them exactly', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     for (let i = 0; i < 10_000; i++) {
       const [tenant, key] = [`t${randomInt(500)}`, `k${randomInt(20)}`]
       const status = randomInt(3) === 0 ? 404 : 200
       const cached = put(store, tenant, key, answer(randomInt(8_000), status))
-      const entry = store.entryOf(cached)
+      const entry = store.findEntry(cached)
       if (entry !== undefined && randomInt(2) === 0) {
         store.addForm(entry, 'br', randomBytes(randomInt(2_000)))
       }
@@ -38,7 +38,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('find a response by its address as long as it is cached, and no longer', () => {
-    const store = createLiveEntries(18 * 2_048)
+    const store = new LiveEntries(18 * 2_048)
     const cached = put(store, 'acme', 'site', answer(10))
     assert.equal(store.findByAddress('/acme'), null)
     store.addAddress(cached, '/acme', '/:tenant')
@@ -61,7 +61,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('evict the least recently used response', () => {
-    const store = createLiveEntries(18 * 2_048)
+    const store = new LiveEntries(18 * 2_048)
     for (let i = 0; i < 10; i++) put(store, 'acme', `k${i}`, answer(1_400))
     assert.equal(store.stats().evictions, 0)
     assert.ok(store.find('acme', 'k0'))
@@ -80,7 +80,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('keep responses of existing names, however many unknown names are requested', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     for (let i = 0; i < 100; i++) put(store, `shop${i}`, 'site', answer(7_000))
     for (let i = 0; i < 20_000; i++) put(store, `nobody${i}`, 'site', answer(200, 404))
     const cached = Array.from({ length: 100 }, (_, i) => store.find(`shop${i}`, 'site'))
@@ -91,7 +91,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('keep the responses of other stores, however many large ones one store has', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     put(store, 'small', 'site', answer(2_000))
     for (let i = 0; i < 100; i++) put(store, 'vast', `collection ${i}`, answer(100_000))
     assert.notEqual(store.find('small', 'site'), null)
@@ -103,7 +103,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('cache no response so large that it would evict all others', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     put(store, 'acme', 'small', answer(1_000))
     put(store, 'acme', 'huge', answer(MIB / 2))
     assert.equal(store.find('acme', 'huge'), null)
@@ -111,14 +111,14 @@ describe('the entries of the live cache', () => {
   })
 
   test('cache no 5xx response and no very long key', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     put(store, 'acme', 'down', answer(10, 503))
     put(store, 'acme', 'k'.repeat(3_000), answer(10))
     assert.equal(store.stats().entries, 0)
   })
 
   test('hold no memory that is not counted', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     const block = Buffer.alloc(MIB, 'y')
     const cached = put(store, 'acme', 'slice', { ...answer(0), body: block.subarray(5, 105) })
     assert.equal(cached.body.buffer.byteLength, 100)
@@ -126,7 +126,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('store the long part that two responses of a store share once', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     const cut = (head: string, bytes = 5_000) => ({ ...answer(bytes), head })
     const first = put(store, 'acme', 'site', cut('{"a":'))
     const { bytes } = store.stats()
@@ -143,7 +143,7 @@ describe('the entries of the live cache', () => {
   })
 
   test('replace a response without counting it twice', () => {
-    const store = createLiveEntries(MIB)
+    const store = new LiveEntries(MIB)
     put(store, 'acme', 'site', answer(1_000))
     const { bytes } = store.stats()
     put(store, 'acme', 'site', answer(1_000))
@@ -155,7 +155,7 @@ describe('the entries of the live cache', () => {
 
   test('evict in the same time from many entries as from few', () => {
     const fill = (count: number) => {
-      const store = createLiveEntries(count * 500)
+      const store = new LiveEntries(count * 500)
       for (let i = 0; i < count; i++) put(store, `t${i}`, 'k', answer(10))
       const started = performance.now()
       for (let i = 0; i < 5_000; i++) put(store, `u${i}`, 'k', answer(10))

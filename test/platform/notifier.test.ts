@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { Database } from '../../src/db/database.ts'
-import { createNotifier } from '../../src/platform/notifier.ts'
+import { Notifier } from '../../src/platform/notifier.ts'
 import { openTestDatabase } from '../harness/database.ts'
 import { until } from '../harness/eventually.ts'
 
@@ -10,7 +10,7 @@ test('the notification of new work', async (t) => {
   const database = await openTestDatabase(t)
   const admin = await database.openAdmin()
   const open = () => {
-    const notifier = createNotifier({
+    const notifier = new Notifier({
       url: database.roleUrl('fd_app'),
       logger: pino({ level: 'silent' }),
     })
