@@ -169,13 +169,13 @@ const figure = (
   name: string,
   { floor, ours, ratio }: Awaited<ReturnType<typeof compare>>,
   than: string,
-  atLeast: number,
+  atLeast?: number,
 ): Figure => ({
   name,
   ours: `${Math.round(ours.perSecond)}/s`,
   floor: `${Math.round(floor.perSecond)}/s, ${than}`,
   ratio,
-  atLeast,
+  ...(atLeast === undefined ? {} : { atLeast }),
 })
 
 /** Reported, and no bound; what decision 0010 is about. */
