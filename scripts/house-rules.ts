@@ -47,6 +47,11 @@ export const RULES: readonly Rule[] = [
     allowed: [[/^src\/modules\/[^/]+\/[a-z-]*money\.ts$/, 'where money moves']],
   },
   {
+    name: 'no barrels: an importer names the file that has what it needs',
+    forbidden: /^export (?:type )?(?:\*|\{.*\}) .*from /,
+    allowed: [],
+  },
+  {
     name: 'no statement sets anything for a whole session',
     forbidden: /sql`\s*set (?!local)/i,
     allowed: [],
@@ -71,7 +76,26 @@ export interface Source {
 }
 
 /** Each breach as one line: where, and which rule. */
-export function findBreaches(sources: readonly Source[]): string[] {
+export const findBreaches = (sources: readonly Source[]): string[] => [
+  ...findInFiles(sources),
+  ...findAliases(sources),
+]
+
+/** Names that two modules are imported under: `import * as orders` is always the module orders. */
+function findAliases(sources: readonly Source[]): string[] {
+  const modules = new Map<string, string>()
+  return sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^import \* as (\w+) from '(?:\.\.|\.\/modules)\/([a-z-]+)\//gm)].flatMap(
+      ([, alias = '', module = '']) => {
+        const known = modules.get(alias) ?? module
+        modules.set(alias, known)
+        return known === module ? [] : [`${path}: ${alias} is ${known} elsewhere, not ${module}`]
+      },
+    ),
+  )
+}
+
+function findInFiles(sources: readonly Source[]): string[] {
   return sources.flatMap(({ path, text }) => {
     const lines = text.split('\n')
     const broken = RULES.filter(({ allowed }) => !allowed.some(([where]) => where.test(path)))

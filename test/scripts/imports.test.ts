@@ -136,6 +136,7 @@ describe('the house rules', () => {
     ["machine time by PostgreSQL's other names", 'src/worker.ts', 'at < clock_timestamp()'],
     ['machine time in TypeScript', 'src/app.ts', 'const age = Date.now() - at'],
     ['a date of the machine', 'src/app.ts', 'const at = new Date().toISOString()'],
+    ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
     ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(501)],
   ]
   for (const [what, path, text] of breaches) {
@@ -143,6 +144,18 @@ describe('the house rules', () => {
       assert.equal(findBreaches([{ path, text }]).length, 1)
     })
   }
+
+  test('find one name for two modules', () => {
+    const importing = (path: string, module: string) => ({
+      path,
+      text: `import * as orders from '../${module}/service.ts'`,
+    })
+    const one = importing('src/modules/checkout/jobs.ts', 'orders')
+    const same = importing('src/modules/views/jobs.ts', 'orders')
+    const other = importing('src/modules/views/routes.ts', 'order-changes')
+    assert.deepEqual(findBreaches([one, same]), [])
+    assert.equal(findBreaches([one, same, other]).length, 1)
+  })
 
   test('let each thing stand in its own place', () => {
     const sources = [
