@@ -242,7 +242,7 @@ async function load(
   return { perSecond, p50: at(0.5), p99: at(0.99), orders: took.length }
 }
 
-/** Every flush of the log waits for so long, whoever else is about to flush. */
+/** Makes every flush of the log take so many microseconds, as on a slower disk. */
 async function setFlushDelay(url: string, microseconds: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -55,7 +55,7 @@ const tell = (text) => {
   try {
     writeSync(2, `fairdock: ${text}\n`)
   } catch {
-    // Nobody is listening, which is no reason to stop.
+    // The terminal is closed, which is no reason to stop.
   }
 }
 

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../test/harness/chromium.ts'
 
 /**
- * Pictures of the demo stores of a process that runs, for somebody to look at: every kind of page, on a
+ * Pictures of the demo stores of a running process, for people to look at: every kind of page, on a
  * desk and on a telephone. `npm run screenshots -- 8080` writes them into `screenshots/`, with `--store
  * ember` or `--only checkout` only some of them, with `--key fdk_…` a preview of the demo store as well.
  */

@@ -81,7 +81,7 @@ async function runnerArgs(files: readonly string[], grep: string | null, dir: st
 
 /** One server and one folder for the whole run, so that no test has to start or to leave its own. */
 async function test(files: readonly string[], grep: string | null): Promise<boolean> {
-  // Whole before anybody looks for it: it can be seen for some seconds before it can run.
+  // Installed before the tests look for it: the file is there some seconds before it can run.
   if (files.some((file) => file.startsWith('test/browser/'))) await findChromium()
   const place = await makeRunFolder(ROOT)
   const args = await runnerArgs(files, grep, join(place, `groups-${process.pid}`))

@@ -47,7 +47,7 @@ const SETTINGS = {
 /** Log texts of failures that a second attempt can get over. */
 const TEMPORARY_FAILURES = [
   'is still in use', // Backends outlive a killed server for a moment and hold its memory.
-  'could not create any TCP/IP sockets', // Somebody took the port after we looked.
+  'could not create any TCP/IP sockets', // Another process took the port after we looked.
   'lock file "postmaster.pid" already exists',
 ]
 

@@ -93,7 +93,11 @@ export async function priceEdit(
   return {
     lines: priced.lines.map(lineOf),
     totals: {
-      ...{ subtotal_cents, discount_cents, shipping_cents, tax_cents, total_cents },
+      subtotal_cents,
+      discount_cents,
+      shipping_cents,
+      tax_cents,
+      total_cents,
       pricing: { ...order.pricing, shipping, tax: policy, expedited },
     },
     delta_cents: total_cents - order.total_cents,

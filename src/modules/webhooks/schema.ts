@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { Id, Nullable, OpenObject, Shared, Timestamp } from '../../kernel/schema.ts'
 
-/** Ours alone: it appears in test fires, and nobody can subscribe to it. */
+/** The event of a test fire. No endpoint can subscribe to it. */
 export const TEST_EVENT = 'platform.test.v1'
 
 const core = {
