@@ -1,30 +1,37 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** More would leave the last process running alone. */
-const FILES_MAX = 8
+const FILES_MAX = 10
 
-/** Folders whose files start nothing but the app, and would each load all of it again. */
-const TOGETHER = /^test\/(?:modules\/|kernel\/|platform\/|storefront\/)/
+/** Tests that need the app and nothing else, and would each load all of it again. */
+const TOGETHER = /^test\/(?:contract|db|http|kernel|modules|platform|scripts|storefront)\//
+
+/**
+ * Files that start processes or wait for time to pass: in a process of their own others need not
+ * wait. The test of the API document counts every shape that its process has loaded.
+ */
+const APART =
+  /^test\/(?:db\/(?:backend-kills|embedded.*|managed|migrate)|http\/(?:database-faults|fuzz|openapi|slow-clients)|scripts\/(?:imports|run))\.test\.ts$/
 
 /** Hooks that would reach into the other files, and a start that those would not wait for. */
-const ALONE = /^(?:before|after)Each\(|^\S.*\bawait\b/m
+const ALONE = /^(?:before|after)Each\(|^(?!import\b|.*=>.*\bawait\b)\S.*\bawait\b/m
 
-/** Which test files share a process: those of a folder, as far as they do not get into each other's way. */
+/** Which test files share a process, as far as they do not get into each other's way. */
 export function groupTests(files: readonly string[], root: string): string[][] {
   const groups: string[][] = []
-  const open = new Map<string, string[]>()
+  let open: string[] | null = null
   for (const file of files) {
-    const folder = dirname(file)
-    const isAlone = !TOGETHER.test(file) || ALONE.test(readFileSync(join(root, file), 'utf8'))
-    const found = isAlone ? undefined : open.get(folder)
-    if (found !== undefined && found.length < FILES_MAX) {
-      found.push(file)
-      continue
+    const isAlone =
+      !TOGETHER.test(file) || APART.test(file) || ALONE.test(readFileSync(join(root, file), 'utf8'))
+    if (isAlone) {
+      groups.push([file])
+    } else if (open !== null && open.length < FILES_MAX) {
+      open.push(file)
+    } else {
+      open = [file]
+      groups.push(open)
     }
-    const group = [file]
-    groups.push(group)
-    if (!isAlone) open.set(folder, group)
   }
   return groups
 }
