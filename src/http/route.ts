@@ -9,6 +9,7 @@ import type {
 } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { ErrorCode } from '../errors.ts'
+import { PAGE_QUERY } from '../kernel/page.ts'
 import type { Scope } from '../kernel/scopes.ts'
 
 export type App = FastifyInstance<
@@ -134,7 +135,7 @@ const BODYLESS: readonly unknown[] = ['GET', 'HEAD']
 
 /** Every code a route can answer: its own, its plane's, and those that follow from its options. */
 export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config' | 'method'>) {
-  const { plane = 'public', failures = [], idempotent, orOwner } = config
+  const { plane = 'public', failures = [], idempotent, orOwner, query } = config
   return [
     ...new Set([
       ...failures,
@@ -142,6 +143,7 @@ export function allFailures({ config = {}, method }: Pick<RouteOptions, 'config'
       ...(orOwner ? PLANE_FAILURES.owner : []),
       ...(BODYLESS.includes(method) ? [] : BODY),
       ...(idempotent ? KEY : []),
+      ...(query?.after === PAGE_QUERY.after ? (['invalid_query'] as const) : []),
       'service_unavailable' as const,
     ]),
   ]

@@ -1,8 +1,11 @@
 import { Type } from 'typebox'
+import { readText } from './query.ts'
 
 export interface Page {
   limit: number
   offset: number
+  /** The cursor of the row that the page follows. With it, `offset` counts for nothing. */
+  after?: string
 }
 
 interface Bounds {
@@ -11,22 +14,28 @@ interface Bounds {
   offsetMax?: number
 }
 
+/** More rows than any list has, in a number that PostgreSQL's `offset` can take. */
+const OFFSET_MAX = Number.MAX_SAFE_INTEGER
+
 /** Bounds of the lists of the merchant and operator planes. */
 export const LIST: Bounds = { limitDefault: 25, limitMax: 100 }
 
 /**
- * Reads `limit` and `offset` of a query string. The contract never refuses them: absent or not a
- * number means the default, a fraction is floored, and a value out of range is clamped.
+ * Reads `limit`, `offset` and `after` of a query string. The contract never refuses the first two:
+ * absent or not a number means the default, a fraction is floored, and a value out of range is
+ * clamped. A cursor that cannot be read is refused by the list: the first page in its place would
+ * send a reader round in circles.
  */
 export function readPage(query: unknown, bounds: Bounds = LIST): Page {
   const { limit, offset } = query as { limit?: unknown; offset?: unknown }
+  const after = readText(query, 'after')
   return {
     limit: clamp(limit, { min: 1, max: bounds.limitMax, otherwise: bounds.limitDefault }),
-    offset: clamp(offset, {
-      min: 0,
-      max: bounds.offsetMax ?? Number.MAX_SAFE_INTEGER,
-      otherwise: 0,
-    }),
+    offset:
+      after === undefined
+        ? clamp(offset, { min: 0, max: bounds.offsetMax ?? OFFSET_MAX, otherwise: 0 })
+        : 0,
+    ...(after !== undefined && { after }),
   }
 }
 
@@ -44,8 +53,13 @@ export function clamp(
 /** The number of rows of all pages of a list, as the database answers it. */
 export const Total = Type.Object({ total: Type.Integer() })
 
-/** The two parameters as the documentation shows them. */
+/** The parameters as the documentation shows them. */
 export const PAGE_QUERY = {
   limit: Type.Integer({ minimum: 1, maximum: LIST.limitMax, default: LIST.limitDefault }),
   offset: Type.Integer({ minimum: 0, default: 0 }),
+  after: Type.String({
+    description:
+      'The `next_after` of the page before. Costs the same on every page, and neither skips nor ' +
+      'repeats a row when others are added meanwhile; `offset` then counts for nothing.',
+  }),
 }

@@ -6,7 +6,7 @@ import * as marketing from '../marketing/service.ts'
 import * as notes from './note-queries.ts'
 import { findOrder } from './queries.ts'
 import * as reads from './read-queries.ts'
-import { countReviews, listReviews } from './review-queries.ts'
+import { listReviews } from './review-queries.ts'
 import type { Attestation } from './schema.ts'
 import { get, listCharges, listItems, listRefunds } from './service.ts'
 import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } from './show.ts'
@@ -15,11 +15,8 @@ import { forMerchant, forShopper, refundForShopper, shownCharge, shownRefund } f
 
 export async function list(db: Db, filters: reads.OrderFilters, page: Page) {
   const resolved = await withCode(db, filters)
-  const [found, { total }] = await Promise.all([
-    reads.listOrders(db, resolved, page),
-    reads.countOrders(db, resolved),
-  ])
-  return { orders: found, total, ...page }
+  const { rows, shown } = await reads.listOrders(db, resolved, page)
+  return { orders: rows, ...shown }
 }
 
 /**
@@ -85,6 +82,6 @@ export async function readTimeline(db: Db, id: string) {
 
 /** Orders held by the fraud check, each with its decision, the longest held first. */
 export async function listHeldForReview(db: Db, page: Page) {
-  const [held, { total }] = await Promise.all([listReviews(db, page), countReviews(db)])
-  return { reviews: held.map(({ decision, ...order }) => ({ order, decision })), total, ...page }
+  const { rows, shown } = await listReviews(db, page)
+  return { reviews: rows.map(({ decision, ...order }) => ({ order, decision })), ...shown }
 }

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { Type } from 'typebox'
+import type { Db } from '../../src/db/database.ts'
+import { type KeyColumn, type List, NEWEST_KEY, readList } from '../../src/db/list.ts'
+import { sql } from '../../src/db/sql.ts'
+import { ApiError } from '../../src/errors.ts'
+import { openTestDatabase } from '../harness/database.ts'
+
+const Entry = Type.Object({ id: Type.String(), action: Type.String() })
+
+/** A store with `entries` entries, three of each time, and another store with some. */
+async function openList(t: TestContext, entries: number) {
+  const database = await openTestDatabase(t)
+  const admin = await database.openAdmin()
+  await admin.query(
+    `insert into stores (tenant_ref, display_name) values ('one', 'One'), ('two', 'Two')`,
+  )
+  await admin.query(
+    `insert into audit_log (tenant_ref, actor, action, entity, created_at)
+     select ref, 'system', case when n % 2 = 0 then 'even' else 'odd' end, 'store',
+            timestamptz '2026-01-01' + (n / 3) * interval '1 microsecond'
+       from (values ('one', $1::int), ('two', 10)) as store (ref, entries),
+            generate_series(1, entries) as n`,
+    [entries],
+  )
+  await admin.query('analyze audit_log')
+  const db = database.open('fd_app').tenant('one')
+  const { rows } = await admin.query(
+    `select id from audit_log where tenant_ref = 'one' order by created_at desc, id desc`,
+  )
+  return { admin, db, list: listOf(db), newestFirst: rows.map(({ id }) => id as string) }
+}
+
+type EntryList = List<typeof Entry>
+
+const listOf = (db: Db, changes: Partial<EntryList> = {}): EntryList => ({
+  shape: Entry,
+  table: sql`audit_log`,
+  as: sql`a`,
+  scope: sql`a.tenant_ref = ${db.tenant}`,
+  filters: [],
+  key: NEWEST_KEY,
+  descending: true,
+  columns: sql`a.id, a.action`,
+  ...changes,
+})
+
+/** Reads all pages, each after the one before. */
+async function followCursors(db: Db, list: EntryList, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  let after: string | undefined
+  do {
+    const page = await readList(db, list, { limit, offset: 0, ...(after && { after }) })
+    assert.ok(page.rows.length <= limit)
+    ids.push(...page.rows.map(({ id }) => id))
+    after = page.shown.next_after
+  } while (after !== undefined)
+  return ids
+}
+
+/** Reads all pages, as a reader does that trusts `total`. */
+async function followOffsets(db: Db, list: EntryList, limit: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let offset = 0, total = 1; offset < total; offset += limit) {
+    const page = await readList(db, list, { limit, offset })
+    ids.push(...page.rows.map(({ id }) => id))
+    total = page.shown.total
+  }
+  return ids
+}
+
+describe('a list', () => {
+  test('is read whole by its cursors and by its offsets, whatever the size of a page', async (t) => {
+    const { db, list, newestFirst } = await openList(t, 23)
+    for (const limit of [1, 2, 5, 22, 23, 24]) {
+      assert.deepEqual(await followCursors(db, list, limit), newestFirst, `cursors, ${limit}`)
+      assert.deepEqual(await followOffsets(db, list, limit), newestFirst, `offsets, ${limit}`)
+    }
+    const oldest = listOf(db, { descending: false })
+    assert.deepEqual(await followCursors(db, oldest, 4), newestFirst.toReversed())
+  })
+
+  test('answers the members of the contract alone when it fits on one page', async (t) => {
+    const { db, list } = await openList(t, 3)
+    const { shown } = await readList(db, list, { limit: 3, offset: 0 })
+    assert.deepEqual(shown, { total: 3, limit: 3, offset: 0 })
+    const none = listOf(db, { filters: [sql`a.action = 'none'`] })
+    assert.deepEqual(await readList(db, none, { limit: 5, offset: 0 }), {
+      rows: [],
+      shown: { total: 0, limit: 5, offset: 0 },
+    })
+    const past = await readList(db, list, { limit: 5, offset: 50 })
+    assert.deepEqual(past, { rows: [], shown: { total: 3, limit: 5, offset: 50 } })
+  })
+
+  test('neither skips nor repeats a row when others are added between two pages', async (t) => {
+    const { admin, db, list, newestFirst } = await openList(t, 20)
+    const first = await readList(db, list, { limit: 10, offset: 0 })
+    await admin.query(
+      `insert into audit_log (tenant_ref, actor, action, entity) values ('one', 'a', 'b', 'c')`,
+    )
+    const { next_after: after } = first.shown
+    assert.ok(after)
+    const second = await readList(db, list, { limit: 10, offset: 0, after })
+    const ids = [...first.rows, ...second.rows].map(({ id }) => id)
+    assert.deepEqual(ids, newestFirst)
+  })
+
+  test('counts the rows of its filters, and of its own store alone', async (t) => {
+    const { db } = await openList(t, 9)
+    const odd = listOf(db, { filters: [sql`a.action = 'odd'`] })
+    const { rows, shown } = await readList(db, odd, { limit: 2, offset: 0 })
+    assert.deepEqual([rows.length, shown.total], [2, 5])
+  })
+
+  test('orders by columns of every type', async (t) => {
+    const { db } = await openList(t, 7)
+    const keys: KeyColumn[][] = [
+      [
+        { name: sql`action`, type: 'text' },
+        { name: sql`id`, type: 'uuid' },
+      ],
+      [{ name: sql`number`, type: 'integer' }],
+      [{ name: sql`hash`, type: 'bytes' }],
+    ]
+    const table = sql`(select *, row_number() over (order by id) as number,
+                              sha256(convert_to(id::text, 'UTF8')) as hash
+                         from audit_log where tenant_ref = ${db.tenant})`
+    for (const key of keys) {
+      const ids = await followCursors(db, listOf(db, { table, key }), 2)
+      assert.equal(new Set(ids).size, 7)
+    }
+  })
+
+  test('refuses a cursor that is none of its own', async (t) => {
+    const { db, list } = await openList(t, 3)
+    const cursors = [
+      'x',
+      '%',
+      ...[null, 1, {}, [], [1, 2], ['1'], ['1', 'x'], ['x', crypto.randomUUID()]].map(encode),
+      encode(['1', crypto.randomUUID(), '2']),
+      encode(['99999999999999999999', crypto.randomUUID()]),
+    ]
+    for (const after of cursors) {
+      const reading = readList(db, list, { limit: 5, offset: 0, after })
+      await assert.rejects(
+        reading,
+        (error) => error instanceof ApiError && error.code === 'invalid_query',
+        after,
+      )
+    }
+  })
+})
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+describe('a list of more than 10,000 rows', () => {
+  test('says that its total is an estimate, which no reader falls short of', async (t) => {
+    const { db, admin, list, newestFirst } = await openList(t, 10_050)
+    // Wrong on purpose: the planner takes the table for small.
+    await admin.query(`delete from pg_statistic where starelid = 'audit_log'::regclass`)
+    const { shown } = await readList(db, list, { limit: 100, offset: 0 })
+    assert.equal(shown.total_is_estimate, true)
+    assert.ok(shown.total > 10_000, `${shown.total}`)
+    assert.equal((await followOffsets(db, list, 1_000)).length, newestFirst.length)
+    assert.equal((await followCursors(db, list, 1_000)).length, newestFirst.length)
+  })
+
+  test('ends where its rows end, and tells the total there exactly', async (t) => {
+    const { db, list } = await openList(t, 10_050)
+    const last = await readList(db, list, { limit: 100, offset: 10_000 })
+    assert.deepEqual(last.shown, { total: 10_050, limit: 100, offset: 10_000 })
+    const past = await readList(db, list, { limit: 100, offset: 12_000 })
+    assert.ok(past.shown.total <= 12_000)
+  })
+})
