@@ -148,7 +148,8 @@ function openDatabases(
     ...(poolWaitMs && { connectTimeoutMs: poolWaitMs }),
   }
   // A little longer than the statement timeout of this role, see roles.ts.
-  const app = { url: urls.fd_app, name: 'app', max, answerTimeoutMs: 12_000, notify }
+  const limits = { max, answerTimeoutMs: 12_000, sharesByStore: true }
+  const app = { url: urls.fd_app, name: 'app', ...limits, notify }
   const operator = { url: urls.fd_operator, name: 'operator', max: 2 }
   const worker = { url: urls.fd_worker, name: 'worker', max, notify }
   return {

@@ -4,6 +4,7 @@ import { openBatch, sendTogether, setTenantAsyncCommit, setTenantConfig } from '
 import { isRetryable, keepsConnectionUsable } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
+import { StoreShares, type WorkKind } from './store-shares.ts'
 
 /** Reads and writes the rows of one store: outside of a transaction, or in one. */
 export class Db extends Runner {
@@ -38,9 +39,19 @@ export class Tx extends Db {
   }
 }
 
+/** Runs work when its store may use the database. */
+type Admit = <T>(kind: WorkKind, work: () => Promise<T>) => Promise<T>
+
+interface OpenedStore {
+  tenant: string
+  clockOffsetMs: number
+  admit: Admit
+}
+
 /** What all `TenantDb` of one database share. */
 interface Shared {
   pool: pg.Pool
+  shares: StoreShares | null
   notify: Notify
   /** Machine time: each `TenantDb` moves it by its store's clock offset. */
   clock: Clock
@@ -49,13 +60,16 @@ interface Shared {
 /** The data of one store. Every statement runs with that store set, for that statement alone. */
 export class TenantDb extends Db {
   readonly #pool: pg.Pool
+  readonly #admit: Admit
   readonly #notify: Notify
   readonly #clockOffsetMs: number
-  constructor({ pool, notify, clock }: Shared, tenant: string, clockOffsetMs: number) {
+  constructor({ pool, notify, clock }: Shared, store: OpenedStore) {
+    const { tenant, clockOffsetMs, admit } = store
     super(tenant, moveClock(clock, clockOffsetMs), (query) =>
-      sendAlone(pool, [setTenantConfig(tenant, clockOffsetMs), query]),
+      admit('read', () => sendAlone(pool, [setTenantConfig(tenant, clockOffsetMs), query])),
     )
     this.#pool = pool
+    this.#admit = admit
     this.#notify = notify
     this.#clockOffsetMs = clockOffsetMs
   }
@@ -67,8 +81,7 @@ export class TenantDb extends Db {
    * was built on it.
    */
   get asyncCommit(): Db {
-    const opening = setTenantAsyncCommit(this.tenant, this.#clockOffsetMs)
-    return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [opening, query]))
+    return this.#opening([setTenantAsyncCommit(this.tenant, this.#clockOffsetMs)])
   }
 
   /**
@@ -77,17 +90,25 @@ export class TenantDb extends Db {
    * that the lock is not held for a round trip.
    */
   after(...first: Sql[]): Db {
-    const opening = [this.#enter(), ...first.map(prepare)]
-    return new Db(this.tenant, this.clock, (query) => sendAlone(this.#pool, [...opening, query]))
+    return this.#opening([this.#enter(), ...first.map(prepare)])
+  }
+
+  #opening(first: pg.QueryConfig[]): Db {
+    return new Db(this.tenant, this.clock, (query) =>
+      this.#admit('read', () => sendAlone(this.#pool, [...first, query])),
+    )
   }
 
   async transaction<T>(name: string, work: (tx: Tx) => Promise<T>): Promise<T> {
     const topics = new Set<string>()
-    const result = await inTransaction(this.#pool, name, [this.#enter()], (send) => {
+    const runOnce = (send: Send) => {
       // An attempt that was rolled back notifies no one.
       topics.clear()
       return work(new Tx(this.tenant, this.clock, send, topics))
-    })
+    }
+    const result = await this.#admit('transaction', () =>
+      inTransaction(this.#pool, name, [this.#enter()], runOnce),
+    )
     for (const topic of topics) this.#notify(topic)
     return result
   }
@@ -118,6 +139,8 @@ export interface DatabaseOptions extends PoolOptions {
   clock?: Clock
   /** Absent: no store has a clock offset. */
   clockOffsets?: ClockOffsets
+  /** Whether each store has a bounded share of the database, as callers of the API have. */
+  sharesByStore?: boolean
 }
 
 /** One connection pool, logged in as one database role. */
@@ -127,13 +150,29 @@ export class Database {
   readonly #clockOffsets: ClockOffsets
   constructor(options: DatabaseOptions) {
     const { notify = () => {}, clock = systemClock, clockOffsets = () => 0, ...rest } = options
-    this.#shared = { pool: openPool(rest), notify, clock }
+    const { sharesByStore = false, ...pool } = rest
+    const shares = sharesByStore ? new StoreShares({ connections: pool.max }) : null
+    this.#shared = { pool: openPool(pool), shares, notify, clock }
     this.#clockOffsets = clockOffsets
     this.global = new GlobalDb(this.#shared.pool)
   }
 
+  /** Opens a store for work that waits while the store uses more than its share. */
   tenant(ref: string): TenantDb {
-    return new TenantDb(this.#shared, ref, this.#clockOffsets(ref))
+    const { shares } = this.#shared
+    const admit: Admit = shares === null ? admitAll : (kind, work) => shares.run(ref, kind, work)
+    return this.#open(ref, admit)
+  }
+
+  /** Opens a store for work that goes first: a payment is never held up by its store's other work. */
+  tenantForMoney(ref: string): TenantDb {
+    this.#shared.shares?.note(ref)
+    return this.#open(ref, admitAll)
+  }
+
+  #open(tenant: string, admit: Admit): TenantDb {
+    const clockOffsetMs = this.#clockOffsets(tenant)
+    return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit })
   }
 
   /** Throws unless the database answers. */
@@ -151,6 +190,8 @@ export class Database {
     return this.#shared.pool.end()
   }
 }
+
+const admitAll: Admit = (_kind, work) => work()
 
 const BEGIN = prepare(sql`begin`)
 const COMMIT = prepare(sql`commit`)

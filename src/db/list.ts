@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { ApiError } from '../errors.ts'
 import type { Page } from '../kernel/page.ts'
+import { TenantDb } from './database.ts'
 import { join, type Runner, type Sql, sql } from './sql.ts'
 
 /** Up to this many rows are counted. The time of a count grows with the rows, a page's does not. */
@@ -86,14 +87,21 @@ export interface ShownPage {
 }
 
 /**
+ * A page is chosen by an index in a few milliseconds. A filter that no index serves may take longer,
+ * and does not take the database from others for long.
+ */
+const TIME_LIMIT = sql`select set_config('statement_timeout', '4s', true)`
+
+/**
  * Reads one page of a list. The page is chosen first, by the index of its key; what is shown is
  * read for its rows alone.
  */
 export async function readList<S extends TObject>(
-  db: Runner,
+  database: Runner,
   list: List<S>,
   page: Page,
 ): Promise<{ rows: Static<S>[]; shown: ShownPage }> {
+  const db = database instanceof TenantDb ? database.after(TIME_LIMIT) : database
   const found = await db.many(
     Type.Object({ ...list.shape.properties, list_key: Type.Array(Type.String()) }),
     pageOf(list, page),

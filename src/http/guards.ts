@@ -157,7 +157,7 @@ async function authenticateByKey(deps: GuardDeps, request: FastifyRequest): Prom
   const found = await knownOr503(deps.checkKey(bearer(request)))
   if (found === null) return false
   request.merchant = found
-  request.db = deps.database.tenant(found.tenant)
+  request.db = openStore(deps, request, found.tenant)
   request.actor = actor(request, `merchant_key:${found.credentialId}`)
   return true
 }
@@ -178,11 +178,15 @@ async function authenticateOwner(deps: GuardDeps, request: FastifyRequest): Prom
   return true
 }
 
+/** A route with an Idempotency-Key moves money, and goes before the store's other work. */
+const openStore = ({ database }: GuardDeps, { routeOptions }: FastifyRequest, tenant: string) =>
+  routeOptions.config.idempotent ? database.tenantForMoney(tenant) : database.tenant(tenant)
+
 /** Opens the store that the path names, on operator and storefront routes. */
 async function openStoreOfPath(deps: GuardDeps, request: FastifyRequest) {
   const { tenant } = request.params as { tenant?: string }
   if (tenant === undefined) return
-  request.db = deps.database.tenant(tenant)
+  request.db = openStore(deps, request, tenant)
   await deps.requireStore(request.db)
 }
 

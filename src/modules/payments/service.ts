@@ -63,7 +63,7 @@ export function openPayments(deps: PaymentDeps): Payments {
       const accounts = await queries.listAccounts(db)
       const gateway = named ?? accounts.find((each) => each.in_use)?.gateway ?? deps.gateway
       if (gateway === 'simulated') {
-        const own = deps.database.tenant(db.tenant)
+        const own = deps.database.tenantForMoney(db.tenant)
         return openSimulated({ ...deps, db: own, key: simulatedKey })
       }
       const account = accounts.find((each) => each.gateway === gateway)
@@ -90,7 +90,7 @@ const distrustNewAccount = (gateway: Gateway, deps: PaymentDeps, tenant: string)
     const found = await gateway.lookup(target)
     if (found.found !== 'no') return found
     const before = await queries
-      .findAttemptBeforeCredentials(deps.database.tenant(tenant), target)
+      .findAttemptBeforeCredentials(deps.database.tenantForMoney(tenant), target)
       .catch(deps.onFault)
     return before === null ? found : unreachable()
   },

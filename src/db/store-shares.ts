@@ -1,0 +1,188 @@
+import { ApiError } from '../errors.ts'
+
+/** What a store's work holds a connection for: one statement, or a transaction of several. */
+export type WorkKind = 'read' | 'transaction'
+
+export interface ShareOptions {
+  /** The connections of the pool. */
+  connections: number
+  /** A stopwatch in milliseconds. */
+  now?: () => number
+}
+
+/** The time a store may use at once before it is paced: a page of a dashboard needs a fraction. */
+const BURST_MS = 1_000
+
+/** The part of one of ten connections that a store may use all the time while others are at work. */
+const PACE_OF_TEN = 1 / 3
+
+/** Another store that used the database within this time counts as at work. */
+const RECENT_MS = 1_000
+
+/** Longer than this no caller should wait, and behind so many no one would be in time. */
+const WAIT_MS = 5_000
+const WAITING_MAX = 100
+
+/** Waiting work is looked at after this time at the latest: the others may be at rest by then. */
+const LOOK_MAX_MS = 250
+
+/** States of stores that are kept until those at rest are cleared away. */
+const STORES_MAX = 1_000
+
+interface Place {
+  since: number
+  start(): void
+  reject(error: Error): void
+}
+
+/** A store's work of one kind. */
+interface Lane {
+  running: number
+  waiting: Place[]
+}
+
+/** What one store uses. */
+interface Share {
+  /** One lane for each kind: a transaction that reads outside of itself never waits for another. */
+  lanes: Record<WorkKind, Lane>
+  /** The database's time that was used and is not forgotten yet, in milliseconds. */
+  usedMs: number
+  /** When `usedMs` was last brought up to date. */
+  at: number
+  timer: NodeJS.Timeout | undefined
+}
+
+const KINDS: readonly WorkKind[] = ['read', 'transaction']
+
+const overload = (why: string) =>
+  new ApiError('service_unavailable', {
+    cause: new Error(why),
+    kind: 'overload',
+    headers: { 'retry-after': '1' },
+  })
+
+/**
+ * Divides the database of a process among its stores, so that a store with many or heavy requests
+ * waits for itself. Two bounds hold for each store: how many connections it has at a time, and, while
+ * other stores are at work, how much of the database's time it uses. The second is a bucket that
+ * leaks: a connection more is only lent to work that ends soon, but one heavy statement after the
+ * other would use a processor that another store's checkouts need.
+ *
+ * Work of the money path is never held up here; it counts as work of its store towards the others.
+ */
+export class StoreShares {
+  readonly #now: () => number
+  readonly #pace: number
+  /** Of each kind. */
+  readonly #runningMax: number
+  readonly #shares = new Map<string, Share>()
+  /** The store at work last, and the last other one. */
+  #last = { store: '', at: Number.NEGATIVE_INFINITY }
+  #other = { store: '', at: Number.NEGATIVE_INFINITY }
+
+  constructor({ connections, now = () => performance.now() }: ShareOptions) {
+    this.#now = now
+    this.#pace = (PACE_OF_TEN * connections) / 10
+    this.#runningMax = Math.max(1, Math.floor(connections / 3))
+  }
+
+  /** How many stores are remembered. */
+  get size(): number {
+    return this.#shares.size
+  }
+
+  /** Notes that a store is at work. */
+  note(store: string): void {
+    const at = this.#now()
+    if (store !== this.#last.store) this.#other = this.#last
+    this.#last = { store, at }
+  }
+
+  /** Runs the work when its store may use the database. */
+  async run<T>(store: string, kind: WorkKind, work: () => Promise<T>): Promise<T> {
+    this.note(store)
+    const share = this.#shareOf(store)
+    const lane = share.lanes[kind]
+    if (lane.waiting.length === 0 && this.#mayRun(store, share, lane)) lane.running += 1
+    else await this.#wait(store, share, lane)
+    const begun = this.#now()
+    try {
+      return await work()
+    } finally {
+      lane.running -= 1
+      share.usedMs += this.#now() - begun
+      this.#startWaiting(store, share)
+    }
+  }
+
+  #shareOf(store: string): Share {
+    const known = this.#shares.get(store)
+    if (known !== undefined) return known
+    if (this.#shares.size >= STORES_MAX) this.#forgetIdle()
+    const openLane = (): Lane => ({ running: 0, waiting: [] })
+    const lanes = { read: openLane(), transaction: openLane() }
+    const share = { lanes, usedMs: 0, at: this.#now(), timer: undefined }
+    this.#shares.set(store, share)
+    return share
+  }
+
+  #forgetIdle(): void {
+    for (const [store, share] of this.#shares) {
+      const isIdle = KINDS.every((kind) => share.lanes[kind].running === 0)
+      if (isIdle && this.#usedBy(share) === 0) this.#shares.delete(store)
+    }
+  }
+
+  #usedBy(share: Share): number {
+    const now = this.#now()
+    share.usedMs = Math.max(0, share.usedMs - (now - share.at) * this.#pace)
+    share.at = now
+    return share.usedMs
+  }
+
+  #othersAreAtWork(store: string): boolean {
+    const other = this.#last.store === store ? this.#other : this.#last
+    return this.#now() - other.at < RECENT_MS
+  }
+
+  #mayRun(store: string, share: Share, lane: Lane): boolean {
+    if (lane.running >= this.#runningMax) return false
+    return this.#usedBy(share) < BURST_MS || !this.#othersAreAtWork(store)
+  }
+
+  #wait(store: string, share: Share, lane: Lane): Promise<void> {
+    if (lane.waiting.length >= WAITING_MAX) throw overload('too much work of one store is waiting')
+    return new Promise((start, reject) => {
+      lane.waiting.push({ since: this.#now(), start, reject })
+      if (share.timer === undefined) this.#lookLater(store, share)
+    })
+  }
+
+  /** Starts what may run now, in the order it came. */
+  #startWaiting(store: string, share: Share): void {
+    for (const kind of KINDS) {
+      const lane = share.lanes[kind]
+      for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
+        if (this.#now() - first.since > WAIT_MS) first.reject(overload('work waited too long'))
+        else if (!this.#mayRun(store, share, lane)) break
+        else {
+          lane.running += 1
+          first.start()
+        }
+        lane.waiting.shift()
+      }
+    }
+    if (share.timer === undefined) this.#lookLater(store, share)
+  }
+
+  /** Work that ends starts what waits; without any, time or the rest of the others does. */
+  #lookLater(store: string, share: Share): void {
+    if (KINDS.every((kind) => share.lanes[kind].waiting.length === 0)) return
+    const paced = (this.#usedBy(share) - BURST_MS) / this.#pace
+    const delay = Math.min(Math.max(paced, 1), LOOK_MAX_MS)
+    share.timer = setTimeout(() => {
+      share.timer = undefined
+      this.#startWaiting(store, share)
+    }, delay)
+  }
+}

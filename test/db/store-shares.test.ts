@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { StoreShares, type WorkKind } from '../../src/db/store-shares.ts'
+import { ApiError } from '../../src/errors.ts'
+
+/** Ten connections, and a stopwatch that only the test moves. */
+function openShares(t: TestContext) {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let at = 0
+  const shares = new StoreShares({ connections: 10, now: () => at })
+
+  /** Lets time pass: timers fire, and what they start comes to its next wait. */
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 10) {
+      at += Math.min(left, 10)
+      t.mock.timers.tick(Math.min(left, 10))
+      await turn()
+    }
+  }
+
+  /** Work that ends when the test says so. */
+  const begin = (store: string, kind: WorkKind = 'read') => {
+    const held = Promise.withResolvers<void>()
+    const work = { isRunning: false, end: held.resolve, done: Promise.resolve() }
+    work.done = shares.run(store, kind, () => {
+      work.isRunning = true
+      return held.promise
+    })
+    work.done.catch(() => {})
+    return work
+  }
+
+  /** Work that uses the database for a time. */
+  const use = async (store: string, ms: number) => {
+    const work = begin(store)
+    await turn()
+    await pass(ms)
+    work.end()
+    await work.done
+  }
+  return { shares, begin, use, pass }
+}
+
+const isOverload = (error: unknown) =>
+  error instanceof ApiError && error.code === 'service_unavailable'
+
+describe('the shares of stores', () => {
+  test('let a store that is alone use the database without a pause', async (t) => {
+    const { begin, use } = openShares(t)
+    await use('big', 5_000)
+    const next = begin('big')
+    await turn()
+    assert.ok(next.isRunning)
+  })
+
+  test('pace a store that has used a second of it while another is at work', async (t) => {
+    const { shares, begin, use, pass } = openShares(t)
+    // A third of it is forgotten meanwhile: 200 ms more than a second are left.
+    await use('big', 1_800)
+    shares.note('small')
+    const next = begin('big')
+    for (let i = 0; i < 5; i += 1) {
+      shares.note('small')
+      await pass(100)
+    }
+    assert.ok(!next.isRunning, 'it waits three times as long as it used too much')
+    shares.note('small')
+    await pass(150)
+    assert.ok(next.isRunning)
+  })
+
+  test('end the pause when the others are at rest', async (t) => {
+    const { shares, begin, use, pass } = openShares(t)
+    await use('big', 4_000)
+    shares.note('small')
+    const next = begin('big')
+    await pass(900)
+    assert.ok(!next.isRunning)
+    await pass(400)
+    assert.ok(next.isRunning)
+  })
+
+  test('let another store begin at once, however much of one waits', async (t) => {
+    const { begin } = openShares(t)
+    for (let i = 0; i < 50; i += 1) begin('big')
+    const small = begin('small')
+    await turn()
+    assert.ok(small.isRunning)
+  })
+
+  test('give a store three of ten connections for each kind of work, in the order it came', async (t) => {
+    const { begin } = openShares(t)
+    const reads = Array.from({ length: 5 }, () => begin('big'))
+    await turn()
+    const running = () => reads.map(({ isRunning }) => isRunning)
+    assert.deepEqual(running(), [true, true, true, false, false])
+    const transaction = begin('big', 'transaction')
+    await turn()
+    assert.ok(transaction.isRunning, 'a transaction does not wait for reads')
+    reads[1]?.end()
+    await turn()
+    assert.deepEqual(running(), [true, true, true, true, false])
+  })
+
+  test('free the connection of work that fails', async (t) => {
+    const { shares, begin } = openShares(t)
+    const failing = () => shares.run('big', 'read', () => Promise.reject(new Error('no')))
+    for (let i = 0; i < 5; i += 1) await assert.rejects(failing, { message: 'no' })
+    const next = begin('big')
+    await turn()
+    assert.ok(next.isRunning)
+  })
+
+  test('refuse work behind a hundred others, and work that waited for five seconds', async (t) => {
+    const { begin, pass } = openShares(t)
+    for (let i = 0; i < 3; i += 1) begin('big')
+    const waiting = Array.from({ length: 100 }, () => begin('big'))
+    await assert.rejects(begin('big').done, isOverload)
+    await pass(5_300)
+    for (const { done } of waiting) await assert.rejects(done, isOverload)
+  })
+
+  test('forget stores at rest', async (t) => {
+    const { shares, use } = openShares(t)
+    for (let i = 0; i < 3_000; i += 1) await shares.run(`store-${i}`, 'read', async () => {})
+    await use('big', 100)
+    assert.ok(shares.size <= 1_000, `${shares.size}`)
+  })
+})
