@@ -100,6 +100,11 @@ export const inProgress = () =>
 
 const UNDECIDED: readonly ErrorCode[] = ['idempotency_in_progress', 'payment_unconfirmed']
 
+/**
+ * Ends the claim of work that failed. Answers the refusal that it has stored, `lost` where another
+ * process has taken the key over, else null. A refusal that is final and is not stored becomes a
+ * 503: the same key may still succeed, and a caller that was told of a refusal would try another.
+ */
 async function giveUp(
   db: TenantDb,
   held: WonClaim,
@@ -113,9 +118,11 @@ async function giveUp(
   try {
     const kept = final ? await refuseUnbegun(db, held, refusal) : null
     if (kept === null && !(await freeKey(db, held))) await postpone(db, held, 0)
-    return kept
+    if (kept !== null || !final) return kept
   } catch (failure) {
+    if (isLost(failure, held)) return 'lost'
     // While the database is unreachable, the lease expires by itself.
-    return isLost(failure, held) ? 'lost' : null
+    if (!final) return null
   }
+  throw new ApiError('service_unavailable', { cause: refusal })
 }

@@ -157,16 +157,34 @@ describe('a failure of the work', () => {
     assert.equal(await stateOf(db), 'free')
   })
 
+  test('is no refusal to the caller where the refusal could not be stored', async (t) => {
+    const db = await open()
+    await platform.query(`
+      create function refuse_refusals() returns trigger language plpgsql as $$
+      begin raise exception 'the disk is full'; end $$`)
+    await platform.query(`
+      create trigger refuse_refusals before update on idempotency_keys for each row
+      when (new.state = 'answered') execute function refuse_refusals()`)
+    t.after(() => platform.query('drop function refuse_refusals cascade'))
+    const refusing = () => Promise.reject(new ApiError('no_active_version'))
+    await assert.rejects(run(db, request('k'), refusing), { code: 'service_unavailable' })
+    assert.equal(await stateOf(db), 'running')
+  })
+
   test('after a step keeps that step, and the next request resumes at once', async () => {
     const db = await open()
     const order = randomUUID()
-    const failures = [new Error('a bug'), new ApiError('no_active_version')]
-    for (const failure of failures) {
+    const failures = [
+      [new Error('a bug'), { message: 'a bug' }],
+      // The operation goes on: a refusal would let its caller try again with another key.
+      [new ApiError('no_active_version'), { code: 'service_unavailable' }],
+    ] as const
+    for (const [failure, answered] of failures) {
       const failing = run(db, request('k'), async (held) => {
         if (held.recoveryPoint === STARTED) await advance(db, held, 'reserved', order)
         throw failure
       })
-      await assert.rejects(failing, failure)
+      await assert.rejects(failing, answered)
       assert.equal(await stateOf(db), 'running')
     }
     const reply = await run(db, request('k'), (held) => {
