@@ -48,18 +48,24 @@ export const findAttemptBeforeCredentials = (
      limit 1`,
   )
 
-/** Sets the account in use. Without new credentials it keeps its own. */
-export const useAccount = (
-  tx: Tx,
-  gateway: GatewayName,
-  given: { credentials: Buffer; hint: string | null } | null,
-) =>
+export interface NewCredentials {
+  credentials: Buffer
+  hint: string | null
+  /** Whether payments may have been sent to another account: the store's own, or the installation's. */
+  replacesOther: boolean
+}
+
+/**
+ * Sets the account in use. Without new credentials it keeps its own. `credentials_at` is when others
+ * were replaced: no payment is older than a store's first account.
+ */
+export const useAccount = (tx: Tx, gateway: GatewayName, given: NewCredentials | null) =>
   tx.one(
     AccountRow,
     sql`
     insert into payment_accounts as kept (tenant_ref, gateway, credentials, hint, credentials_at)
     values (${tx.tenant}, ${gateway}, ${given?.credentials ?? null}, ${given?.hint ?? null},
-            case when ${given !== null}::boolean then fd_now() end)
+            case when ${given?.replacesOther ?? false}::boolean then fd_now() end)
     on conflict (tenant_ref, gateway) do update
        set in_use = true, updated_at = fd_now(),
            credentials = coalesce(excluded.credentials, kept.credentials),

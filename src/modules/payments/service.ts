@@ -141,7 +141,8 @@ export function setGateway(
     const sent = credentials?.security_key
     const context = { db, deps, gateway }
     const isNew = sent !== undefined && !(stored && isSameCredential(context, stored, sent))
-    const encrypted = isNew ? encryptCredential(context, sent) : null
+    const replacesOther = Boolean(stored) || deps.nmi.securityKey !== null
+    const encrypted = isNew ? { ...encryptCredential(context, sent), replacesOther } : null
     if (gateway === 'nmi' && !encrypted && !stored && deps.nmi.securityKey === null) {
       throw badCredentials('must be sent: the installation has no account of its own')
     }

@@ -177,6 +177,25 @@ test('an attempt at an account that the store has since replaced', async (t) => 
   })
 })
 
+test("an attempt in the first seconds of a store's first account counts as not found like any other", async (t) => {
+  const nmi = await startNmi(KEY)
+  t.after(() => nmi.close())
+  const app = await openCheckoutApp(t, { env: { NMI_URL: nmi.url } })
+  const shop = await openShop(app)
+  const settings = { gateway: 'nmi', credentials: { security_key: KEY } }
+  const set = await app.operator.put('/v1/stores/acme/payments', settings)
+  assert.equal(set.status, 200, set.text)
+  nmi.failNext('reset_before')
+  const unconfirmed = await checkout(app, shop, cart(shop.variants[1_000]))
+  assert.equal(unconfirmed.body.error.code, 'payment_unconfirmed', unconfirmed.text)
+  await app.expireClaims()
+  app.clock.advance(11_000)
+  assert.equal(await app.reconcile(), 1)
+  const { id } = unconfirmed.body.order
+  const { body } = await shop.merchant.get(`/v1/merchant/orders/${id}`)
+  assert.equal(body.order.status, 'payment_failed')
+})
+
 test('a gateway that does not answer is logged as an upstream fault, without data of the shopper', async (t) => {
   const nmi = await startNmi(KEY)
   t.after(() => nmi.close())
