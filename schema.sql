@@ -2141,6 +2141,29 @@ grant insert, select, update on store_credit_lots to fd_app;
 grant insert, select, update on store_credit_lots to fd_worker;
 grant select on store_credit_lots to fd_operator;
 
+create table store_credit_spent (
+  tenant_ref text not null,
+  order_id uuid not null,
+  lot_id uuid not null,
+  amount_cents bigint not null,
+  returned_cents bigint not null default 0,
+  constraint store_credit_spent_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint store_credit_spent_check CHECK (((returned_cents >= 0) AND (returned_cents <= amount_cents))),
+  constraint store_credit_spent_pkey PRIMARY KEY (tenant_ref, order_id, lot_id),
+  constraint store_credit_spent_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint store_credit_spent_tenant_ref_lot_id_fkey FOREIGN KEY (tenant_ref, lot_id) REFERENCES store_credit_lots(tenant_ref, id)
+);
+alter table store_credit_spent owner to fd_owner;
+alter table store_credit_spent enable row level security;
+alter table store_credit_spent force row level security;
+CREATE INDEX store_credit_spent_by_lot ON store_credit_spent USING btree (tenant_ref, lot_id);
+create policy operator on store_credit_spent for select to fd_operator using true;
+create policy owner on store_credit_spent for all to fd_owner using true with check true;
+create policy tenant on store_credit_spent for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on store_credit_spent to fd_app;
+grant insert, select, update on store_credit_spent to fd_worker;
+grant select on store_credit_spent to fd_operator;
+
 create table store_credit_transactions (
   tenant_ref text not null,
   id uuid not null default gen_random_uuid(),

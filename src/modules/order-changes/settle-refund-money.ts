@@ -168,7 +168,7 @@ async function creditTenders(
   for (const share of refund.tenders.toSorted((a, b) => RANK[a.tender] - RANK[b.tender])) {
     const { charge_id, amount_cents } = share
     const actor = { name: refund.actor }
-    const { gift_card_id } = chargeOf(charges, charge_id)
+    const { gift_card_id, tender: paidBy } = chargeOf(charges, charge_id)
     const tender = await creditGiftCard(tx, order, share, { gift_card_id, actor })
     if (tender === 'store_credit') {
       const { customer_ref, currency, id: order_id } = order
@@ -176,6 +176,7 @@ async function creditTenders(
       const { account_id } = await storeCredit.credit(tx, {
         ...wanted,
         event: 'refund',
+        ...(paidBy === 'store_credit' && { returnedFrom: order.id }),
         post: false,
       })
       entries.push({ account: tender, ref: account_id, amount_cents: -amount_cents })

@@ -11,7 +11,7 @@ import type { Hold } from '../ledger/schema.ts'
 import * as stores from '../stores/service.ts'
 import { spendLots, sumOf, unexpiredFirst } from './lots.ts'
 import * as queries from './queries.ts'
-import type { NewCredit, NewDebit, StoreCreditAccount } from './schema.ts'
+import type { NewCredit, NewDebit, Share, StoreCreditAccount } from './schema.ts'
 import { checkCustomerRef, FEATURE, get, listExpired } from './service.ts'
 
 /** The actor of holds and captures, which an order causes. */
@@ -134,6 +134,8 @@ interface Credit {
   reason?: string | null
   expires_at?: string | null
   actor: Pick<audit.Actor, 'name'>
+  /** The order whose payment comes back: what it was paid from keeps its date. */
+  returnedFrom?: string
   /** False: the caller's journal books it, as that of a refund does. */
   post: boolean
 }
@@ -154,11 +156,32 @@ export async function credit(tx: Tx, request: Credit) {
       reason,
       actor: request.actor.name,
     }),
-    queries.insertLot(tx, found.id, amount_cents, request.expires_at ?? null),
+    insertLots(tx, found.id, request),
     request.post &&
       postChange(tx, { kind: 'store_credit.credited', order_id }, found, amount_cents),
   ])
   return { account_id: account.id, account, transaction }
+}
+
+/**
+ * Adds the lots of a credit. What an order was paid from comes back with its date, the longest valid
+ * first; a date that has passed lets it expire at once.
+ */
+async function insertLots(
+  tx: Tx,
+  accountId: string,
+  { amount_cents, expires_at = null, returnedFrom }: Credit,
+): Promise<void> {
+  let left = amount_cents
+  const spent = returnedFrom === undefined ? [] : await queries.listSpent(tx, returnedFrom)
+  for (const { id, spent_cents, expires_at: date } of spent) {
+    const cents = Math.min(left, spent_cents)
+    if (cents === 0) break
+    left -= cents
+    await queries.returnSpent(tx, returnedFrom ?? '', id, cents)
+    await queries.insertLot(tx, accountId, cents, date)
+  }
+  if (left > 0) await queries.insertLot(tx, accountId, left, expires_at)
 }
 
 interface HoldRequest {
@@ -212,14 +235,19 @@ export async function captureHold(
   for (const each of holds) {
     await queries.lockAccount(tx, each.ref)
     const lots = unexpiredFirst(await queries.listOpenLots(tx, each.ref, each.created_at))
+    const spent = spendLots(lots, each.amount_cents)
+    const expires = lots.some((lot) => lot.expires_at !== null && isIn(spent, lot.id))
     await Promise.all([
       queries.captureHeld(tx, each.ref, each.amount_cents),
-      queries.reduceLots(tx, spendLots(lots, each.amount_cents)),
+      queries.reduceLots(tx, spent),
+      expires && queries.insertSpent(tx, order_id, spent),
       logOrder(tx, each, 'capture'),
     ])
   }
   return holds.map(closed)
 }
+
+const isIn = (shares: readonly Share[], lotId: string) => shares.some(({ id }) => id === lotId)
 
 /** Releases the hold of an order. It may be repeated, and does nothing after a capture. */
 export async function releaseHold(

@@ -5,7 +5,13 @@ import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
 import { listStoresDue } from '../../platform/store-lists.ts'
-import { OpenLot, type Share, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
+import {
+  OpenLot,
+  type Share,
+  SpentLot,
+  StoreCreditAccount,
+  StoreCreditTransaction,
+} from './schema.ts'
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
 
@@ -106,6 +112,35 @@ export const reduceLots = (tx: Tx, shares: readonly Share[]) =>
                   ${shares.map(({ amount_cents }) => amount_cents)}::bigint[])
            as s (id, amount_cents)
      where l.tenant_ref = ${tx.tenant} and l.id = s.id`)
+
+/** Records which lots an order was paid from. Orders paid from lots without a date need no record. */
+export const insertSpent = (tx: Tx, orderId: string, shares: readonly Share[]) =>
+  tx.run(sql`
+    insert into store_credit_spent (tenant_ref, order_id, lot_id, amount_cents)
+    select ${tx.tenant}, ${orderId}, s.id, s.amount_cents
+      from unnest(${shares.map(({ id }) => id)}::uuid[],
+                  ${shares.map(({ amount_cents }) => amount_cents)}::bigint[])
+           as s (id, amount_cents)
+        on conflict (tenant_ref, order_id, lot_id) do update
+       set amount_cents = store_credit_spent.amount_cents + excluded.amount_cents`)
+
+/** What an order was paid from and has not come back, the longest valid first. */
+export const listSpent = (tx: Tx, orderId: string) =>
+  tx.many(
+    SpentLot,
+    sql`
+    select s.lot_id as id, s.amount_cents - s.returned_cents as spent_cents, l.expires_at
+      from store_credit_spent s
+      join store_credit_lots l on l.tenant_ref = s.tenant_ref and l.id = s.lot_id
+     where s.tenant_ref = ${tx.tenant} and s.order_id = ${orderId}
+       and s.returned_cents < s.amount_cents
+     order by l.expires_at desc nulls first, s.lot_id`,
+  )
+
+export const returnSpent = (tx: Tx, orderId: string, lotId: string, cents: number) =>
+  tx.run(sql`
+    update store_credit_spent set returned_cents = returned_cents + ${cents}
+     where tenant_ref = ${tx.tenant} and order_id = ${orderId} and lot_id = ${lotId}`)
 
 type NewTransaction = Pick<StoreCreditTransaction, 'type' | 'event' | 'amount_cents' | 'actor'> & {
   order_id?: string | null

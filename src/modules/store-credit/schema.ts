@@ -70,3 +70,10 @@ export const OpenLot = Type.Object({
   expired: Type.Boolean(),
   expires_at: Nullable(Timestamp),
 })
+
+/** A lot that an order was paid from. */
+export const SpentLot = Type.Object({
+  id: Id,
+  spent_cents: Type.Integer(),
+  expires_at: Nullable(Timestamp),
+})

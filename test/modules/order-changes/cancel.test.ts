@@ -68,6 +68,26 @@ describe('cancelling', () => {
     assert.equal(again.order.discount_cents, 100, 'the coupon can be used again')
   })
 
+  test('gives expiring store credit back with its date, and refunds do too', async () => {
+    const date = '2999-01-01T00:00:00.000Z'
+    const dates = async () => {
+      const { rows } = await store.superuser.query<{ expires_at: Date | null }>(
+        `select expires_at from store_credit_lots
+          where remaining_cents > 0 and expires_at is not null`,
+      )
+      return rows.map(({ expires_at }) => expires_at?.toISOString())
+    }
+    await giveBalances(store, 500, 700, date)
+    for (const verb of ['cancel', 'refunds']) {
+      const { order } = await store.place({ apply_store_credit: true })
+      assert.deepEqual(await dates(), [], 'all of it is spent')
+      const answer = await store.merchant(order.id, verb, { reason: 'staff' })
+      assert.ok(answer.status < 300, answer.text)
+      assert.deepEqual(await dates(), [date], verb)
+    }
+    await store.place({ apply_store_credit: true })
+  })
+
   test('changes nothing when it is repeated, and the answer says so', async () => {
     const { order } = await store.place()
     await store.merchant(order.id, 'cancel', { reason: 'staff' })

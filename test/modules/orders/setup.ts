@@ -70,12 +70,17 @@ async function netOf(superuser: pg.Client, orderId: string): Promise<number> {
 }
 
 /** Gives the customer `ann` store credit, and issues a gift card. */
-export async function giveBalances({ shop }: OrderStore, creditCents: number, giftCents: number) {
+export async function giveBalances(
+  { shop }: OrderStore,
+  creditCents: number,
+  giftCents: number,
+  expires_at: string | null = null,
+) {
   for (const feature_key of ['gift_cards', 'store_credit']) {
     await shop.merchant.post('/v1/merchant/entitlements/enable', { feature_key })
   }
   if (creditCents > 0) {
-    const credit = { amount_cents: creditCents, currency: 'USD', reason: 'a test' }
+    const credit = { amount_cents: creditCents, currency: 'USD', reason: 'a test', expires_at }
     const url = '/v1/merchant/store-credit/ann/credit'
     assert.equal((await shop.merchant.post(url, credit, keyed())).status, 201)
   }

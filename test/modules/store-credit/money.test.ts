@@ -124,6 +124,48 @@ describe('store credit as a tender', () => {
     await assertOracles(superuser)
   })
 
+  test('that an order gives back keeps the dates it was paid with, the longest valid first', async () => {
+    const db = await openStore()
+    const SOON = '2998-01-01T00:00:00Z'
+    await credit(db, 300, SOON)
+    await credit(db, 300, LATER)
+    await credit(db, 300)
+    const order = randomUUID()
+    await hold(db, 800, order)
+    await capture(db, order)
+    const giveBack = (amount_cents: number) =>
+      db.transaction('give back', (tx) =>
+        money.credit(tx, {
+          customer_ref: ANN,
+          currency: 'USD',
+          amount_cents,
+          event: 'refund',
+          order_id: order,
+          returnedFrom: order,
+          actor: SYSTEM,
+          post: true,
+        }),
+      )
+    const lots = async () => {
+      const { rows } = await superuser.query(
+        `select extract(year from expires_at)::int as year, sum(remaining_cents)::int as cents
+           from store_credit_lots where tenant_ref = $1 and remaining_cents > 0
+          group by 1 order by 1`,
+        [db.tenant],
+      )
+      return Object.fromEntries(rows.map(({ year, cents }) => [year ?? 'never', cents]))
+    }
+    assert.deepEqual(await lots(), { never: 100 })
+    await giveBack(250)
+    assert.deepEqual(await lots(), { 2999: 50, never: 300 })
+    await giveBack(550)
+    assert.deepEqual(await lots(), { 2998: 300, 2999: 300, never: 300 })
+    await expireNow(db, SOON)
+    await expireDue(platform.worker)
+    assert.deepEqual(await amounts(db), [600, 0])
+    await assertOracles(superuser)
+  })
+
   test('releases to the cent what an order did not need', async () => {
     const db = await openStore()
     const { account_id } = await credit(db, 500)
