@@ -25,7 +25,7 @@ import { deleteOldAnswers } from './platform/idempotency-upkeep.ts'
 import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
-import { deleteHandled, deliverDue, type Handler } from './platform/outbox.ts'
+import { createOutboxWorker, deleteHandled, type Handler } from './platform/outbox.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
@@ -60,8 +60,10 @@ export function startWorker(runtime: Runtime): Worker {
   const transport = config.SMTP_URL ? createTransport(config.SMTP_URL, config.MAIL_FROM) : null
   const loop = (name: string, everyMs: number, step: (signal: AbortSignal) => Promise<number>) =>
     startLoop({ name, everyMs, step, logger })
+  const outbox = createOutboxWorker({ database, handlers, onFree: () => outboxLoop.wake() })
+  const outboxLoop = loop('outbox', SECOND, outbox.step)
   const loops = [
-    loop('outbox', SECOND, (signal) => deliverDue(database, handlers, { slots: 20, signal })),
+    outboxLoop,
     loop('outbox upkeep', HOUR, () => deleteHandled(database)),
     loop('limiter upkeep', HOUR, () => deleteOldCounters(database.global)),
     loop('idempotency upkeep', HOUR, () => deleteOldAnswers(database)),
@@ -94,7 +96,7 @@ export function startWorker(runtime: Runtime): Worker {
   }
   const dispatch = startDispatch(runtime, loop)
   runtime.notifier.listen()
-  return stopTogether([...loops, ...dispatch.loops], dispatch.drain, logger)
+  return stopTogether([...loops, ...dispatch.loops], [outbox.drain, dispatch.drain], logger)
 }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
@@ -131,11 +133,11 @@ export interface Worker {
   stop(): Promise<void>
 }
 
-function stopTogether(loops: Loop[], drain: () => Promise<void>, logger: Logger): Worker {
+function stopTogether(loops: Loop[], drains: (() => Promise<void>)[], logger: Logger): Worker {
   return {
     async stop() {
       await Promise.all(loops.map((each) => each.stop()))
-      await drain()
+      await Promise.all(drains.map((drain) => drain()))
       logger.info('the worker has stopped')
     },
   }

@@ -1,6 +1,13 @@
 import type pg from 'pg'
 import { type Clock, moveClock, systemClock } from '../kernel/clock.ts'
-import { openBatch, sendTogether, setTenantAsyncCommit, setTenantConfig } from './batch.ts'
+import {
+  openBatch,
+  sendTogether,
+  setTenantAsyncCommit,
+  setTenantAsyncGeneric,
+  setTenantConfig,
+  writeTogether,
+} from './batch.ts'
 import { isRetryable, keepsConnectionUsable } from './constraints.ts'
 import { checkOut, markBusy, openPool, type PoolOptions } from './pool.ts'
 import { prepare, type Result, Runner, type Send, type Sql, sql } from './sql.ts'
@@ -173,6 +180,36 @@ export class Database {
   #open(tenant: string, admit: Admit): TenantDb {
     const clockOffsetMs = this.#clockOffsets(tenant)
     return new TenantDb(this.#shared, { tenant, clockOffsetMs, admit })
+  }
+
+  /**
+   * Sends single statements of many stores over one connection, without waiting for the answers in
+   * between. Each is a transaction of its own within its store, has one plan for all stores, and its
+   * commit does not wait for the disk (`TenantDb.asyncCommit`). Not for statements that may wait for a
+   * lock: those behind them would wait as well.
+   */
+  async pipelineAsyncCommits<T>(work: (tenant: (ref: string) => Db) => Promise<T>): Promise<T> {
+    const { pool, clock } = this.#shared
+    const client = await checkOut(pool)
+    let isUsable = true
+    const tenant = (ref: string) => {
+      const offsetMs = this.#clockOffsets(ref)
+      const opening = setTenantAsyncGeneric(ref, offsetMs)
+      return new Db(ref, moveClock(clock, offsetMs), async (query) => {
+        try {
+          return await sendTogether(client, [opening, query])
+        } catch (error) {
+          isUsable &&= keepsConnectionUsable(error)
+          throw error
+        }
+      })
+    }
+    try {
+      writeTogether(client)
+      return await work(tenant)
+    } finally {
+      client.release(!isUsable)
+    }
   }
 
   /** Throws unless the database answers. */

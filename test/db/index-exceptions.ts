@@ -5,6 +5,7 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   credentials_gate: 'Finds a key by its public id, before its tenant is known.',
   domains_due: 'Due index: the worker looks over all tenants for names to ask about.',
   domains_gate: 'Finds the store that has a hostname, in any tenant.',
+  entitlement_requests_by_id: 'An operator names a request by its id alone.',
   gateway_accounts_gate: 'Finds whose account an event is about, before a tenant is known.',
   gateway_events_kept: 'Due index: the worker looks over all tenants for bodies to forget.',
   gift_cards_due: 'Due index: the worker looks over all tenants for cards that have expired.',
@@ -15,13 +16,15 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
   store_credit_lots_due:
     'Due index: the worker looks over all tenants for credit that has expired.',
-  payment_attempts_due: 'Due index: the worker looks over all tenants for what was not heard of.',
+  payment_attempts_late: 'Due index: the worker looks over all tenants for late approvals.',
   payment_attempts_recent: 'The worker looks over all tenants for who has paid on a day.',
   payment_days_due: 'Due index: the worker looks over all tenants for days to compare.',
   stores_by_owner: 'Lists the stores of an owner, before a tenant is known.',
   privacy_exports_due: 'Due index: the worker looks over all tenants for copies to make.',
   privacy_exports_expired: 'Due index: the worker looks over all tenants for copies to delete.',
+  webhook_deliveries_by_id: 'An operator names a delivery by its id alone.',
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
+  webhook_subscriptions_by_id: 'An operator names an endpoint by its id alone.',
 }
 
 /** Tables whose `tenant_ref` has no foreign key to stores, and why. */

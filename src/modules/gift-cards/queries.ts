@@ -5,6 +5,7 @@ import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
 import { listStoresDue } from '../../platform/store-lists.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 import {
   type CardFilters,
   type CardRow,
@@ -194,11 +195,16 @@ export const eraseOldCodes = (db: Db, limit: number) =>
                    limit ${limit}
                      for update skip locked)`)
 
-const due = sql`expires_at <= fd_now() and disabled_at is null
-                and (expired_at is null or balance_cents > held_cents)`
+const canExpire = sql`disabled_at is null
+                      and (expired_at is null or balance_cents > held_cents)`
+const due = sql`expires_at <= fd_now() and ${canExpire}`
 
-export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
-  listStoresDue(worker, { table: sql`gift_cards`, due, oldestBy: sql`expires_at`, limit })
+/** The turns of the stores with expired cards. */
+export const expiryTurns = createTurns({
+  table: sql`gift_cards`,
+  due: sql`expires_at`,
+  only: canExpire,
+})
 
 export const listDue = (db: Db, limit: number) =>
   db.many(

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Id } from '../../kernel/schema.ts'
-import { listStoresIn } from '../../platform/store-lists.ts'
+import { createRowTurns } from '../../platform/store-turns.ts'
 import {
   Balance,
   CanonicalJournal,
@@ -106,8 +106,8 @@ export const listEntriesOfOrder = (db: Db, orderId: string) =>
      order by j.created_at, j.id, e.position`,
   )
 
-export const listStoresToChain = (worker: GlobalDb, limit: number) =>
-  listStoresIn(worker, sql`ledger_unsealed`, limit)
+/** The turns of the stores with journals that have no number yet. */
+export const unchainedTurns = createRowTurns({ table: sql`ledger_unsealed` })
 
 /** Takes the lock under which one worker at a time extends a store's chain. */
 export const tryLockChain = (tx: Tx) =>

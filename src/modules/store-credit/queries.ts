@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import type { Db, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { type Page, Total } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineBalance } from '../../platform/held-balance.ts'
-import { listStoresDue } from '../../platform/store-lists.ts'
+import { createTurns } from '../../platform/store-turns.ts'
 import { OpenLot, type Share, StoreCreditAccount, StoreCreditTransaction } from './schema.ts'
 
 const columns = sql`id, customer_ref, currency, balance_cents, held_cents, created_at, updated_at`
@@ -151,10 +151,15 @@ export const listTransactions = (db: Db, customerRef: string, page: Page) =>
 export const countTransactions = (db: Db, customerRef: string) =>
   db.one(Total, sql`select count(*) as total ${ofCustomer(db, customerRef)}`)
 
-const due = sql`due_at <= fd_now() and remaining_cents > 0`
+const hasRemaining = sql`remaining_cents > 0`
+const due = sql`due_at <= fd_now() and ${hasRemaining}`
 
-export const listStoresToExpire = (worker: GlobalDb, limit: number) =>
-  listStoresDue(worker, { table: sql`store_credit_lots`, due, oldestBy: sql`due_at`, limit })
+/** The turns of the stores with expired lots. */
+export const expiryTurns = createTurns({
+  table: sql`store_credit_lots`,
+  due: sql`due_at`,
+  only: hasRemaining,
+})
 
 export const listAccountsToExpire = (db: Db, limit: number) =>
   db.many(
