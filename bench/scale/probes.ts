@@ -139,7 +139,8 @@ function probesOf(route: string, plane: Plane, { parameters = [] }: Operation): 
     ...base,
     name,
     global: isGlobal && !more.some(([key]) => NARROWING.includes(key)),
-    path: (target) => fillPath(route, target) + writeQuery([...always, ...more], target),
+    path: (target) =>
+      fillPath(route, target) + writeQuery([...unless(always, more), ...more], target),
   })
   const filters = asked.filter((each) => !PAGING.includes(each.name) && !required.includes(each))
   return [
@@ -154,6 +155,13 @@ function probesOf(route: string, plane: Plane, { parameters = [] }: Operation): 
 
 /** Filters of the operator by which a list over all stores becomes that of one. */
 const NARROWING = ['tenant_ref', 'account_ref', 'owner_email']
+
+/** Parameters of which a request has one. */
+const EITHER = ['tenant', 'hostname']
+
+/** What a request needs, without the part that another parameter replaces. */
+const unless = <T>(needed: (readonly [string, T])[], more: (readonly [string, T])[]) =>
+  needed.filter(([name]) => !(EITHER.includes(name) && more.some(([key]) => EITHER.includes(key))))
 
 /** What a route needs: a search its words, and the read of a site one of two names. */
 const isRequired = (route: string, { name, required }: Parameter) =>

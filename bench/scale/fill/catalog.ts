@@ -61,10 +61,13 @@ export const CATALOG_STEPS: readonly Step[] = [
            lateral (select encode(sha256((tenant_ref || n)::bytea), 'hex') as hash) s;
     insert into media_usage (tenant_ref, bytes)
     select tenant_ref, sum(bytes) from assets group by tenant_ref;
+    -- Every second image is shown by some products, and the others by none.
     insert into product_images (tenant_ref, product_id, asset_ref, position)
-    select tenant_ref, scale.id('product', tenant_ref, n), 'asset:' || tenant_ref || '/' || s.hash || '.png', 0
-      from scale.plan p, generate_series(1, 1 + p.products / 5, 2) as n,
-           lateral (select encode(sha256((tenant_ref || n)::bytea), 'hex') as hash) s;
+    select tenant_ref, scale.id('product', tenant_ref, n),
+           'asset:' || tenant_ref || '/' || s.hash || '.png', 0
+      from scale.plan p, generate_series(1, p.products) as n,
+           lateral (select encode(sha256((tenant_ref || (1 + 2 * (n % (1 + p.products / 10))))::bytea),
+                                  'hex') as hash) s;
     insert into asset_refs (tenant_ref, sha256, owner_kind, owner_id)
     select tenant_ref, substr(asset_ref, length(asset_ref) - 67, 64), 'product', product_id::text
       from product_images`,
