@@ -11,12 +11,11 @@ const times = (full: number, hundredth: number | undefined) =>
 export const headline = () =>
   `     ${'route and request'.padEnd(NAME)}${COLUMNS.map(cell).join('')}`
 
-/** One line for one request: both stores, their ratio, and what breaks the bar. */
+/** A request on one line: both stores, their ratio, and what breaks the bar, with the statement to look at. */
 export function lineOf(comparison: Comparison): string {
   const { probe, full, hundredth } = comparison
-  const faults = [findPageFault(comparison), findTimeFault(comparison)].filter(
-    (each) => each !== null,
-  )
+  const pageFault = findPageFault(comparison)
+  const faults = [pageFault, findTimeFault(comparison)].filter((each) => each !== null)
   const cells = [
     String(full.pages),
     String(hundredth?.pages ?? '-'),
@@ -28,5 +27,9 @@ export function lineOf(comparison: Comparison): string {
   ]
   const name = `${probe.route} ${probe.name}`.padEnd(NAME)
   const verdict = faults.length === 0 ? 'ok  ' : 'HIGH'
-  return `${verdict} ${name}${cells.map(cell).join('')}${faults.map((each) => `  ${each}`).join(';')}`
+  const line = `${verdict} ${name}${cells.map(cell).join('')}  ${faults.join('; ')}`.trimEnd()
+  return pageFault === null ? line : `${line}\n     ${summarise(full.statement)}`
 }
+
+/** The beginning of the statement that read most. */
+const summarise = (statement: string) => statement.replaceAll(/\s+/g, ' ').trim().slice(0, 160)

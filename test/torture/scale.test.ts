@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Bed, openBed } from '../../bench/scale/bed.ts'
 import { type Comparison, compareAll, findPageFault } from '../../bench/scale/compare.ts'
-import { compareRecounts, measureClaims } from '../../bench/scale/drills.ts'
+import { measureClaims } from '../../bench/scale/drills/outbox.ts'
+import { compareRecounts } from '../../bench/scale/drills/stock.ts'
 import { openClient, send } from '../../bench/scale/measure.ts'
 import { CATALOG, ORDERS, REDUCED } from '../../bench/scale/size.ts'
 import type { Proof } from '../../src/modules/ledger/schema.ts'
@@ -57,7 +58,7 @@ describe('a store of full size beside one of a hundredth', () => {
     for await (const each of compareAll(bed, { timed: false })) compared.push(each)
     const faults = compared.flatMap((each) => {
       const fault = findPageFault(each)
-      return fault === null ? [] : [`${each.probe.route} ${each.probe.name} ${fault}`]
+      return fault === null ? [] : [`${each.probe.route} ${each.probe.name}: ${fault}`]
     })
     assert.deepEqual(faults, [])
   })
