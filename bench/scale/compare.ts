@@ -1,4 +1,4 @@
-import type { Bed } from './bed.ts'
+import type { FilledApp } from './filled-app.ts'
 import {
   type Client,
   type Cost,
@@ -34,10 +34,10 @@ export interface Comparison {
 
 /** Measures every probe in its store of full size and in that of a hundredth. */
 export async function* compareAll(
-  bed: Bed,
+  filled: FilledApp,
   options: MeasureOptions = {},
 ): AsyncGenerator<Comparison> {
-  const client = openClient(bed)
+  const client = openClient(filled)
   const compare = async (probe: Probe): Promise<Comparison> => {
     const { full: big, hundredth: small } = probe.pair
     const requests = await Promise.all(
@@ -45,11 +45,11 @@ export async function* compareAll(
         client.requestOf(probe, probe.path(await client.targetOf(tenant)), tenant),
       ),
     )
-    const [full, hundredth = null] = await measureCosts(bed, requests, options)
+    const [full, hundredth = null] = await measureCosts(filled, requests, options)
     if (full === undefined) throw new Error('nothing was measured')
     return { probe, full, hundredth }
   }
-  for (const probe of listProbes(bed.document)) {
+  for (const probe of listProbes(filled.document)) {
     yield await compare(probe)
     if (probe.name !== 'first page') continue
     for (const deep of await listDeepProbes(client, probe)) yield await compare(deep)

@@ -3,7 +3,7 @@ import { request } from 'undici'
 import { SCOPES } from '../../src/kernel/scopes.ts'
 import * as credentials from '../../src/modules/credentials/service.ts'
 import { SYSTEM } from '../../src/platform/audit.ts'
-import { type Bed, OPERATOR_TOKEN, STOREFRONT_TOKEN } from './bed.ts'
+import { type FilledApp, OPERATOR_TOKEN, STOREFRONT_TOKEN } from './filled-app.ts'
 import { countPages } from './pages.ts'
 import type { Probe } from './probes.ts'
 import { readTarget, type Target } from './targets.ts'
@@ -33,13 +33,13 @@ export interface Cost {
   rows: number | null
 }
 
-/** Sends requests to the stores of a bed, each with the credential of its plane. */
+/** Sends requests to the stores of a filled database, each with the credential of its plane. */
 export interface Client {
   requestOf(probe: Pick<Probe, 'plane'>, path: string, tenant: string): Promise<Request>
   targetOf(tenant: string): Promise<Target>
 }
 
-export function openClient(bed: Bed): Client {
+export function openClient(filled: FilledApp): Client {
   const keys = new Map<string, Promise<string>>()
   const targets = new Map<string, Promise<Target>>()
   const remember = <T>(map: Map<string, Promise<T>>, key: string, make: () => Promise<T>) => {
@@ -50,8 +50,8 @@ export function openClient(bed: Bed): Client {
   const issue = async (tenant: string) => {
     const wanted = { label: 'scale', scopes: [...SCOPES] }
     const issuer = { actor: SYSTEM, scopes: SCOPES }
-    return (await credentials.issue(bed.runtime.database.tenant(tenant), issuer, wanted)).credential
-      .key
+    return (await credentials.issue(filled.runtime.database.tenant(tenant), issuer, wanted))
+      .credential.key
   }
   const headersOf = async ({ plane }: Pick<Probe, 'plane'>, tenant: string) => {
     if (plane === 'operator') return { 'x-operator-token': OPERATOR_TOKEN }
@@ -61,10 +61,10 @@ export function openClient(bed: Bed): Client {
   }
   return {
     requestOf: async (probe, path, tenant) => ({
-      url: bed.url + path,
+      url: filled.url + path,
       headers: (await headersOf(probe, tenant)) as Record<string, string>,
     }),
-    targetOf: (tenant) => remember(targets, tenant, () => readTarget(bed.admin, tenant)),
+    targetOf: (tenant) => remember(targets, tenant, () => readTarget(filled.admin, tenant)),
   }
 }
 
@@ -109,12 +109,12 @@ export interface MeasureOptions {
  * busy moment of the machine falls on all of them.
  */
 export async function measureCosts(
-  bed: Bed,
+  filled: FilledApp,
   requests: readonly Request[],
   { timed = true }: MeasureOptions = {},
 ): Promise<Cost[]> {
   const costs: Cost[] = []
-  for (const sent of requests) costs.push(await measurePages(bed, sent))
+  for (const sent of requests) costs.push(await measurePages(filled, sent))
   if (!timed) return costs
   const times = costs.map(({ ms }) => [ms])
   const began = performance.now()
@@ -127,11 +127,11 @@ export async function measureCosts(
 const median = (values: readonly number[]) =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-async function measurePages(bed: Bed, sent: Request): Promise<Cost> {
+async function measurePages(filled: FilledApp, sent: Request): Promise<Cost> {
   let answer = await sendPatiently(sent)
   let least = { total: Number.POSITIVE_INFINITY, most: { text: '' } }
   for (let run = 0; run < PAGE_RUNS && (run === 0 || answer.ms < TIME_BUDGET_MS); run++) {
-    const counted = await countPages(bed.admin, async () => {
+    const counted = await countPages(filled.admin, async () => {
       answer = await sendPatiently(sent)
     })
     if (counted.total < least.total) least = counted

@@ -2,12 +2,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Bed, openBed } from './bed.ts'
 import { compareAll, findPageFault, findTimeFault } from './compare.ts'
 import { drillCheckouts } from './drills/checkouts.ts'
 import type { Drill } from './drills/drill.ts'
 import { drainOutbox, measureClaims } from './drills/outbox.ts'
 import { compareRecounts } from './drills/stock.ts'
+import { type FilledApp, openFilledApp } from './filled-app.ts'
 import { headline, lineOf } from './report.ts'
 import { REDUCED, type Size } from './size.ts'
 
@@ -44,11 +44,11 @@ export function readSize(args: readonly string[]): Size {
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 /** What is no request, in the order of its cost. */
-async function* listDrills(bed: Bed): AsyncGenerator<Drill> {
-  yield await compareRecounts(bed)
-  yield await measureClaims(bed)
-  yield* drainOutbox(bed)
-  yield* drillCheckouts(bed)
+async function* listDrills(filled: FilledApp): AsyncGenerator<Drill> {
+  yield await compareRecounts(filled)
+  yield await measureClaims(filled)
+  yield* drainOutbox(filled)
+  yield* drillCheckouts(filled)
 }
 
 async function main(size: Size): Promise<boolean> {
@@ -58,20 +58,20 @@ async function main(size: Size): Promise<boolean> {
   try {
     const onStep = (name: string, seconds: number) =>
       print(`     ${seconds.toFixed(1).padStart(7)} s  ${name}`)
-    const bed = await openBed({ dataDir, size, onStep })
+    const filled = await openFilledApp({ dataDir, size, onStep })
     let held = true
     try {
       print(headline())
-      for await (const each of compareAll(bed)) {
+      for await (const each of compareAll(filled)) {
         print(lineOf(each))
         held = findPageFault(each) === null && findTimeFault(each) === null && held
       }
-      for await (const { line, holds } of listDrills(bed)) {
+      for await (const { line, holds } of listDrills(filled)) {
         print(`${holds ? 'ok  ' : 'LOW '} ${line}`)
         held = holds && held
       }
     } finally {
-      await bed.close()
+      await filled.close()
     }
     return held
   } finally {

@@ -3,10 +3,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Bed, openBed } from '../../bench/scale/bed.ts'
 import { type Comparison, compareAll, findPageFault } from '../../bench/scale/compare.ts'
 import { measureClaims } from '../../bench/scale/drills/outbox.ts'
 import { compareRecounts } from '../../bench/scale/drills/stock.ts'
+import { type FilledApp, openFilledApp } from '../../bench/scale/filled-app.ts'
 import { openClient, send } from '../../bench/scale/measure.ts'
 import { CATALOG, ORDERS, REDUCED } from '../../bench/scale/size.ts'
 import type { Proof } from '../../src/modules/ledger/schema.ts'
@@ -20,7 +20,7 @@ const EMPTY: Readonly<Record<string, string>> = {
 
 /** Page counts, which no busy machine changes. `npm run scale` adds the times. */
 describe('a store of full size beside one of a hundredth', () => {
-  let bed: Bed
+  let filled: FilledApp
   let dataDir: string
   const compared: Comparison[] = []
 
@@ -28,20 +28,20 @@ describe('a store of full size beside one of a hundredth', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'scale-'))
     // Root starts the database as another user, who has to pass through.
     await chmod(dataDir, 0o711)
-    bed = await openBed({ dataDir, size: REDUCED })
+    filled = await openFilledApp({ dataDir, size: REDUCED })
   })
   after(async () => {
-    await bed.close()
+    await filled.close()
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20 })
   })
 
   test('the generated rows hold every oracle and every foreign key', async () => {
-    await assertOrdersAddUp(bed.admin)
-    assert.deepEqual(await findOrphans(bed.admin), [])
+    await assertOrdersAddUp(filled.admin)
+    assert.deepEqual(await findOrphans(filled.admin), [])
   })
 
   test('the ledgers of the generated stores prove themselves to the end', async () => {
-    const client = openClient(bed)
+    const client = openClient(filled)
     for (const tenant of [ORDERS.full, ORDERS.hundredth, CATALOG.full]) {
       for (let from: number | null = 1; from !== null; ) {
         const path = `/v1/merchant/ledger/proof?from=${from}`
@@ -55,7 +55,7 @@ describe('a store of full size beside one of a hundredth', () => {
   })
 
   test('every first page and filter reads at most five times the pages of a hundredth', async () => {
-    for await (const each of compareAll(bed, { timed: false })) compared.push(each)
+    for await (const each of compareAll(filled, { timed: false })) compared.push(each)
     const faults = compared.flatMap((each) => {
       const fault = findPageFault(each)
       return fault === null ? [] : [`${each.probe.route} ${each.probe.name}: ${fault}`]
@@ -72,12 +72,12 @@ describe('a store of full size beside one of a hundredth', () => {
   })
 
   test('a stock recount reads at most five times the pages of a hundredth', async () => {
-    const { line, holds } = await compareRecounts(bed)
+    const { line, holds } = await compareRecounts(filled)
     assert.ok(holds, line)
   })
 
   test('a claim over all stores reads at most five times the pages of one in a single store', async () => {
-    const { line, holds } = await measureClaims(bed)
+    const { line, holds } = await measureClaims(filled)
     assert.ok(holds, line)
   })
 })

@@ -1,18 +1,24 @@
 import type pg from 'pg'
 import { type Checkouts, loadCheckouts } from '../../checkout-load.ts'
 import { type Server, startServer } from '../../load.ts'
-import { type Bed, NO_LIMITS, OPERATOR_TOKEN, SECRET_KEY, STOREFRONT_TOKEN } from '../bed.ts'
+import {
+  type FilledApp,
+  NO_LIMITS,
+  OPERATOR_TOKEN,
+  SECRET_KEY,
+  STOREFRONT_TOKEN,
+} from '../filled-app.ts'
 import { openClient, send } from '../measure.ts'
 import { FRESH, NEIGHBOUR, ORDERS } from '../size.ts'
 import { type Drill, percent } from './drill.ts'
 
 /** Checkouts on a server of its own process, with the pool and the shares that a store really has. */
-export async function* drillCheckouts(bed: Bed): AsyncGenerator<Drill> {
-  const args = [bed.databaseUrl, SECRET_KEY, OPERATOR_TOKEN]
+export async function* drillCheckouts(filled: FilledApp): AsyncGenerator<Drill> {
+  const args = [filled.databaseUrl, SECRET_KEY, OPERATOR_TOKEN]
   const server = await startServer('./server-app.ts', args, NO_LIMITS)
   try {
-    yield* checkOutInBigStore(bed, server)
-    yield await checkOutBesideReaders(bed, server)
+    yield* checkOutInBigStore(filled, server)
+    yield await checkOutBesideReaders(filled, server)
   } finally {
     await server.stop()
   }
@@ -25,8 +31,8 @@ const WARM_UP_SECONDS = 10
 const BIG_SHARE = 0.7
 const WAL_TIMES_MAX = 2
 
-async function* checkOutInBigStore(bed: Bed, server: Server): AsyncGenerator<Drill> {
-  const run = (tenant: string, seconds = SECONDS) => checkOut(bed, server, tenant, seconds)
+async function* checkOutInBigStore(filled: FilledApp, server: Server): AsyncGenerator<Drill> {
+  const run = (tenant: string, seconds = SECONDS) => checkOut(filled, server, tenant, seconds)
   await run(FRESH, WARM_UP_SECONDS)
   const {
     floor: fresh,
@@ -83,7 +89,7 @@ interface Measured extends Checkouts {
 
 /** Checks out in one store, right after a checkpoint, so that each page is logged whole once in each run. */
 async function checkOut(
-  { admin }: Bed,
+  { admin }: FilledApp,
   server: Server,
   tenant: string,
   seconds: number,
@@ -119,10 +125,10 @@ const READERS = 12
 /** Beside them another store keeps at least this share of its checkouts. */
 const BESIDE_SHARE = 0.8
 
-async function checkOutBesideReaders(bed: Bed, server: Server): Promise<Drill> {
-  const client = openClient({ ...bed, url: server.url })
+async function checkOutBesideReaders(filled: FilledApp, server: Server): Promise<Drill> {
+  const client = openClient({ ...filled, url: server.url })
   const sent = await client.requestOf({ plane: 'merchant' }, '/v1/merchant/orders', ORDERS.full)
-  const run = () => checkOut(bed, server, NEIGHBOUR, SECONDS)
+  const run = () => checkOut(filled, server, NEIGHBOUR, SECONDS)
   let reads = 0
   const runBesideReaders = async () => {
     let reading = true

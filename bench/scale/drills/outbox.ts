@@ -1,6 +1,6 @@
 import { deliverDue } from '../../../src/platform/outbox.ts'
-import type { Bed } from '../bed.ts'
 import { PAGES_FREE, PAGES_TIMES_MAX } from '../compare.ts'
+import type { FilledApp } from '../filled-app.ts'
 import { countPages } from '../pages.ts'
 import { FRESH, NEIGHBOUR } from '../size.ts'
 import { type Drill, percent } from './drill.ts'
@@ -17,9 +17,9 @@ const DRAIN_SHARE = 0.6
 const DELAY_MS = 2_000
 
 /** How fast due events are handled in one store and spread over all, and how long one waits for others. */
-export async function* drainOutbox(bed: Bed): AsyncGenerator<Drill> {
-  const one = await drain(bed, due(ONE_STORE))
-  const all = await drain(bed, due(ALL_STORES))
+export async function* drainOutbox(filled: FilledApp): AsyncGenerator<Drill> {
+  const one = await drain(filled, due(ONE_STORE))
+  const all = await drain(filled, due(ALL_STORES))
   yield {
     line:
       `outbox over all stores: ${all.perSecond.toFixed(0)} events/s, ` +
@@ -27,7 +27,7 @@ export async function* drainOutbox(bed: Bed): AsyncGenerator<Drill> {
       `(at least ${percent(DRAIN_SHARE)})`,
     holds: all.perSecond >= DRAIN_SHARE * one.perSecond,
   }
-  const waitedMs = await waitBehindBacklog(bed)
+  const waitedMs = await waitBehindBacklog(filled)
   yield {
     line:
       `an event behind the ${BACKLOG} of another store waits ${waitedMs.toFixed(0)} ms ` +
@@ -37,11 +37,11 @@ export async function* drainOutbox(bed: Bed): AsyncGenerator<Drill> {
 }
 
 /** The pages of one step of the loop, with due events in all stores and in one. */
-export async function measureClaims(bed: Bed): Promise<Drill> {
+export async function measureClaims(filled: FilledApp): Promise<Drill> {
   const step = async (insert: string) => {
-    await makeDue(bed, insert)
-    const take = () => deliverDue(bed.runtime.workerDatabase, {}, TAKE)
-    return (await countPages(bed.admin, take)).total
+    await makeDue(filled, insert)
+    const take = () => deliverDue(filled.runtime.workerDatabase, {}, TAKE)
+    return (await countPages(filled.admin, take)).total
   }
   const one = await step(due(ONE_STORE))
   const all = await step(due(ALL_STORES))
@@ -63,26 +63,26 @@ const due = (stores: string, events = EVENTS) => `
          generate_series(0, greatest(stores, ${events}) - 1) as n
    where n % stores = place`
 
-async function makeDue({ admin }: Bed, insert: string): Promise<void> {
+async function makeDue({ admin }: FilledApp, insert: string): Promise<void> {
   await admin.query('truncate outbox')
   await admin.query(insert)
   await admin.query('analyze outbox')
 }
 
-async function drain(bed: Bed, insert: string) {
-  await makeDue(bed, insert)
+async function drain(filled: FilledApp, insert: string) {
+  await makeDue(filled, insert)
   const began = performance.now()
   let handled = 0
   for (let count = -1; count !== 0; handled += count) {
-    count = await deliverDue(bed.runtime.workerDatabase, {}, TAKE)
+    count = await deliverDue(filled.runtime.workerDatabase, {}, TAKE)
   }
   return { perSecond: handled / ((performance.now() - began) / 1_000) }
 }
 
 /** How long the single event of a store waits behind the older ones of another, in milliseconds. */
-async function waitBehindBacklog(bed: Bed): Promise<number> {
-  const { admin, runtime } = bed
-  await makeDue(bed, due(ONE_STORE, BACKLOG))
+async function waitBehindBacklog(filled: FilledApp): Promise<number> {
+  const { admin, runtime } = filled
+  await makeDue(filled, due(ONE_STORE, BACKLOG))
   let waits = true
   const handlers = {
     'scale.waits.v1': async () => {

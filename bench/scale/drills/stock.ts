@@ -1,12 +1,12 @@
 import * as stock from '../../../src/modules/inventory/stock-queries.ts'
-import type { Bed } from '../bed.ts'
 import { PAGES_FREE, PAGES_TIMES_MAX } from '../compare.ts'
+import type { FilledApp } from '../filled-app.ts'
 import { countPages } from '../pages.ts'
 import { ORDERS } from '../size.ts'
 import type { Drill } from './drill.ts'
 
 /** The nightly recount of one store, whose history only grows. */
-export async function compareRecounts({ admin, runtime }: Bed): Promise<Drill> {
+export async function compareRecounts({ admin, runtime }: FilledApp): Promise<Drill> {
   const recount = async (tenant: string) => {
     const began = performance.now()
     const db = runtime.workerDatabase.tenant(tenant)

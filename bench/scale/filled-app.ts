@@ -37,7 +37,7 @@ export const NO_LIMITS = {
 const NO_PACE = { DATABASE_POOL_MAX: '100' }
 
 /** A filled database with the app on it, without loops and with nothing kept in memory. */
-export interface Bed {
+export interface FilledApp {
   databaseUrl: string
   url: string
   runtime: Runtime
@@ -47,11 +47,11 @@ export interface Bed {
   close(): Promise<void>
 }
 
-export interface BedOptions extends Pick<FillOptions, 'size' | 'onStep'> {
+export interface FilledAppOptions extends Pick<FillOptions, 'size' | 'onStep'> {
   dataDir: string
 }
 
-export async function openBed({ dataDir, ...filling }: BedOptions): Promise<Bed> {
+export async function openFilledApp({ dataDir, ...filling }: FilledAppOptions): Promise<FilledApp> {
   const server = await startEmbedded({
     dataDir,
     password: 'only for the benchmark',
