@@ -194,11 +194,11 @@ create table charges (
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
-CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
@@ -278,7 +278,7 @@ create table coupon_codes (
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
 alter table coupon_codes force row level security;
@@ -305,7 +305,7 @@ create table coupon_redemptions (
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
 alter table coupon_redemptions force row level security;
@@ -420,12 +420,11 @@ create table customers (
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
   constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
 CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, customer_ref) WHERE (erased_at IS NULL);
 CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
@@ -623,7 +622,7 @@ create table fraud_decisions (
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
   constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
@@ -684,7 +683,7 @@ create table gateway_events (
   constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
   constraint gateway_events_reason_check CHECK ((length(reason) <= 40)),
   constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'unhandled'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
@@ -719,7 +718,7 @@ create table gift_card_transactions (
   constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
   constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_card_transactions owner to fd_owner;
 alter table gift_card_transactions enable row level security;
 alter table gift_card_transactions force row level security;
@@ -775,7 +774,7 @@ END) stored,
   constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
   constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
   constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_cards owner to fd_owner;
 alter table gift_cards enable row level security;
 alter table gift_cards force row level security;
@@ -819,7 +818,7 @@ create table idempotency_keys (
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
   constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
@@ -985,7 +984,7 @@ create table inventory_reservations (
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
@@ -1055,7 +1054,7 @@ create table ledger_entries (
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
   constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_entries owner to fd_owner;
 alter table ledger_entries enable row level security;
 alter table ledger_entries force row level security;
@@ -1115,7 +1114,7 @@ create table ledger_journals (
   constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
   constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_journals owner to fd_owner;
 alter table ledger_journals enable row level security;
 alter table ledger_journals force row level security;
@@ -1140,7 +1139,7 @@ create table ledger_seals (
   constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
   constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_seals owner to fd_owner;
 alter table ledger_seals enable row level security;
 alter table ledger_seals force row level security;
@@ -1156,7 +1155,7 @@ create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
   constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_unsealed owner to fd_owner;
 alter table ledger_unsealed enable row level security;
 alter table ledger_unsealed force row level security;
@@ -1275,7 +1274,7 @@ create table order_items (
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
@@ -1401,16 +1400,14 @@ create table orders (
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
-CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
-CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
-CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
+CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1435,7 +1432,7 @@ create table outbox (
   constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
   constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
   constraint outbox_type_check CHECK ((length(type) <= 100))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table outbox owner to fd_owner;
 alter table outbox enable row level security;
 alter table outbox force row level security;
@@ -1550,7 +1547,7 @@ create table payment_attempts (
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
 alter table payment_attempts force row level security;
@@ -1795,7 +1792,7 @@ create table product_search (
   constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
   constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
-) with (fillfactor=85);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table product_search owner to fd_owner;
 alter table product_search enable row level security;
 alter table product_search force row level security;
@@ -1839,7 +1836,7 @@ create table products (
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
   constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
@@ -1923,7 +1920,7 @@ create table refunds (
   constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
   constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint refunds_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table refunds owner to fd_owner;
 alter table refunds enable row level security;
 alter table refunds force row level security;
@@ -1995,7 +1992,7 @@ create table sim_charges (
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
   constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
   constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
 alter table sim_charges force row level security;
@@ -2021,7 +2018,7 @@ create table sim_journal (
   constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
   constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_journal owner to fd_owner;
 alter table sim_journal enable row level security;
 alter table sim_journal force row level security;
@@ -2161,7 +2158,7 @@ create table store_credit_transactions (
   constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
   constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table store_credit_transactions owner to fd_owner;
 alter table store_credit_transactions enable row level security;
 alter table store_credit_transactions force row level security;
@@ -2253,7 +2250,7 @@ create table subscriptions (
   constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
   constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint subscriptions_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table subscriptions owner to fd_owner;
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
@@ -2288,7 +2285,7 @@ create table variants (
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
   constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;

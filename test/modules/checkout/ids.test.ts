@@ -55,4 +55,24 @@ test('the rows of a checkout', async (t) => {
     const random = [...ids].filter(([, all]) => all.some((id) => id[14] !== '7'))
     assert.deepEqual(random, [])
   })
+
+  await t.test('let the payment change a charge without touching an index', async () => {
+    const order = await place()
+    // A new page, so that there is room for the next version.
+    await app.superuser.query('vacuum charges')
+    await app.superuser.query('begin')
+    try {
+      const changed = await app.superuser.query(
+        `update charges set status = 'pending', captured_cents = 0, authorized_until = null
+          where order_id = $1`,
+        [order],
+      )
+      const { rows } = await app.superuser.query(
+        `select pg_stat_get_xact_tuples_hot_updated('charges'::regclass)::int as hot`,
+      )
+      assert.deepEqual([changed.rowCount, rows[0].hot], [1, 1])
+    } finally {
+      await app.superuser.query('rollback')
+    }
+  })
 })
