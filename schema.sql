@@ -92,7 +92,7 @@ grant select on asset_refs to fd_worker;
 
 create table assets (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   sha256 text not null,
   extension text not null,
   content_type text not null,
@@ -139,7 +139,7 @@ grant select on assets to fd_operator;
 
 create table audit_log (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   actor text not null,
   action text not null,
   entity text not null,
@@ -194,11 +194,11 @@ create table charges (
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
-CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
 CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (status = 'authorized'::text);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
@@ -234,7 +234,7 @@ grant select on collection_products to fd_worker;
 
 create table collections (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   title text not null,
   description text,
@@ -265,7 +265,7 @@ grant select (title) on collections to fd_search;
 
 create table coupon_codes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   coupon_id uuid not null,
   code text not null,
   folded text not null,
@@ -279,7 +279,7 @@ create table coupon_codes (
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
 alter table coupon_codes force row level security;
@@ -306,7 +306,7 @@ create table coupon_redemptions (
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
 alter table coupon_redemptions force row level security;
@@ -321,7 +321,7 @@ grant select on coupon_redemptions to fd_operator;
 
 create table coupons (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code text not null,
   type text not null,
   percent_bps integer,
@@ -370,7 +370,7 @@ grant select, update on coupons to fd_worker;
 
 create table credentials (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   public_id text not null,
   secret_hash bytea not null,
   label text not null,
@@ -421,12 +421,11 @@ create table customers (
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
   constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
 CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, customer_ref) WHERE (erased_at IS NULL);
 CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
@@ -437,7 +436,7 @@ grant select on customers to fd_operator;
 
 create table domains (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   hostname text not null,
   status text not null default 'pending_verification'::text,
   verification_value text not null,
@@ -489,7 +488,7 @@ grant select, update on domains to fd_worker;
 
 create table entitlement_requests (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   feature_key text not null,
   status text not null default 'pending'::text,
   note text,
@@ -580,7 +579,7 @@ grant select on fraud_ban_hits to fd_operator;
 
 create table fraud_bans (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   kind text not null,
   value text not null,
   action text not null,
@@ -614,7 +613,7 @@ grant select, update on fraud_bans to fd_worker;
 
 create table fraud_decisions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid,
   decision text not null,
   score integer not null,
@@ -625,7 +624,7 @@ create table fraud_decisions (
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
   constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
@@ -686,7 +685,7 @@ create table gateway_events (
   constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
   constraint gateway_events_reason_check CHECK ((length(reason) <= 40)),
   constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'unhandled'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
@@ -703,7 +702,7 @@ grant select, update on gateway_events to fd_worker;
 
 create table gift_card_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   gift_card_id uuid not null,
   type text not null,
   event text not null,
@@ -721,7 +720,7 @@ create table gift_card_transactions (
   constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
   constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_card_transactions owner to fd_owner;
 alter table gift_card_transactions enable row level security;
 alter table gift_card_transactions force row level security;
@@ -737,7 +736,7 @@ grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code_hmac bytea not null,
   code_last4 text not null,
   code_sealed bytea,
@@ -777,7 +776,7 @@ END) stored,
   constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
   constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
   constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_cards owner to fd_owner;
 alter table gift_cards enable row level security;
 alter table gift_cards force row level security;
@@ -822,7 +821,7 @@ create table idempotency_keys (
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
   constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
@@ -917,7 +916,7 @@ grant select on inventory_locations to fd_worker;
 
 create table inventory_movements (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   seq bigint not null generated by default as identity,
   variant_id uuid not null,
   location_id text not null,
@@ -989,7 +988,7 @@ create table inventory_reservations (
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
@@ -1059,7 +1058,7 @@ create table ledger_entries (
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
   constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_entries owner to fd_owner;
 alter table ledger_entries enable row level security;
 alter table ledger_entries force row level security;
@@ -1075,7 +1074,7 @@ grant select on ledger_entries to fd_operator;
 
 create table ledger_holds (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account text not null,
   ref text not null,
   currency text not null,
@@ -1119,7 +1118,7 @@ create table ledger_journals (
   constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
   constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_journals owner to fd_owner;
 alter table ledger_journals enable row level security;
 alter table ledger_journals force row level security;
@@ -1144,7 +1143,7 @@ create table ledger_seals (
   constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
   constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_seals owner to fd_owner;
 alter table ledger_seals enable row level security;
 alter table ledger_seals force row level security;
@@ -1160,7 +1159,7 @@ create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
   constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_unsealed owner to fd_owner;
 alter table ledger_unsealed enable row level security;
 alter table ledger_unsealed force row level security;
@@ -1185,7 +1184,7 @@ grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
 create table mails (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   tenant_ref text,
   recipient text not null,
   subject text not null,
@@ -1279,7 +1278,7 @@ create table order_items (
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
@@ -1295,7 +1294,7 @@ grant select on order_items to fd_operator;
 
 create table order_notes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid not null,
   note text not null,
   actor text not null,
@@ -1405,16 +1404,14 @@ create table orders (
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
-CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
-CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
 CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
-CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
+CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1424,7 +1421,7 @@ grant select on orders to fd_operator;
 
 create table outbox (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   payload jsonb not null,
   attempt_count integer not null default 0,
@@ -1439,7 +1436,7 @@ create table outbox (
   constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
   constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
   constraint outbox_type_check CHECK ((length(type) <= 100))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table outbox owner to fd_owner;
 alter table outbox enable row level security;
 alter table outbox force row level security;
@@ -1470,7 +1467,7 @@ grant delete, insert, select, update on owner_sessions to fd_app;
 grant delete, select on owner_sessions to fd_worker;
 
 create table owners (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   email text not null,
   name text not null,
   password_hash text,
@@ -1554,7 +1551,7 @@ create table payment_attempts (
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
 alter table payment_attempts force row level security;
@@ -1575,7 +1572,7 @@ grant select on payment_attempts to fd_operator;
 
 create table payment_days (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   due_at timestamp with time zone,
   compared_at timestamp with time zone,
@@ -1600,7 +1597,7 @@ grant select on payment_days to fd_operator;
 
 create table payment_discrepancies (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   gateway text not null,
   problem text not null,
@@ -1679,7 +1676,7 @@ grant select on pricing_group_prices to fd_worker;
 
 create table pricing_groups (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   name text not null,
   adjustment_bps integer,
   created_at timestamp with time zone not null default fd_now(),
@@ -1729,7 +1726,7 @@ grant select, update on privacy_erasures to fd_worker;
 
 create table privacy_exports (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   status text not null default 'pending'::text,
   sealed bytea,
@@ -1800,7 +1797,7 @@ create table product_search (
   constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
   constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
-) with (fillfactor=85);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table product_search owner to fd_owner;
 alter table product_search enable row level security;
 alter table product_search force row level security;
@@ -1818,7 +1815,7 @@ grant select, update on product_search to fd_worker;
 
 create table products (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   name text not null,
   description text,
@@ -1844,7 +1841,7 @@ create table products (
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
   constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
@@ -1928,7 +1925,7 @@ create table refunds (
   constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
   constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint refunds_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table refunds owner to fd_owner;
 alter table refunds enable row level security;
 alter table refunds force row level security;
@@ -1974,7 +1971,7 @@ grant select on search_words to fd_search;
 
 create table sim_charges (
   tenant_ref text not null,
-  txn_id uuid not null default gen_random_uuid(),
+  txn_id uuid not null default fd_uuid(),
   ref uuid not null,
   amount_cents bigint not null,
   currency text not null,
@@ -2000,7 +1997,7 @@ create table sim_charges (
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
   constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
   constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
 alter table sim_charges force row level security;
@@ -2014,7 +2011,7 @@ grant select on sim_charges to fd_operator;
 
 create table sim_journal (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   txn_id uuid not null,
   ref uuid not null,
   kind text not null,
@@ -2026,7 +2023,7 @@ create table sim_journal (
   constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
   constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_journal owner to fd_owner;
 alter table sim_journal enable row level security;
 alter table sim_journal force row level security;
@@ -2089,7 +2086,7 @@ grant select on site_versions to fd_worker;
 
 create table store_credit_accounts (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   currency text not null,
   balance_cents bigint not null default 0,
@@ -2118,7 +2115,7 @@ grant select on store_credit_accounts to fd_operator;
 
 create table store_credit_lots (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   amount_cents bigint not null,
   remaining_cents bigint not null,
@@ -2149,7 +2146,7 @@ grant select on store_credit_lots to fd_operator;
 
 create table store_credit_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   type text not null,
   event text not null,
@@ -2167,7 +2164,7 @@ create table store_credit_transactions (
   constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
   constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table store_credit_transactions owner to fd_owner;
 alter table store_credit_transactions enable row level security;
 alter table store_credit_transactions force row level security;
@@ -2259,7 +2256,7 @@ create table subscriptions (
   constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
   constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint subscriptions_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table subscriptions owner to fd_owner;
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
@@ -2274,7 +2271,7 @@ grant select on subscriptions to fd_operator;
 
 create table variants (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   product_id uuid not null,
   sku text not null,
   label text,
@@ -2294,7 +2291,7 @@ create table variants (
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
   constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;
@@ -2335,7 +2332,7 @@ grant select on webhook_attempts to fd_operator;
 
 create table webhook_deliveries (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   subscription_id uuid not null,
   event_id uuid not null,
   event_type text not null,
@@ -2374,7 +2371,7 @@ grant select on webhook_deliveries to fd_operator;
 
 create table webhook_events (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   data text,
   payload bytea,
@@ -2472,7 +2469,7 @@ grant select on webhook_queue to fd_operator;
 
 create table webhook_subscriptions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   url text not null,
   description text,
   events text[] not null,
@@ -3226,3 +3223,15 @@ grant execute on routine fd_tenant() to fd_app;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_uuid()
+returns uuid
+language sql volatile as
+$$
+  select (overlay(lpad(to_hex(floor(date_part('epoch', clock_timestamp()) * 4096000)::bigint), 15, '0')
+                  placing '7' from 13 for 0)
+          || substr(gen_random_uuid()::text, 20))::uuid
+$$;
+alter routine fd_uuid() owner to fd_owner;
+grant execute on routine fd_uuid() to fd_app;
+grant execute on routine fd_uuid() to fd_worker;
