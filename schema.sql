@@ -837,6 +837,28 @@ grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
 
+create table inventory_counts (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  location_id text not null,
+  seq bigint not null,
+  on_hand bigint not null,
+  allocated bigint not null,
+  again_at timestamp with time zone not null,
+  constraint inventory_counts_pkey PRIMARY KEY (tenant_ref, variant_id, location_id),
+  constraint inventory_counts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_counts_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_counts owner to fd_owner;
+alter table inventory_counts enable row level security;
+alter table inventory_counts force row level security;
+create policy operator on inventory_counts for select to fd_operator using true;
+create policy owner on inventory_counts for all to fd_owner using true with check true;
+create policy tenant on inventory_counts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_counts to fd_worker;
+grant select on inventory_counts to fd_app;
+grant select on inventory_counts to fd_operator;
+
 create table inventory_discrepancies (
   tenant_ref text not null,
   variant_id uuid not null,
@@ -972,6 +994,32 @@ grant insert, select on inventory_order_changes to fd_app;
 grant insert, select on inventory_order_changes to fd_worker;
 grant select on inventory_order_changes to fd_operator;
 
+create table inventory_recounts (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  variant_id uuid,
+  location_id text,
+  begun_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint inventory_recounts_check CHECK (((variant_id IS NULL) = (location_id IS NULL))),
+  constraint inventory_recounts_pkey PRIMARY KEY (tenant_ref),
+  constraint inventory_recounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table inventory_recounts owner to fd_owner;
+alter table inventory_recounts enable row level security;
+alter table inventory_recounts force row level security;
+CREATE INDEX inventory_recounts_due ON inventory_recounts USING btree (due_at);
+create policy due on inventory_recounts for select to fd_worker using true;
+create policy operator on inventory_recounts for select to fd_operator using true;
+create policy owner on inventory_recounts for all to fd_owner using true with check true;
+create policy tenant on inventory_recounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_recounts to fd_worker;
+grant select on inventory_recounts to fd_app;
+grant select on inventory_recounts to fd_operator;
+
 create table inventory_reservations (
   tenant_ref text not null,
   order_id uuid not null,
@@ -992,7 +1040,7 @@ create table inventory_reservations (
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
-CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated) WHERE ((reserved > 0) OR (allocated > 0));
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;
 create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1170,6 +1218,51 @@ create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tena
 grant delete, insert, select on ledger_unsealed to fd_worker;
 grant insert, select on ledger_unsealed to fd_app;
 grant select on ledger_unsealed to fd_operator;
+
+create table ledger_verified (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  newest bigint not null,
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  sequence bigint not null default 0,
+  hash bytea,
+  balances jsonb not null default '[]'::jsonb,
+  verified_at timestamp with time zone,
+  walk_sequence bigint not null default 0,
+  walk_hash bytea,
+  walk_balances jsonb not null default '[]'::jsonb,
+  walk_journal uuid,
+  walk_due_at timestamp with time zone,
+  walked_at timestamp with time zone,
+  fault text,
+  fault_at text,
+  fault_since timestamp with time zone,
+  mac bytea,
+  constraint ledger_verified_check CHECK (((sequence = 0) = (hash IS NULL))),
+  constraint ledger_verified_check1 CHECK (((walk_sequence = 0) = (walk_hash IS NULL))),
+  constraint ledger_verified_check2 CHECK (((fault IS NULL) = (fault_since IS NULL))),
+  constraint ledger_verified_hash_check CHECK ((length(hash) = 32)),
+  constraint ledger_verified_mac_check CHECK ((length(mac) = 32)),
+  constraint ledger_verified_pkey PRIMARY KEY (tenant_ref),
+  constraint ledger_verified_sequence_check CHECK ((sequence >= 0)),
+  constraint ledger_verified_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint ledger_verified_walk_hash_check CHECK ((length(walk_hash) = 32)),
+  constraint ledger_verified_walk_sequence_check CHECK ((walk_sequence >= 0))
+);
+alter table ledger_verified owner to fd_owner;
+alter table ledger_verified enable row level security;
+alter table ledger_verified force row level security;
+CREATE INDEX ledger_verified_due ON ledger_verified USING btree (due_at);
+CREATE INDEX ledger_verified_faults ON ledger_verified USING btree (tenant_ref) WHERE (fault IS NOT NULL);
+create policy due on ledger_verified for select to fd_worker using true;
+create policy operator on ledger_verified for select to fd_operator using true;
+create policy owner on ledger_verified for all to fd_owner using true with check true;
+create policy tenant on ledger_verified for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on ledger_verified to fd_worker;
+grant select on ledger_verified to fd_app;
+grant select on ledger_verified to fd_operator;
 
 create unlogged table limit_counters (
   bucket text not null,

@@ -55,7 +55,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     name: 'no statement sets anything for a whole session',
-    forbidden: /sql`\s*set (?!local)/i,
+    forbidden: /sql`\s*set (?!local|transaction)/i,
     allowed: [],
   },
   {

@@ -9,8 +9,9 @@ import * as gateway from './modules/gateway/jobs.ts'
 import { WEBHOOK_RECEIVED, type WebhookReceived } from './modules/gateway/schema.ts'
 import * as giftCards from './modules/gift-cards/jobs.ts'
 import * as identity from './modules/identity/jobs.ts'
-import * as inventory from './modules/inventory/jobs.ts'
+import { createRecount } from './modules/inventory/jobs.ts'
 import * as ledger from './modules/ledger/jobs.ts'
+import { createVerification } from './modules/ledger/verify-jobs.ts'
 import * as media from './modules/media/jobs.ts'
 import { createPendingUploads } from './modules/media/pending-uploads.ts'
 import { createComparison } from './modules/payments/jobs.ts'
@@ -31,7 +32,6 @@ import type { Runtime } from './runtime.ts'
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
 /** The handlers of internal events. An event of another type counts as handled. */
 export function handlersOf({ payments, logger }: Pick<Runtime, 'payments' | 'logger'>) {
@@ -53,6 +53,14 @@ export function startWorker(runtime: Runtime): Worker {
   const { workerDatabase: database, config, logger, payments, clock, blobs } = runtime
   const handlers = handlersOf(runtime)
   const comparePayments = createComparison({ database, payments, clock })
+  const verifyLedgers = createVerification({
+    database,
+    key: runtime.key('ledger verification'),
+    days: config.HISTORY_CHECK_DAYS,
+    logger,
+    onStep: runtime.metrics?.countLedger,
+  })
+  const recountStock = createRecount({ database, logger, days: config.HISTORY_CHECK_DAYS })
   const pendingUploads = createPendingUploads(config.DATA_DIR)
   const checkoutDeps = { ...openCheckout(runtime), database }
   const keys = { exportKey: runtime.key('privacy export'), customersKey: runtime.key('customers') }
@@ -73,12 +81,13 @@ export function startWorker(runtime: Runtime): Worker {
       checkout.expireAuthorizations(checkoutDeps, signal),
     ),
     loop('ledger numbering', SECOND, (signal) => ledger.chainNewJournals(database, signal)),
+    loop('ledger verification', 5 * SECOND, verifyLedgers),
     loop('gift card expiry', 10 * SECOND, (signal) => giftCards.expireDue(database, signal)),
     loop('gift card codes', HOUR, () => giftCards.eraseOldCodes(database)),
     loop('store credit expiry', 10 * SECOND, (signal) => storeCredit.expireDue(database, signal)),
     loop('domains', 10 * SECOND, (signal) => domains.recheckDue(database, findTxt, signal)),
     loop('fraud hits', MINUTE, (signal) => fraud.addHitsToBans(database, signal)),
-    loop('stock recount', DAY, (signal) => inventory.recountAll(database, logger, signal)),
+    loop('stock recount', MINUTE, recountStock),
     loop('payment comparison', HOUR, comparePayments),
     loop('media', 60 * SECOND, (signal) => media.collectDue(database, blobs, signal)),
     loop('upload upkeep', HOUR, () => pendingUploads.removeAbandoned()),

@@ -120,6 +120,16 @@ export class TenantDb extends Db {
     return result
   }
 
+  /**
+   * Reads with many statements that all see the same moment, so that a sum can be made of slices.
+   * Nothing can be written, and no lock is taken.
+   */
+  snapshot<T>(name: string, read: (db: Db) => Promise<T>): Promise<T> {
+    return inTransaction(this.#pool, name, [ONE_MOMENT, this.#enter()], (send) =>
+      read(new Db(this.tenant, this.clock, send)),
+    )
+  }
+
   #enter(): pg.QueryConfig {
     return setTenantConfig(this.tenant, this.#clockOffsetMs)
   }
@@ -232,6 +242,7 @@ const admitAll: Admit = (_kind, work) => work()
 
 const BEGIN = prepare(sql`begin`)
 const COMMIT = prepare(sql`commit`)
+const ONE_MOMENT = prepare(sql`set transaction isolation level repeatable read, read only`)
 const ROLLBACK = { text: 'rollback' }
 
 /** Sends statements that need no transaction block, because they share one Sync. */

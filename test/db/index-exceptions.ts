@@ -12,6 +12,8 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   gift_cards_shown: 'Due index: the worker looks over all tenants for codes to forget.',
   idempotency_keys_old: 'Due index: the worker looks over all tenants for answers to forget.',
   idempotency_keys_due: 'Due index: the worker looks over all stores for unfinished operations.',
+  inventory_recounts_due: 'Due index: the worker looks over all stores for stock to recount.',
+  ledger_verified_due: 'Due index: the worker looks over all stores for ledgers to verify.',
   outbox_due: 'Due index: the worker looks over all tenants for who has work.',
   outbox_handled: 'Due index: the worker looks over all tenants for handled rows to forget.',
   store_credit_lots_due:

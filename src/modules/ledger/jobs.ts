@@ -2,6 +2,7 @@ import type { Database, TenantDb } from '../../db/database.ts'
 import { forEachStore } from '../../platform/for-each-store.ts'
 import { CHECKPOINT_EVERY, chainHash, GENESIS } from './chain.ts'
 import * as queries from './queries.ts'
+import { announceLinks } from './verified-queries.ts'
 
 /** Stores of one step. The next step goes on with those after them. */
 const STORES_MAX = 200
@@ -45,6 +46,7 @@ const chainBatch = (db: TenantDb): Promise<number> =>
     await Promise.all([
       queries.insertLinks(tx, first, ids, hashes),
       queries.deleteUnchained(tx, ids),
+      announceLinks(tx, last),
       // A batch is smaller than the distance of two checkpoints, so it reaches at most one.
       checkpoint >= first &&
         queries.insertCheckpoint(tx, checkpoint - CHECKPOINT_EVERY, checkpoint),
