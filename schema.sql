@@ -340,6 +340,7 @@ create table coupons (
   status text not null default 'active'::text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  is_exhausted boolean not null generated always as (COALESCE((used_count >= usage_limit), false)) stored,
   constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
   constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
   constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
@@ -360,6 +361,8 @@ create table coupons (
 alter table coupons owner to fd_owner;
 alter table coupons enable row level security;
 alter table coupons force row level security;
+CREATE INDEX coupons_by_end ON coupons USING btree (tenant_ref, ends_at, is_exhausted) WHERE (status = 'active'::text);
+CREATE INDEX coupons_by_status ON coupons USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on coupons for select to fd_operator using true;
 create policy owner on coupons for all to fd_owner using true with check true;
@@ -413,6 +416,9 @@ create table customers (
   first_seen_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   erased_at timestamp with time zone,
+  ref_folded text generated always as (lower(customer_ref)) stored,
+  name_folded text generated always as (lower(name)) stored,
+  last_name_folded text generated always as (lower("substring"(name, '\s(\S+)\s*$'::text))) stored,
   constraint customers_check CHECK (((erased_at IS NULL) = (customer_ref IS NOT NULL))),
   constraint customers_check1 CHECK (((erased_at IS NULL) OR ((person_id IS NULL) AND (email IS NULL) AND (email_folded IS NULL) AND (name IS NULL) AND (tags = '{}'::text[])))),
   constraint customers_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
@@ -425,8 +431,11 @@ create table customers (
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
-CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
+CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX customers_by_last_name ON customers USING btree (tenant_ref, last_name_folded text_pattern_ops) WHERE (last_name_folded IS NOT NULL);
+CREATE INDEX customers_by_name ON customers USING btree (tenant_ref, name_folded text_pattern_ops) WHERE (name_folded IS NOT NULL);
+CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, ref_folded text_pattern_ops) WHERE (erased_at IS NULL);
+CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash DESC) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
 create policy tenant on customers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -602,7 +611,10 @@ create table fraud_bans (
 alter table fraud_bans owner to fd_owner;
 alter table fraud_bans enable row level security;
 alter table fraud_bans force row level security;
+CREATE INDEX fraud_bans_lifted ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC) WHERE (lifted_at IS NOT NULL);
 CREATE INDEX fraud_bans_newest ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_of_kind ON fraud_bans USING btree (tenant_ref, kind, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_unlifted ON fraud_bans USING btree (tenant_ref, expires_at) WHERE (lifted_at IS NULL);
 CREATE UNIQUE INDEX fraud_bans_standing ON fraud_bans USING btree (tenant_ref, kind, value) WHERE (lifted_at IS NULL);
 create policy operator on fraud_bans for select to fd_operator using true;
 create policy owner on fraud_bans for all to fd_owner using true with check true;
@@ -628,6 +640,7 @@ create table fraud_decisions (
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
+CREATE INDEX fraud_decisions_by_decision ON fraud_decisions USING btree (tenant_ref, decision, created_at DESC, id DESC) WHERE (decision <> 'accepted'::text);
 CREATE INDEX fraud_decisions_newest ON fraud_decisions USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX fraud_decisions_of_order ON fraud_decisions USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
 create policy operator on fraud_decisions for select to fd_operator using true;
@@ -780,6 +793,7 @@ END) stored,
 alter table gift_cards owner to fd_owner;
 alter table gift_cards enable row level security;
 alter table gift_cards force row level security;
+CREATE INDEX gift_cards_by_status ON gift_cards USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_due_of_tenant ON gift_cards USING btree (tenant_ref, expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
@@ -1501,10 +1515,15 @@ create table orders (
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
+CREATE INDEX orders_by_coupon ON orders USING btree (tenant_ref, coupon_code, created_at DESC, id DESC) WHERE (coupon_code IS NOT NULL);
 CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX orders_by_fulfillment_status ON orders USING btree (tenant_ref, fulfillment_status, created_at DESC, id DESC);
+CREATE INDEX orders_by_payment_status ON orders USING btree (tenant_ref, payment_status, created_at DESC, id DESC) WHERE (payment_status <> 'paid'::text);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
+CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
+CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1713,6 +1732,7 @@ alter table payment_discrepancies owner to fd_owner;
 alter table payment_discrepancies enable row level security;
 alter table payment_discrepancies force row level security;
 CREATE INDEX payment_discrepancies_newest ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX payment_discrepancies_open ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC) WHERE (resolved_at IS NULL);
 create policy operator on payment_discrepancies for select to fd_operator using true;
 create policy owner on payment_discrepancies for all to fd_owner using true with check true;
 create policy tenant on payment_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());

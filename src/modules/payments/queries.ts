@@ -1,12 +1,11 @@
 import { Type } from 'typebox'
 import type { Db, GlobalDb, Tx } from '../../db/database.ts'
+import { NEWEST_KEY, readList } from '../../db/list.ts'
 import { sql } from '../../db/sql.ts'
 import type { Page } from '../../kernel/page.ts'
 import { Id } from '../../kernel/schema.ts'
 import { defineQueue, type Lease } from '../../platform/leases.ts'
 import { AccountRow, Discrepancy, type GatewayName, type NewDiscrepancy } from './schema.ts'
-
-const Total = Type.Object({ total: Type.Integer() })
 
 export const listAccounts = (db: Db) =>
   db.many(
@@ -162,27 +161,22 @@ export const resolveOthers = (tx: Tx, day: string, gateway: GatewayName, open: s
      where tenant_ref = ${tx.tenant} and day = ${day} and gateway = ${gateway}
        and resolved_at is null and not (problem || ' ' || ref = any(${open}::text[]))`)
 
-const unresolved = (only: boolean) => (only ? sql`and resolved_at is null` : sql``)
-
+/** Newest first. */
 export const listDiscrepancies = (db: Db, onlyOpen: boolean, page: Page) =>
-  db.many(
-    Discrepancy,
-    sql`
-    select id, day::text as day, gateway, problem, ref, txn_id, order_id, our_cents,
-           gateway_cents, created_at, seen_at, resolved_at
-      from payment_discrepancies
-     where tenant_ref = ${db.tenant} ${unresolved(onlyOpen)}
-     order by created_at desc, id desc
-     limit ${page.limit} offset ${page.offset}`,
-  )
-
-export const countDiscrepancies = (db: Db, onlyOpen: boolean) =>
-  db.one(
-    Total,
-    sql`
-    select count(*) as total
-      from payment_discrepancies
-     where tenant_ref = ${db.tenant} ${unresolved(onlyOpen)}`,
+  readList(
+    db,
+    {
+      shape: Discrepancy,
+      table: sql`payment_discrepancies`,
+      as: sql`d`,
+      scope: sql`d.tenant_ref = ${db.tenant}`,
+      filters: onlyOpen ? [sql`d.resolved_at is null`] : [],
+      key: NEWEST_KEY,
+      descending: true,
+      columns: sql`d.id, d.day::text as day, d.gateway, d.problem, d.ref, d.txn_id, d.order_id,
+                   d.our_cents, d.gateway_cents, d.created_at, d.seen_at, d.resolved_at`,
+    },
+    page,
   )
 
 export const resolveUnknown = (tx: Tx, attempt_id: string) =>
