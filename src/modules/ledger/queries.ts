@@ -291,7 +291,10 @@ export const countJournals = (db: Db, { checkpointEvery, after, limit }: CountOp
            (select count(*) from ledger_unsealed where tenant_ref = ${db.tenant}) as unchained,
            (select count(*)
               from ledger_unsealed u
-              join ledger_seals s on s.tenant_ref = u.tenant_ref and s.journal_id = u.journal_id
+             cross join lateral (
+                   select from ledger_seals
+                    where tenant_ref = ${db.tenant} and journal_id = u.journal_id
+                   offset 0) as s
              where u.tenant_ref = ${db.tenant}) as doubled,
            (select count(*)
               from ledger_checkpoints
