@@ -92,7 +92,7 @@ grant select on asset_refs to fd_worker;
 
 create table assets (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   sha256 text not null,
   extension text not null,
   content_type text not null,
@@ -139,7 +139,7 @@ grant select on assets to fd_operator;
 
 create table audit_log (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   actor text not null,
   action text not null,
   entity text not null,
@@ -194,11 +194,12 @@ create table charges (
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
-CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (status = 'authorized'::text);
+CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
+CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (status = 'authorized'::text);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;
@@ -233,7 +234,7 @@ grant select on collection_products to fd_worker;
 
 create table collections (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   title text not null,
   description text,
@@ -264,7 +265,7 @@ grant select (title) on collections to fd_search;
 
 create table coupon_codes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   coupon_id uuid not null,
   code text not null,
   folded text not null,
@@ -278,7 +279,7 @@ create table coupon_codes (
   constraint coupon_codes_pkey PRIMARY KEY (tenant_ref, id),
   constraint coupon_codes_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_codes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_codes owner to fd_owner;
 alter table coupon_codes enable row level security;
 alter table coupon_codes force row level security;
@@ -305,7 +306,7 @@ create table coupon_redemptions (
   constraint coupon_redemptions_tenant_ref_code_id_fkey FOREIGN KEY (tenant_ref, code_id) REFERENCES coupon_codes(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_coupon_id_fkey FOREIGN KEY (tenant_ref, coupon_id) REFERENCES coupons(tenant_ref, id),
   constraint coupon_redemptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table coupon_redemptions owner to fd_owner;
 alter table coupon_redemptions enable row level security;
 alter table coupon_redemptions force row level security;
@@ -320,7 +321,7 @@ grant select on coupon_redemptions to fd_operator;
 
 create table coupons (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code text not null,
   type text not null,
   percent_bps integer,
@@ -339,6 +340,7 @@ create table coupons (
   status text not null default 'active'::text,
   created_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
+  is_exhausted boolean not null generated always as (COALESCE((used_count >= usage_limit), false)) stored,
   constraint coupons_amount_cents_check CHECK (((amount_cents >= 1) AND (amount_cents <= '100000000000'::bigint))),
   constraint coupons_applies_to_check CHECK ((jsonb_typeof(applies_to) = 'object'::text)),
   constraint coupons_check CHECK (((type = 'percent'::text) = (percent_bps IS NOT NULL))),
@@ -359,6 +361,8 @@ create table coupons (
 alter table coupons owner to fd_owner;
 alter table coupons enable row level security;
 alter table coupons force row level security;
+CREATE INDEX coupons_by_end ON coupons USING btree (tenant_ref, ends_at, is_exhausted) WHERE (status = 'active'::text);
+CREATE INDEX coupons_by_status ON coupons USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX coupons_newest ON coupons USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on coupons for select to fd_operator using true;
 create policy owner on coupons for all to fd_owner using true with check true;
@@ -369,7 +373,7 @@ grant select, update on coupons to fd_worker;
 
 create table credentials (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   public_id text not null,
   secret_hash bytea not null,
   label text not null,
@@ -412,6 +416,9 @@ create table customers (
   first_seen_at timestamp with time zone not null default fd_now(),
   updated_at timestamp with time zone not null default fd_now(),
   erased_at timestamp with time zone,
+  ref_folded text generated always as (lower(customer_ref)) stored,
+  name_folded text generated always as (lower(name)) stored,
+  last_name_folded text generated always as (lower("substring"(name, '\s(\S+)\s*$'::text))) stored,
   constraint customers_check CHECK (((erased_at IS NULL) = (customer_ref IS NOT NULL))),
   constraint customers_check1 CHECK (((erased_at IS NULL) OR ((person_id IS NULL) AND (email IS NULL) AND (email_folded IS NULL) AND (name IS NULL) AND (tags = '{}'::text[])))),
   constraint customers_customer_ref_check CHECK (((length(customer_ref) >= 1) AND (length(customer_ref) <= 200))),
@@ -420,13 +427,15 @@ create table customers (
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
   constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
-CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded) WHERE (email_folded IS NOT NULL);
-CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, customer_ref) WHERE (erased_at IS NULL);
-CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash) WHERE (erased_at IS NULL);
+CREATE INDEX customers_by_email ON customers USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX customers_by_last_name ON customers USING btree (tenant_ref, last_name_folded text_pattern_ops) WHERE (last_name_folded IS NOT NULL);
+CREATE INDEX customers_by_name ON customers USING btree (tenant_ref, name_folded text_pattern_ops) WHERE (name_folded IS NOT NULL);
+CREATE INDEX customers_by_ref ON customers USING btree (tenant_ref, ref_folded text_pattern_ops) WHERE (erased_at IS NULL);
+CREATE INDEX customers_newest ON customers USING btree (tenant_ref, first_seen_at DESC, ref_hash DESC) WHERE (erased_at IS NULL);
 create policy operator on customers for select to fd_operator using true;
 create policy owner on customers for all to fd_owner using true with check true;
 create policy tenant on customers for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -436,7 +445,7 @@ grant select on customers to fd_operator;
 
 create table domains (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   hostname text not null,
   status text not null default 'pending_verification'::text,
   verification_value text not null,
@@ -488,7 +497,7 @@ grant select, update on domains to fd_worker;
 
 create table entitlement_requests (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   feature_key text not null,
   status text not null default 'pending'::text,
   note text,
@@ -508,6 +517,7 @@ create table entitlement_requests (
 alter table entitlement_requests owner to fd_owner;
 alter table entitlement_requests enable row level security;
 alter table entitlement_requests force row level security;
+CREATE UNIQUE INDEX entitlement_requests_by_id ON entitlement_requests USING btree (id);
 CREATE UNIQUE INDEX entitlement_requests_open ON entitlement_requests USING btree (tenant_ref, feature_key) WHERE (status = 'pending'::text);
 create policy operator on entitlement_requests for select to fd_operator using true;
 create policy owner on entitlement_requests for all to fd_owner using true with check true;
@@ -578,7 +588,7 @@ grant select on fraud_ban_hits to fd_operator;
 
 create table fraud_bans (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   kind text not null,
   value text not null,
   action text not null,
@@ -601,7 +611,10 @@ create table fraud_bans (
 alter table fraud_bans owner to fd_owner;
 alter table fraud_bans enable row level security;
 alter table fraud_bans force row level security;
+CREATE INDEX fraud_bans_lifted ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC) WHERE (lifted_at IS NOT NULL);
 CREATE INDEX fraud_bans_newest ON fraud_bans USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_of_kind ON fraud_bans USING btree (tenant_ref, kind, created_at DESC, id DESC);
+CREATE INDEX fraud_bans_unlifted ON fraud_bans USING btree (tenant_ref, expires_at) WHERE (lifted_at IS NULL);
 CREATE UNIQUE INDEX fraud_bans_standing ON fraud_bans USING btree (tenant_ref, kind, value) WHERE (lifted_at IS NULL);
 create policy operator on fraud_bans for select to fd_operator using true;
 create policy owner on fraud_bans for all to fd_owner using true with check true;
@@ -612,7 +625,7 @@ grant select, update on fraud_bans to fd_worker;
 
 create table fraud_decisions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid,
   decision text not null,
   score integer not null,
@@ -623,10 +636,11 @@ create table fraud_decisions (
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
   constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
+CREATE INDEX fraud_decisions_by_decision ON fraud_decisions USING btree (tenant_ref, decision, created_at DESC, id DESC) WHERE (decision <> 'accepted'::text);
 CREATE INDEX fraud_decisions_newest ON fraud_decisions USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX fraud_decisions_of_order ON fraud_decisions USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
 create policy operator on fraud_decisions for select to fd_operator using true;
@@ -684,7 +698,7 @@ create table gateway_events (
   constraint gateway_events_pkey PRIMARY KEY (tenant_ref, provider, account_ref, event_id),
   constraint gateway_events_reason_check CHECK ((length(reason) <= 40)),
   constraint gateway_events_status_check CHECK ((status = ANY (ARRAY['received'::text, 'applied'::text, 'ignored'::text, 'unhandled'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gateway_events owner to fd_owner;
 alter table gateway_events enable row level security;
 alter table gateway_events force row level security;
@@ -701,7 +715,7 @@ grant select, update on gateway_events to fd_worker;
 
 create table gift_card_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   gift_card_id uuid not null,
   type text not null,
   event text not null,
@@ -719,7 +733,7 @@ create table gift_card_transactions (
   constraint gift_card_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint gift_card_transactions_tenant_ref_gift_card_id_fkey FOREIGN KEY (tenant_ref, gift_card_id) REFERENCES gift_cards(tenant_ref, id),
   constraint gift_card_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_card_transactions owner to fd_owner;
 alter table gift_card_transactions enable row level security;
 alter table gift_card_transactions force row level security;
@@ -735,7 +749,7 @@ grant update (reason) on gift_card_transactions to fd_worker;
 
 create table gift_cards (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   code_hmac bytea not null,
   code_last4 text not null,
   code_sealed bytea,
@@ -775,11 +789,13 @@ END) stored,
   constraint gift_cards_pkey PRIMARY KEY (tenant_ref, id),
   constraint gift_cards_recipient_email_check CHECK ((length(recipient_email) <= 254)),
   constraint gift_cards_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table gift_cards owner to fd_owner;
 alter table gift_cards enable row level security;
 alter table gift_cards force row level security;
+CREATE INDEX gift_cards_by_status ON gift_cards USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX gift_cards_due ON gift_cards USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
+CREATE INDEX gift_cards_due_of_tenant ON gift_cards USING btree (tenant_ref, expires_at) WHERE ((expires_at IS NOT NULL) AND (disabled_at IS NULL) AND ((expired_at IS NULL) OR (balance_cents > held_cents)));
 CREATE INDEX gift_cards_last4 ON gift_cards USING btree (tenant_ref, code_last4);
 CREATE INDEX gift_cards_newest ON gift_cards USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX gift_cards_of_customer ON gift_cards USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
@@ -819,11 +835,12 @@ create table idempotency_keys (
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
   constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
-);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
 CREATE INDEX idempotency_keys_due ON idempotency_keys USING btree (due_at) WHERE (state = 'running'::text);
+CREATE INDEX idempotency_keys_due_of_tenant ON idempotency_keys USING btree (tenant_ref, due_at) WHERE (state = 'running'::text);
 CREATE INDEX idempotency_keys_of_resource ON idempotency_keys USING btree (tenant_ref, resource_id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX idempotency_keys_old ON idempotency_keys USING btree (answered_at) WHERE (state = 'answered'::text);
 create policy due on idempotency_keys for select to fd_worker using true;
@@ -833,6 +850,28 @@ create policy tenant on idempotency_keys for all to fd_app, fd_worker using (ten
 grant delete, insert, select, update on idempotency_keys to fd_app;
 grant delete, insert, select, update on idempotency_keys to fd_worker;
 grant select on idempotency_keys to fd_operator;
+
+create table inventory_counts (
+  tenant_ref text not null,
+  variant_id uuid not null,
+  location_id text not null,
+  seq bigint not null,
+  on_hand bigint not null,
+  allocated bigint not null,
+  again_at timestamp with time zone not null,
+  constraint inventory_counts_pkey PRIMARY KEY (tenant_ref, variant_id, location_id),
+  constraint inventory_counts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint inventory_counts_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
+);
+alter table inventory_counts owner to fd_owner;
+alter table inventory_counts enable row level security;
+alter table inventory_counts force row level security;
+create policy operator on inventory_counts for select to fd_operator using true;
+create policy owner on inventory_counts for all to fd_owner using true with check true;
+create policy tenant on inventory_counts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_counts to fd_worker;
+grant select on inventory_counts to fd_app;
+grant select on inventory_counts to fd_operator;
 
 create table inventory_discrepancies (
   tenant_ref text not null,
@@ -913,7 +952,7 @@ grant select on inventory_locations to fd_worker;
 
 create table inventory_movements (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   seq bigint not null generated by default as identity,
   variant_id uuid not null,
   location_id text not null,
@@ -969,6 +1008,32 @@ grant insert, select on inventory_order_changes to fd_app;
 grant insert, select on inventory_order_changes to fd_worker;
 grant select on inventory_order_changes to fd_operator;
 
+create table inventory_recounts (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  variant_id uuid,
+  location_id text,
+  begun_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint inventory_recounts_check CHECK (((variant_id IS NULL) = (location_id IS NULL))),
+  constraint inventory_recounts_pkey PRIMARY KEY (tenant_ref),
+  constraint inventory_recounts_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table inventory_recounts owner to fd_owner;
+alter table inventory_recounts enable row level security;
+alter table inventory_recounts force row level security;
+CREATE INDEX inventory_recounts_due ON inventory_recounts USING btree (due_at);
+create policy due on inventory_recounts for select to fd_worker using true;
+create policy operator on inventory_recounts for select to fd_operator using true;
+create policy owner on inventory_recounts for all to fd_owner using true with check true;
+create policy tenant on inventory_recounts for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on inventory_recounts to fd_worker;
+grant select on inventory_recounts to fd_app;
+grant select on inventory_recounts to fd_operator;
+
 create table inventory_reservations (
   tenant_ref text not null,
   order_id uuid not null,
@@ -985,11 +1050,11 @@ create table inventory_reservations (
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
-CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated) WHERE ((reserved > 0) OR (allocated > 0));
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;
 create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1055,7 +1120,7 @@ create table ledger_entries (
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
   constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_entries owner to fd_owner;
 alter table ledger_entries enable row level security;
 alter table ledger_entries force row level security;
@@ -1071,7 +1136,7 @@ grant select on ledger_entries to fd_operator;
 
 create table ledger_holds (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account text not null,
   ref text not null,
   currency text not null,
@@ -1115,7 +1180,7 @@ create table ledger_journals (
   constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
   constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_journals owner to fd_owner;
 alter table ledger_journals enable row level security;
 alter table ledger_journals force row level security;
@@ -1140,7 +1205,7 @@ create table ledger_seals (
   constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
   constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_seals owner to fd_owner;
 alter table ledger_seals enable row level security;
 alter table ledger_seals force row level security;
@@ -1156,7 +1221,7 @@ create table ledger_unsealed (
   tenant_ref text not null,
   journal_id uuid not null,
   constraint ledger_unsealed_pkey PRIMARY KEY (tenant_ref, journal_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table ledger_unsealed owner to fd_owner;
 alter table ledger_unsealed enable row level security;
 alter table ledger_unsealed force row level security;
@@ -1167,6 +1232,51 @@ create policy tenant on ledger_unsealed for all to fd_app, fd_worker using (tena
 grant delete, insert, select on ledger_unsealed to fd_worker;
 grant insert, select on ledger_unsealed to fd_app;
 grant select on ledger_unsealed to fd_operator;
+
+create table ledger_verified (
+  tenant_ref text not null,
+  id uuid not null default fd_uuid(),
+  newest bigint not null,
+  due_at timestamp with time zone not null,
+  lease_until timestamp with time zone,
+  lease_token uuid,
+  sequence bigint not null default 0,
+  hash bytea,
+  balances jsonb not null default '[]'::jsonb,
+  verified_at timestamp with time zone,
+  walk_sequence bigint not null default 0,
+  walk_hash bytea,
+  walk_balances jsonb not null default '[]'::jsonb,
+  walk_journal uuid,
+  walk_due_at timestamp with time zone,
+  walked_at timestamp with time zone,
+  fault text,
+  fault_at text,
+  fault_since timestamp with time zone,
+  mac bytea,
+  constraint ledger_verified_check CHECK (((sequence = 0) = (hash IS NULL))),
+  constraint ledger_verified_check1 CHECK (((walk_sequence = 0) = (walk_hash IS NULL))),
+  constraint ledger_verified_check2 CHECK (((fault IS NULL) = (fault_since IS NULL))),
+  constraint ledger_verified_hash_check CHECK ((length(hash) = 32)),
+  constraint ledger_verified_mac_check CHECK ((length(mac) = 32)),
+  constraint ledger_verified_pkey PRIMARY KEY (tenant_ref),
+  constraint ledger_verified_sequence_check CHECK ((sequence >= 0)),
+  constraint ledger_verified_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
+  constraint ledger_verified_walk_hash_check CHECK ((length(walk_hash) = 32)),
+  constraint ledger_verified_walk_sequence_check CHECK ((walk_sequence >= 0))
+);
+alter table ledger_verified owner to fd_owner;
+alter table ledger_verified enable row level security;
+alter table ledger_verified force row level security;
+CREATE INDEX ledger_verified_due ON ledger_verified USING btree (due_at);
+CREATE INDEX ledger_verified_faults ON ledger_verified USING btree (tenant_ref) WHERE (fault IS NOT NULL);
+create policy due on ledger_verified for select to fd_worker using true;
+create policy operator on ledger_verified for select to fd_operator using true;
+create policy owner on ledger_verified for all to fd_owner using true with check true;
+create policy tenant on ledger_verified for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant insert, select, update on ledger_verified to fd_worker;
+grant select on ledger_verified to fd_app;
+grant select on ledger_verified to fd_operator;
 
 create unlogged table limit_counters (
   bucket text not null,
@@ -1181,7 +1291,7 @@ grant delete, insert, select, update on limit_counters to fd_worker;
 grant insert, select, update on limit_counters to fd_app;
 
 create table mails (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   tenant_ref text,
   recipient text not null,
   subject text not null,
@@ -1275,7 +1385,7 @@ create table order_items (
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (fillfactor=90, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
@@ -1291,7 +1401,7 @@ grant select on order_items to fd_operator;
 
 create table order_notes (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   order_id uuid not null,
   note text not null,
   actor text not null,
@@ -1401,16 +1511,19 @@ create table orders (
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
-CREATE INDEX orders_by_customer_prefix ON orders USING btree (tenant_ref, customer_ref text_pattern_ops);
-CREATE INDEX orders_by_email ON orders USING btree (tenant_ref, lower(email)) WHERE (email IS NOT NULL);
+CREATE INDEX orders_by_coupon ON orders USING btree (tenant_ref, coupon_code, created_at DESC, id DESC) WHERE (coupon_code IS NOT NULL);
 CREATE INDEX orders_by_folded_email ON orders USING btree (tenant_ref, email_folded text_pattern_ops) WHERE (email_folded IS NOT NULL);
+CREATE INDEX orders_by_fulfillment_status ON orders USING btree (tenant_ref, fulfillment_status, created_at DESC, id DESC);
+CREATE INDEX orders_by_payment_status ON orders USING btree (tenant_ref, payment_status, created_at DESC, id DESC) WHERE (payment_status <> 'paid'::text);
 CREATE INDEX orders_by_status ON orders USING btree (tenant_ref, status, created_at DESC, id DESC);
 CREATE INDEX orders_newest ON orders USING btree (tenant_ref, created_at DESC, id DESC);
-CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref, created_at DESC, id DESC);
+CREATE INDEX orders_of_customer ON orders USING btree (tenant_ref, customer_ref text_pattern_ops, created_at DESC, id DESC);
+CREATE INDEX orders_on_hold ON orders USING btree (tenant_ref, hold_reason, hold_at, id) WHERE (status = 'on_hold'::text);
+CREATE INDEX orders_tests ON orders USING btree (tenant_ref, created_at DESC, id DESC) WHERE is_test;
 create policy operator on orders for select to fd_operator using true;
 create policy owner on orders for all to fd_owner using true with check true;
 create policy tenant on orders for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1420,7 +1533,7 @@ grant select on orders to fd_operator;
 
 create table outbox (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   payload jsonb not null,
   attempt_count integer not null default 0,
@@ -1435,7 +1548,7 @@ create table outbox (
   constraint outbox_last_error_check CHECK ((length(last_error) <= 500)),
   constraint outbox_pkey PRIMARY KEY (tenant_ref, id),
   constraint outbox_type_check CHECK ((length(type) <= 100))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table outbox owner to fd_owner;
 alter table outbox enable row level security;
 alter table outbox force row level security;
@@ -1466,7 +1579,7 @@ grant delete, insert, select, update on owner_sessions to fd_app;
 grant delete, select on owner_sessions to fd_worker;
 
 create table owners (
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   email text not null,
   name text not null,
   password_hash text,
@@ -1550,12 +1663,13 @@ create table payment_attempts (
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
 alter table payment_attempts force row level security;
-CREATE INDEX payment_attempts_due ON payment_attempts USING btree (next_check_at) WHERE (next_check_at IS NOT NULL);
 CREATE INDEX payment_attempts_due_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE (next_check_at IS NOT NULL);
+CREATE INDEX payment_attempts_late ON payment_attempts USING btree (next_check_at) WHERE ((next_check_at IS NOT NULL) AND (state = 'not_found'::text));
+CREATE INDEX payment_attempts_late_of_tenant ON payment_attempts USING btree (tenant_ref, next_check_at) WHERE ((next_check_at IS NOT NULL) AND (state = 'not_found'::text));
 CREATE INDEX payment_attempts_of_day ON payment_attempts USING btree (tenant_ref, created_at);
 CREATE INDEX payment_attempts_of_order ON payment_attempts USING btree (tenant_ref, order_id, created_at);
 CREATE INDEX payment_attempts_of_parent ON payment_attempts USING btree (tenant_ref, parent_txn_id) WHERE (parent_txn_id IS NOT NULL);
@@ -1570,7 +1684,7 @@ grant select on payment_attempts to fd_operator;
 
 create table payment_days (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   due_at timestamp with time zone,
   compared_at timestamp with time zone,
@@ -1595,7 +1709,7 @@ grant select on payment_days to fd_operator;
 
 create table payment_discrepancies (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   day date not null,
   gateway text not null,
   problem text not null,
@@ -1618,6 +1732,7 @@ alter table payment_discrepancies owner to fd_owner;
 alter table payment_discrepancies enable row level security;
 alter table payment_discrepancies force row level security;
 CREATE INDEX payment_discrepancies_newest ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX payment_discrepancies_open ON payment_discrepancies USING btree (tenant_ref, created_at DESC, id DESC) WHERE (resolved_at IS NULL);
 create policy operator on payment_discrepancies for select to fd_operator using true;
 create policy owner on payment_discrepancies for all to fd_owner using true with check true;
 create policy tenant on payment_discrepancies for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -1674,7 +1789,7 @@ grant select on pricing_group_prices to fd_worker;
 
 create table pricing_groups (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   name text not null,
   adjustment_bps integer,
   created_at timestamp with time zone not null default fd_now(),
@@ -1724,7 +1839,7 @@ grant select, update on privacy_erasures to fd_worker;
 
 create table privacy_exports (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   status text not null default 'pending'::text,
   sealed bytea,
@@ -1795,7 +1910,7 @@ create table product_search (
   constraint product_search_pkey PRIMARY KEY (tenant_ref, product_id),
   constraint product_search_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint product_search_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id) ON DELETE CASCADE
-) with (fillfactor=85);
+) with (fillfactor=85, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table product_search owner to fd_owner;
 alter table product_search enable row level security;
 alter table product_search force row level security;
@@ -1813,7 +1928,7 @@ grant select, update on product_search to fd_worker;
 
 create table products (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   slug text not null,
   name text not null,
   description text,
@@ -1839,7 +1954,7 @@ create table products (
   constraint products_subscription_interval_count_check CHECK (((subscription_interval_count >= 1) AND (subscription_interval_count <= 1000))),
   constraint products_subscription_price_cents_check CHECK (((subscription_price_cents >= 0) AND (subscription_price_cents <= '100000000000'::bigint))),
   constraint products_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
@@ -1923,7 +2038,7 @@ create table refunds (
   constraint refunds_reason_check CHECK ((length(reason) <= 2000)),
   constraint refunds_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint refunds_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table refunds owner to fd_owner;
 alter table refunds enable row level security;
 alter table refunds force row level security;
@@ -1969,7 +2084,7 @@ grant select on search_words to fd_search;
 
 create table sim_charges (
   tenant_ref text not null,
-  txn_id uuid not null default gen_random_uuid(),
+  txn_id uuid not null default fd_uuid(),
   ref uuid not null,
   amount_cents bigint not null,
   currency text not null,
@@ -1995,7 +2110,7 @@ create table sim_charges (
   constraint sim_charges_pkey PRIMARY KEY (tenant_ref, txn_id),
   constraint sim_charges_tenant_ref_ref_key UNIQUE (tenant_ref, ref),
   constraint sim_refunds_within CHECK (((refunded_cents >= 0) AND (refunded_cents <= captured_cents)))
-);
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_charges owner to fd_owner;
 alter table sim_charges enable row level security;
 alter table sim_charges force row level security;
@@ -2009,7 +2124,7 @@ grant select on sim_charges to fd_operator;
 
 create table sim_journal (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   txn_id uuid not null,
   ref uuid not null,
   kind text not null,
@@ -2021,7 +2136,7 @@ create table sim_journal (
   constraint sim_journal_outcome_check CHECK ((outcome = ANY (ARRAY['approved'::text, 'declined'::text, 'error'::text]))),
   constraint sim_journal_pkey PRIMARY KEY (tenant_ref, id),
   constraint sim_journal_tenant_ref_ref_kind_key UNIQUE (tenant_ref, ref, kind)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table sim_journal owner to fd_owner;
 alter table sim_journal enable row level security;
 alter table sim_journal force row level security;
@@ -2084,7 +2199,7 @@ grant select on site_versions to fd_worker;
 
 create table store_credit_accounts (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   customer_ref text not null,
   currency text not null,
   balance_cents bigint not null default 0,
@@ -2113,7 +2228,7 @@ grant select on store_credit_accounts to fd_operator;
 
 create table store_credit_lots (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   amount_cents bigint not null,
   remaining_cents bigint not null,
@@ -2132,6 +2247,7 @@ alter table store_credit_lots owner to fd_owner;
 alter table store_credit_lots enable row level security;
 alter table store_credit_lots force row level security;
 CREATE INDEX store_credit_lots_due ON store_credit_lots USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
+CREATE INDEX store_credit_lots_due_of_tenant ON store_credit_lots USING btree (tenant_ref, due_at) WHERE ((due_at IS NOT NULL) AND (remaining_cents > 0));
 CREATE INDEX store_credit_lots_open ON store_credit_lots USING btree (tenant_ref, account_id, expires_at, created_at, id) WHERE (remaining_cents > 0);
 create policy due on store_credit_lots for select to fd_worker using true;
 create policy operator on store_credit_lots for select to fd_operator using true;
@@ -2143,7 +2259,7 @@ grant select on store_credit_lots to fd_operator;
 
 create table store_credit_transactions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   account_id uuid not null,
   type text not null,
   event text not null,
@@ -2161,7 +2277,7 @@ create table store_credit_transactions (
   constraint store_credit_transactions_tenant_ref_account_id_fkey FOREIGN KEY (tenant_ref, account_id) REFERENCES store_credit_accounts(tenant_ref, id),
   constraint store_credit_transactions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint store_credit_transactions_type_check CHECK ((type = ANY (ARRAY['credit'::text, 'debit'::text, 'hold'::text, 'capture'::text, 'void'::text, 'expire'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table store_credit_transactions owner to fd_owner;
 alter table store_credit_transactions enable row level security;
 alter table store_credit_transactions force row level security;
@@ -2253,7 +2369,7 @@ create table subscriptions (
   constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'past_due'::text, 'cancelled'::text, 'unpaid_cancelled'::text, 'expired'::text]))),
   constraint subscriptions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint subscriptions_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table subscriptions owner to fd_owner;
 alter table subscriptions enable row level security;
 alter table subscriptions force row level security;
@@ -2268,7 +2384,7 @@ grant select on subscriptions to fd_operator;
 
 create table variants (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   product_id uuid not null,
   sku text not null,
   label text,
@@ -2288,7 +2404,7 @@ create table variants (
   constraint variants_sku_check CHECK (((length(sku) >= 1) AND (length(sku) <= 100))),
   constraint variants_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint variants_tenant_ref_product_id_fkey FOREIGN KEY (tenant_ref, product_id) REFERENCES products(tenant_ref, id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;
@@ -2329,7 +2445,7 @@ grant select on webhook_attempts to fd_operator;
 
 create table webhook_deliveries (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   subscription_id uuid not null,
   event_id uuid not null,
   event_type text not null,
@@ -2357,6 +2473,7 @@ create table webhook_deliveries (
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
+CREATE INDEX webhook_deliveries_by_id ON webhook_deliveries USING btree (id);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on webhook_deliveries for select to fd_operator using true;
 create policy owner on webhook_deliveries for all to fd_owner using true with check true;
@@ -2367,7 +2484,7 @@ grant select on webhook_deliveries to fd_operator;
 
 create table webhook_events (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   type text not null,
   data text,
   payload bytea,
@@ -2465,7 +2582,7 @@ grant select on webhook_queue to fd_operator;
 
 create table webhook_subscriptions (
   tenant_ref text not null,
-  id uuid not null default gen_random_uuid(),
+  id uuid not null default fd_uuid(),
   url text not null,
   description text,
   events text[] not null,
@@ -2491,6 +2608,7 @@ alter table webhook_subscriptions owner to fd_owner;
 alter table webhook_subscriptions enable row level security;
 alter table webhook_subscriptions force row level security;
 CREATE INDEX webhook_subscriptions_kept ON webhook_subscriptions USING btree (tenant_ref, created_at, id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX webhook_subscriptions_by_id ON webhook_subscriptions USING btree (id);
 create policy operator on webhook_subscriptions for select to fd_operator using true;
 create policy owner on webhook_subscriptions for all to fd_owner using true with check true;
 create policy tenant on webhook_subscriptions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
@@ -3218,3 +3336,15 @@ grant execute on routine fd_tenant() to fd_app;
 grant execute on routine fd_tenant() to fd_operator;
 grant execute on routine fd_tenant() to fd_search;
 grant execute on routine fd_tenant() to fd_worker;
+
+create function fd_uuid()
+returns uuid
+language sql volatile as
+$$
+  select (overlay(lpad(to_hex(floor(date_part('epoch', clock_timestamp()) * 4096000)::bigint), 15, '0')
+                  placing '7' from 13 for 0)
+          || substr(gen_random_uuid()::text, 20))::uuid
+$$;
+alter routine fd_uuid() owner to fd_owner;
+grant execute on routine fd_uuid() to fd_app;
+grant execute on routine fd_uuid() to fd_worker;

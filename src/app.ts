@@ -170,7 +170,7 @@ const merchantRoutes = (runtime: Runtime, deps: Deps): Routes[] => [
   entitlementRoutes.merchantRoutes,
   siteRoutes.merchantRoutes(runtime.scanner, deps.preview),
   domainRoutes.merchantRoutes(deps.domains),
-  ledgerRoutes.merchantRoutes,
+  ledgerRoutes.merchantRoutes(runtime.key('ledger verification')),
   giftCardRoutes.merchantRoutes(deps.giftCards),
   storeCreditRoutes.merchantRoutes({ ...deps.giftCards, requireOrder: orders.get }),
   fraudRoutes.merchantRoutes,

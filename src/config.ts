@@ -196,6 +196,12 @@ export const SETTINGS = {
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'the lowest level that is logged',
   ),
+  HISTORY_CHECK_DAYS: whole(
+    7,
+    1,
+    365,
+    'within how many days every old journal and stock movement is checked again',
+  ),
   METRICS_PORT: whole(0, 0, 65_535, 'the port of the Prometheus metrics; 0: none'),
 } satisfies Record<string, Setting<unknown>>
 

@@ -22,6 +22,15 @@ export interface Finding {
   advice: string
 }
 
+/** Counts stores by the state of their ledger's verification. */
+export interface LedgerSummary {
+  stores: number
+  faulty: number
+  missing: number
+  late: number
+  postponed: number
+}
+
 export interface DoctorOptions {
   /**
    * The database URL of the user who migrates it. Null: there is no database, or no password for
@@ -33,6 +42,8 @@ export interface DoctorOptions {
   hasSecrets?: boolean
   /** Checks that the counters of the rate limiter answer. */
   pingLimiter?: () => Promise<unknown>
+  /** Reads what the verification of the ledgers has found. */
+  summarizeLedgers?: () => Promise<LedgerSummary>
   /** The least free disk space that passes. */
   diskMinBytes?: number
   /** The time of this process in milliseconds. */
@@ -61,8 +72,11 @@ export async function runDoctor(options: DoctorOptions): Promise<Finding[]> {
     await reportFailure('data folder', () => examineFolder(options.dataDir)),
     await reportFailure('secrets', () => examineSecrets(options)),
   ]
-  const { pingLimiter } = options
+  const { pingLimiter, summarizeLedgers } = options
   if (pingLimiter) findings.push(await examineLimiter(pingLimiter))
+  if (summarizeLedgers) {
+    findings.push(await reportFailure('ledger', () => examineLedgers(summarizeLedgers)))
+  }
   return findings
 }
 
@@ -259,6 +273,26 @@ async function examineSecrets(options: DoctorOptions): Promise<Finding> {
   }
   if (hasSecrets) return pass('secrets', detail)
   return fail('secrets', `${path} does not contain the three secrets`, 'Restore it from the backup')
+}
+
+/** Late stores are no fault: the doctor may examine an installation that is stopped. */
+async function examineLedgers(summarize: () => Promise<LedgerSummary>): Promise<Finding> {
+  const { stores, faulty, missing, late, postponed } = await summarize()
+  if (faulty > 0) {
+    const advice =
+      'Run verify-ledger, and see "A ledger that does not verify" in docs/operations.md'
+    return fail('ledger', `${faulty} of ${stores} do not verify`, advice)
+  }
+  if (missing + postponed > 0) {
+    const detail = `${missing} have no record of their verification, ${postponed} are put off`
+    return fail(
+      'ledger',
+      detail,
+      'The table ledger_verified was changed by hand: run verify-ledger',
+    )
+  }
+  const waiting = late === 0 ? '' : `, ${late} wait for a worker`
+  return pass('ledger', `no fault is known in ${stores}${waiting}`)
 }
 
 async function examineLimiter(ping: () => Promise<unknown>): Promise<Finding> {

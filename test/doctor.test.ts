@@ -154,6 +154,17 @@ test('the doctor finds', async (t: TestContext) => {
     })
   })
 
+  await t.test('ledgers that do not verify, or whose record was tampered with', async () => {
+    const sound = { stores: 5, faulty: 0, missing: 0, late: 2, postponed: 0 }
+    const look = (change: object) =>
+      listFailures({ ...options, summarizeLedgers: async () => ({ ...sound, ...change }) })
+    assert.deepEqual(await look({}), {}, 'an installation that is stopped has late ones')
+    assert.deepEqual(await look({ faulty: 1 }), { ledger: '1 of 5 do not verify' })
+    for (const change of [{ missing: 1 }, { postponed: 1 }]) {
+      assert.match((await look(change)).ledger ?? '', /no record of their verification/)
+    }
+  })
+
   await t.test('a server that does not answer, and still looks at the rest', async () => {
     const findings = await runDoctor({ ...options, url: 'postgres://x:y@127.0.0.1:1/z' })
     assert.deepEqual(

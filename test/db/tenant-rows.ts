@@ -41,7 +41,11 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                     values ($1, gen_random_uuid(), gen_random_uuid())),
          wrong as (insert into inventory_discrepancies
                           (tenant_ref, variant_id, location_id, counter, kept, counted)
-                   select $1, id, 'shelf', 'held', 1, 0 from variant)
+                   select $1, id, 'shelf', 'held', 1, 0 from variant),
+         count as (insert into inventory_counts (tenant_ref, variant_id, location_id, seq, on_hand,
+                          allocated, again_at)
+                   select $1, id, 'shelf', 1, 1, 0, now() from variant),
+         recount as (insert into inventory_recounts (tenant_ref, due_at) values ($1, now()))
     insert into inventory_levels (tenant_ref, variant_id, location_id, on_hand)
     select $1, id, 'shelf', 1 from variant`,
   orders: `
@@ -103,6 +107,8 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
                  values ($1, 'gift_card', 'a card', 'USD', 1, gen_random_uuid())`,
   ledger_seals: `insert into ledger_seals (tenant_ref, sequence, journal_id, hash)
                  select $1, 1, id, sha256('x') from ledger_journals where tenant_ref = $1 limit 1`,
+  ledger_verified: `insert into ledger_verified (tenant_ref, newest, due_at)
+                    values ($1, 1, now()) on conflict do nothing`,
   gateway_accounts: `insert into gateway_accounts (tenant_ref, provider, account_ref, scheme, signing_key)
                      values ($1, 'sim', $1, 'standard', 'sealed')`,
   gateway_events: `insert into gateway_events (tenant_ref, provider, account_ref, event_id, scheme,

@@ -1,4 +1,4 @@
-import { deliverDue } from '../../../src/platform/outbox.ts'
+import { deliverDue } from '../../../test/harness/outbox.ts'
 import { PAGES_FREE, PAGES_TIMES_MAX } from '../compare.ts'
 import type { FilledApp } from '../filled-app.ts'
 import { countPages } from '../pages.ts'

@@ -177,5 +177,5 @@ export const findDisputed = (tx: Tx, orderId: string, attemptId: string) =>
 /** Ends the charges of an order that were never captured. */
 export const endCharges = (tx: Tx, orderId: string, status: 'failed' | 'voided') =>
   tx.run(sql`
-    update charges set status = ${status}
+    update charges set status = ${status}, authorized_until = null
      where tenant_ref = ${tx.tenant} and order_id = ${orderId} and status in ('pending', 'authorized')`)

@@ -3,14 +3,14 @@ import type { Db, GlobalDb, Tx } from '../../db/database.ts'
 import { sql } from '../../db/sql.ts'
 import { Timestamp } from '../../kernel/schema.ts'
 import { StoreWithWork } from '../../platform/store-lists.ts'
+import { createRowTurns } from '../../platform/store-turns.ts'
 import { UnnumberedEvent } from './schema.ts'
 
-/** Stores with events that have no number yet. Their index has no other rows, so it is short. */
-export const listStoresToNumber = (worker: GlobalDb) =>
-  worker.many(
-    StoreWithWork,
-    sql`select distinct tenant_ref from webhook_events where payload is null limit 1000`,
-  )
+/** The turns of the stores with events that have no number yet. */
+export const unnumberedTurns = createRowTurns({
+  table: sql`webhook_events`,
+  only: sql`payload is null`,
+})
 
 export const ensureFeed = (tx: Tx) =>
   tx.run(sql`

@@ -279,18 +279,13 @@ const NumberedTo = Type.Object({ sealed_to: Type.Integer() })
 export const findNumberedTo = (db: Db) =>
   db.maybe(NumberedTo, sql`select sealed_to from webhook_feeds where tenant_ref = ${db.tenant}`)
 
-/**
- * Finds the store of a delivery or subscription, with the operator's login. It looks in each store, since
- * no key begins with an id; that takes some microseconds for each.
- */
+/** Finds the store of a delivery or subscription, with the operator's login. */
 export const findTenantOf = (operator: Runner, of: 'delivery' | 'subscription', id: string) =>
   operator.maybe(
     Type.Object({ tenant_ref: Type.String() }),
     sql`
-    select stores.tenant_ref
-      from stores,
-           lateral (select from ${of === 'delivery' ? sql`webhook_deliveries` : sql`webhook_subscriptions`} as t
-                     where t.tenant_ref = stores.tenant_ref and t.id = ${id}
-                     limit 1) as found
+    select tenant_ref
+      from ${of === 'delivery' ? sql`webhook_deliveries` : sql`webhook_subscriptions`}
+     where id = ${id}
      limit 1`,
   )

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Db, TenantDb, Tx } from '../../db/database.ts'
 import { ApiError, invalidBody } from '../../errors.ts'
+import { newId } from '../../kernel/id.ts'
 import type { Page } from '../../kernel/page.ts'
 import { isUuid } from '../../kernel/schema.ts'
 import * as audit from '../../platform/audit.ts'
@@ -74,7 +74,7 @@ export async function subscribe(
   return db.transaction('webhooks: subscribe', async (tx) => {
     await queries.lockSubscriptions(tx)
     const paused = await queries.findPaused(tx, request.url)
-    const id = paused?.id ?? randomUUID()
+    const id = paused?.id ?? newId()
     const row = {
       id,
       url: request.url,
