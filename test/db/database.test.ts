@@ -31,7 +31,9 @@ describe('the database of a store', () => {
   test('pipelines statements of many stores, each in a transaction of its own', async (t) => {
     const database = await openTestDatabase(t)
     const admin = await database.openAdmin()
-    await admin.query(`insert into stores (tenant_ref, display_name) values ('acme', 'A'), ('cove', 'C')`)
+    await admin.query(
+      `insert into stores (tenant_ref, display_name) values ('acme', 'A'), ('cove', 'C')`,
+    )
     const db = database.open('fd_worker', 1)
     const insertFeed = (tenant: string) =>
       sql`insert into webhook_feeds (tenant_ref) values (${tenant})`
