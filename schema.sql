@@ -127,6 +127,7 @@ alter table assets force row level security;
 CREATE INDEX assets_due ON assets USING btree (collect_at) WHERE (collect_at IS NOT NULL);
 CREATE INDEX assets_due_of_tenant ON assets USING btree (tenant_ref, collect_at) WHERE (collect_at IS NOT NULL);
 CREATE INDEX assets_newest ON assets USING btree (tenant_ref, created_at DESC, sha256 DESC) WHERE ((stored_at IS NOT NULL) AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX assets_of_id ON assets USING btree (tenant_ref, id);
 create policy due on assets for select to fd_worker using true;
 create policy operator on assets for select to fd_operator using true;
 create policy owner on assets for all to fd_owner using true with check true;

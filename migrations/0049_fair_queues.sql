@@ -22,6 +22,10 @@ create index store_credit_lots_due_of_tenant on store_credit_lots (tenant_ref, d
 create index charges_expiring_of_tenant on charges (tenant_ref, authorized_until)
   where status = 'authorized';
 
+-- A lease is on an id, which the key of an asset does not have: each claim and each result read all assets of
+-- the store.
+create unique index assets_of_id on assets (tenant_ref, id);
+
 -- An operator names these by their id alone, and the store is found by it.
 create unique index webhook_subscriptions_by_id on webhook_subscriptions (id);
 create index webhook_deliveries_by_id on webhook_deliveries (id);

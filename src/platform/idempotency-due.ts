@@ -45,8 +45,7 @@ export async function takeDue(
       select operation as due_operation, key as due_key
         from idempotency_keys
        where tenant_ref = ${db.tenant} and operation = any(${operations}) and state = 'running'
-         and (tenant_ref, due_at) >= (${db.tenant}, '-infinity')
-         and (tenant_ref, due_at) <= (${db.tenant}, ${machineTime})
+         and (tenant_ref, due_at) >= (${db.tenant}, '-infinity') and due_at <= ${machineTime}
        order by due_at
        limit ${limit}
          for update skip locked

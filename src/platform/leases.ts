@@ -145,8 +145,7 @@ function claimStatement<P extends TProperties>(
           from ${table}
          where tenant_ref = ${db.tenant}
            and (tenant_ref, ${due}) >= (${db.tenant}, '-infinity')
-           and (tenant_ref, ${due}) <= (${db.tenant}, ${time})
-           and ${due} is not null and ${only}
+           and ${due} <= ${time} and ${only}
          order by ${due}
          limit ${limit}
            for update skip locked

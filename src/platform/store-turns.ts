@@ -13,7 +13,7 @@ const sampleRows = sql`200`
 /** Stores that one statement steps over: some milliseconds, also if none of them has due rows. */
 const STEPS_MAX = 1_000
 
-/** How much longer than a walk that found nothing is the pause after it: such walks take a tenth of the time. */
+/** The pause after a walk that found nothing, in lengths of the walk: such walks take a tenth of the time. */
 const REST_FACTOR = 9
 
 /** All SQL here is constant: it is code, never input. */
@@ -39,7 +39,7 @@ export interface StoreTurns {
   next(worker: GlobalDb, limit: number, skip?: readonly string[]): Promise<StoreWithWork[]>
 }
 
-/** A store that was stepped to, the how manieth of its statement, and whether it has work. */
+/** A store that was stepped to, its number within the statement, and whether it has work. */
 const Step = Type.Object({
   tenant_ref: Type.String(),
   step: Type.Integer(),
