@@ -1,6 +1,6 @@
 -- Ids of new rows are uuids of version 7 (RFC 9562), which begin with the time. Random ids put each row at a
 -- random place of every index on them, and after each checkpoint PostgreSQL writes a page to its log in full
--- when it is first touched: a checkout in a store with many orders wrote nine times as much as in a new one.
+-- when it is first touched: a checkout in a store with many orders wrote eight times as much as in a new one.
 -- Ids with the time in front touch the last page of each index only (decision 0021).
 --
 -- 48 bits are milliseconds, 12 bits a fraction of one, so that rows are in the order in which they were written,
