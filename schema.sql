@@ -223,6 +223,7 @@ create table collection_products (
 alter table collection_products owner to fd_owner;
 alter table collection_products enable row level security;
 alter table collection_products force row level security;
+CREATE INDEX collection_products_in_order ON collection_products USING btree (tenant_ref, collection_id, "position", product_id);
 CREATE INDEX collection_products_of_product ON collection_products USING btree (tenant_ref, product_id);
 create policy operator on collection_products for select to fd_operator using true;
 create policy owner on collection_products for all to fd_owner using true with check true;
@@ -1959,15 +1960,24 @@ create table products (
 alter table products owner to fd_owner;
 alter table products enable row level security;
 alter table products force row level security;
+CREATE INDEX products_by_status ON products USING btree (tenant_ref, status, created_at DESC, id DESC);
+CREATE INDEX products_named ON products USING gin (tenant_ref, lower(NORMALIZE(((name || ' '::text) || slug))) gin_trgm_ops);
 CREATE INDEX products_newest ON products USING btree (tenant_ref, created_at DESC, id DESC);
 create policy operator on products for select to fd_operator using true;
 create policy owner on products for all to fd_owner using true with check true;
+create policy search on products for select to fd_search using true;
 create policy tenant on products for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER search_insert AFTER INSERT ON products REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_products();
 CREATE TRIGGER search_update AFTER UPDATE ON products REFERENCING OLD TABLE AS before NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_texts();
 grant insert, select, update on products to fd_app;
 grant select on products to fd_operator;
 grant select on products to fd_worker;
+grant select (created_at) on products to fd_search;
+grant select (id) on products to fd_search;
+grant select (name) on products to fd_search;
+grant select (slug) on products to fd_search;
+grant select (status) on products to fd_search;
+grant select (tenant_ref) on products to fd_search;
 
 create table refund_items (
   tenant_ref text not null,
@@ -2409,9 +2419,11 @@ create table variants (
 alter table variants owner to fd_owner;
 alter table variants enable row level security;
 alter table variants force row level security;
+CREATE INDEX variants_named ON variants USING gin (tenant_ref, lower(sku) gin_trgm_ops);
 CREATE INDEX variants_of_product ON variants USING btree (tenant_ref, product_id, "position", id);
 create policy operator on variants for select to fd_operator using true;
 create policy owner on variants for all to fd_owner using true with check true;
+create policy search on variants for select to fd_search using true;
 create policy tenant on variants for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 CREATE TRIGGER search_delete AFTER DELETE ON variants REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
 CREATE TRIGGER search_insert AFTER INSERT ON variants REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION fd_search_note_variants();
@@ -2419,6 +2431,9 @@ CREATE TRIGGER search_update AFTER UPDATE ON variants REFERENCING OLD TABLE AS b
 grant insert, select, update on variants to fd_app;
 grant select on variants to fd_operator;
 grant select on variants to fd_worker;
+grant select (product_id) on variants to fd_search;
+grant select (sku) on variants to fd_search;
+grant select (tenant_ref) on variants to fd_search;
 
 create table webhook_attempts (
   tenant_ref text not null,
@@ -2670,6 +2685,51 @@ begin
   execute format('grant %s on %s to fd_worker', worker, target);
 end $$;
 alter routine fd_fence(regclass,text,text) owner to fd_owner;
+
+create function fd_filter_products(wanted text, wanted_status text, after_at timestamp with time zone, after_id uuid, page_limit integer, page_offset bigint, count_max integer)
+returns TABLE(ids uuid[], total integer)
+language plpgsql stable security definer set plan_cache_mode=force_custom_plan set search_path=public, pg_temp as
+$$
+declare
+  store    text := fd_tenant();
+  inside   text := '%' || regexp_replace(lower(wanted), '([\\%_])', '\\\1', 'g') || '%';
+  matching uuid[];
+begin
+  matching := array(
+    (select p.id from products p
+      where p.tenant_ref = store and lower(normalize(p.name || ' ' || p.slug)) like inside
+        and (wanted_status is null or p.status = wanted_status)
+      limit count_max)
+    union
+    (select p.id from variants v
+       join products p on p.tenant_ref = v.tenant_ref and p.id = v.product_id
+      where v.tenant_ref = store and lower(v.sku) like inside
+        and (wanted_status is null or p.status = wanted_status)
+      limit count_max));
+  total := least(cardinality(matching), count_max);
+  if total < count_max then
+    ids := array(
+      select p.id from products p
+       where p.tenant_ref = store and p.id = any (matching)
+         and (after_id is null or (p.created_at, p.id) < (after_at, after_id))
+       order by p.created_at desc, p.id desc
+       limit page_limit offset page_offset);
+  else
+    ids := array(
+      select p.id from products p
+       where p.tenant_ref = store and (wanted_status is null or p.status = wanted_status)
+         and (after_id is null or (p.created_at, p.id) < (after_at, after_id))
+         and (lower(normalize(p.name || ' ' || p.slug)) like inside
+              or exists (select from variants v
+                          where v.tenant_ref = store and v.product_id = p.id
+                            and lower(v.sku) like inside))
+       order by p.created_at desc, p.id desc
+       limit page_limit offset page_offset);
+  end if;
+  return next;
+end $$;
+alter routine fd_filter_products(text,text,timestamp with time zone,uuid,integer,bigint,integer) owner to fd_search;
+grant execute on routine fd_filter_products(text,text,timestamp with time zone,uuid,integer,bigint,integer) to fd_app;
 
 create function fd_find_credential(wanted text)
 returns TABLE(tenant_ref text, id uuid, scopes text[], secret_hash bytea, active boolean)

@@ -126,7 +126,12 @@ export const SETTINGS = {
   DATABASE_WORKER_URL: databaseUrl("the worker's login, if `DATABASE_URL` cannot create roles"),
   DATABASE_OPERATOR_URL: databaseUrl("the operator plane's login, in that case too"),
   DATABASE_DIRECT_URL: databaseUrl('for notifications, if `DATABASE_URL` is a connection pooler'),
-  LIVE_CACHE_MB: whole(256, 1, 65_536, 'memory of the live cache in each process, in MiB'),
+  LIVE_CACHE_MB: whole(
+    256,
+    1,
+    65_536,
+    'memory of the live cache in each process, in MiB; products as JSON take up to an eighth more',
+  ),
   DNS_SERVERS: list(
     'addresses, each with an optional port',
     'the DNS servers for domains and webhook hosts; empty: those of the system',

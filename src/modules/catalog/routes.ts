@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import type { Routes } from '../../http/route.ts'
+import { readCursor } from '../../kernel/cursor.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { PageOf, Params, ref } from '../../kernel/schema.ts'
+import { Nullable, PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
@@ -38,7 +39,27 @@ const Seeded = Type.Object({
   collections_created: Type.Integer(),
 })
 
-const ALL_BY_DEFAULT = 'Without `limit` and `offset` the answer has all of them.'
+const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
+const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
+
+const ProductPage = Type.Object({
+  ...PageOf('products', ref(MerchantProduct)).properties,
+  total_is_estimate: Type.Optional(
+    Type.Boolean({ description: 'True where there are more than 10,000.' }),
+  ),
+  next_after: Nullable(
+    Type.String({ description: 'Sent as `after`, it leads to the next page. Null: the last.' }),
+  ),
+})
+
+/** Null where the caller asks for no page. An unreadable cursor counts as absent. */
+function readProductPage(query: unknown): catalog.ProductPage | null {
+  const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
+  if (!isPaged) return null
+  const page = readPage(query)
+  const after = readCursor(readText(query, 'after'))
+  return { ...page, after, offset: after === null ? page.offset : 0 }
+}
 
 const answerProduct =
   ({ assetBase }: Pick<CatalogDeps, 'assetBase'>) =>
@@ -77,22 +98,24 @@ export const merchantRoutes =
             status: ProductStatus,
             q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
             ...PAGE_QUERY,
+            after: Type.String({
+              description: 'The `next_after` of the page before. `offset` does not count with it.',
+            }),
           },
         },
         schema: {
           operationId: 'listProducts',
           tags: ['merchant-commerce'],
           summary: `List the store's products, newest first. ${ALL_BY_DEFAULT}`,
-          response: { 200: PageOf('products', ref(MerchantProduct)) },
+          response: { 200: ProductPage },
         },
       },
       async ({ db, query }) => {
-        const isPaged = ['limit', 'offset'].some((name) => Object.hasOwn(Object(query), name))
         const filters = {
           status: readOneOf(query, 'status', PRODUCT_STATUSES),
           q: readText(query, 'q')?.normalize('NFC'),
         }
-        const page = await catalog.list(db, filters, isPaged ? readPage(query) : null)
+        const page = await catalog.list(db, filters, readProductPage(query))
         const base = deps.assetBase()
         return { ...page, products: page.products.map((each) => toMerchantProduct(base, each)) }
       },
