@@ -27,6 +27,17 @@ export const KEY_EXCEPTIONS: Readonly<Record<string, string>> = {
   webhook_deliveries_by_id: 'An operator names a delivery by its id alone.',
   webhook_queue_due: 'Due index: the worker looks over all tenants for what is to be sent.',
   webhook_subscriptions_by_id: 'An operator names an endpoint by its id alone.',
+  audit_log_all_newest: 'List of the operator over all stores.',
+  audit_log_all_of_action: 'List of the operator over all stores.',
+  audit_log_all_of_actor: 'List of the operator over all stores.',
+  entitlement_requests_all_newest: 'List of the operator over all stores.',
+  entitlement_requests_all_of_status: 'List of the operator over all stores.',
+  gateway_accounts_of_ref: 'List of the operator over all stores.',
+  gateway_events_all_newest: 'List of the operator over all stores.',
+  gateway_events_to_watch: 'List of the operator over all stores.',
+  stores_by_number: 'List of the operator over all stores.',
+  stores_of_status: 'List of the operator over all stores.',
+  stores_named: 'Search of the operator over all stores.',
 }
 
 /** Tables whose `tenant_ref` has no foreign key to stores, and why. */

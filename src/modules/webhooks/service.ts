@@ -109,8 +109,8 @@ const unknownEvent = (name: string) =>
   })
 
 async function assertBelowMaximum(tx: Tx) {
-  const { total } = await queries.countSubscriptions(tx)
-  if (total < SUBSCRIPTIONS_MAX) return
+  const { existing } = await queries.countSubscriptions(tx)
+  if (existing < SUBSCRIPTIONS_MAX) return
   throw new ApiError('webhook_limit_reached', {
     message: `A store has at most ${SUBSCRIPTIONS_MAX} endpoints. Delete one first.`,
   })
@@ -186,11 +186,8 @@ export async function rotate({ key }: Webhooks, db: TenantDb, actor: audit.Actor
 
 /** Lists deliveries, newest first. */
 export async function listDeliveries(db: Db, filters: queries.DeliveryFilters, page: Page) {
-  const [deliveries, { total }] = await Promise.all([
-    queries.listDeliveries(db, filters, page),
-    queries.countDeliveries(db, filters),
-  ])
-  return { deliveries, total, ...page }
+  const { rows, shown } = await queries.listDeliveries(db, filters, page)
+  return { deliveries: rows, ...shown }
 }
 
 export async function getDelivery(db: Db, id: string) {
