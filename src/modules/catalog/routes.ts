@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
+import { ApiError } from '../../errors.ts'
 import type { Routes } from '../../http/route.ts'
 import { readCursor } from '../../kernel/cursor.ts'
 import { PAGE_QUERY, readPage } from '../../kernel/page.ts'
 import { readOneOf, readText } from '../../kernel/query.ts'
-import { Nullable, PageOf, Params, ref } from '../../kernel/schema.ts'
+import { PageOf, Params, ref } from '../../kernel/schema.ts'
 import type { MediaDeps } from '../media/service.ts'
 import { seedDemo } from './demo-seed.ts'
 import { type AssetBase, toMerchantProduct } from './product-json.ts'
@@ -42,23 +43,14 @@ const Seeded = Type.Object({
 const { wholeMax, wholeBytes } = catalog.MERCHANT_LIST
 const ALL_BY_DEFAULT = `Without \`limit\`, \`offset\` and \`after\` the answer has all of them, up to ${wholeMax.toLocaleString('en')} products and ${wholeBytes / 1_024 / 1_024} MiB; beyond that it is the first page.`
 
-const ProductPage = Type.Object({
-  ...PageOf('products', ref(MerchantProduct)).properties,
-  total_is_estimate: Type.Optional(
-    Type.Boolean({ description: 'True where there are more than 10,000.' }),
-  ),
-  next_after: Nullable(
-    Type.String({ description: 'Sent as `after`, it leads to the next page. Null: the last.' }),
-  ),
-})
-
-/** Null where the caller asks for no page. An unreadable cursor counts as absent. */
+/** Null where the caller asks for no page. */
 function readProductPage(query: unknown): catalog.ProductPage | null {
   const isPaged = ['limit', 'offset', 'after'].some((name) => Object.hasOwn(Object(query), name))
   if (!isPaged) return null
   const page = readPage(query)
-  const after = readCursor(readText(query, 'after'))
-  return { ...page, after, offset: after === null ? page.offset : 0 }
+  const after = readCursor(page.after)
+  if (after === null && page.after !== undefined) throw new ApiError('invalid_query')
+  return { ...page, after }
 }
 
 const answerProduct =
@@ -98,16 +90,13 @@ export const merchantRoutes =
             status: ProductStatus,
             q: Type.String({ description: 'A part of the name, the slug or a SKU.' }),
             ...PAGE_QUERY,
-            after: Type.String({
-              description: 'The `next_after` of the page before. `offset` does not count with it.',
-            }),
           },
         },
         schema: {
           operationId: 'listProducts',
           tags: ['merchant-commerce'],
           summary: `List the store's products, newest first. ${ALL_BY_DEFAULT}`,
-          response: { 200: ProductPage },
+          response: { 200: PageOf('products', ref(MerchantProduct)) },
         },
       },
       async ({ db, query }) => {

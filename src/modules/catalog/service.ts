@@ -105,7 +105,7 @@ export const MERCHANT_LIST = {
   countMax: 10_000,
 }
 
-export interface ProductPage extends Page {
+export interface ProductPage extends Omit<Page, 'after'> {
   after: ListPlace | null
 }
 
@@ -136,10 +136,10 @@ export async function list(
     products: shown.map(({ at: _, ...product }) => product),
     // Never less than what is still to come, so that a loop over `offset < total` reads everything.
     total: Math.max(total, hasMore ? seen + 1 : 0),
-    ...(total > bounds.countMax ? { total_is_estimate: true } : {}),
+    ...(total > bounds.countMax && { total_is_estimate: true as const }),
     limit: isWhole && !isCut ? shown.length : pageLimit,
     offset: wanted.offset,
-    next_after: hasMore && last !== undefined ? writeCursor(last) : null,
+    ...(hasMore && last !== undefined && { next_after: writeCursor(last) }),
   }
 }
 

@@ -199,7 +199,7 @@ describe('the merchant’s list of products', () => {
     assert.deepEqual(skipped.products, next.products)
     const late = (await big.get(`${PRODUCTS}?limit=100&offset=11950`)).body
     assert.deepEqual(slugsOf(late), newest(50, 50))
-    assert.equal(late.next_after, null)
+    assert.equal(late.next_after, undefined)
     // A loop over `offset < total` reads everything.
     const before = (await big.get(`${PRODUCTS}?limit=100&offset=11800`)).body
     assert.ok(before.total > 11_900, before.total)
@@ -229,9 +229,9 @@ describe('the merchant’s list of products', () => {
     const bounds = { ...catalog.MERCHANT_LIST, wholeBytes: 10_000 }
     const page = await catalog.list(db, {}, null, bounds)
     assert.deepEqual(slugsOf(page), newest(6, 2))
-    assert.ok(page.next_after !== null && page.total === 6)
+    assert.ok(page.next_after !== undefined && page.total === 6)
     const whole = await catalog.list(db, {}, null)
-    assert.deepEqual([slugsOf(whole), whole.next_after], [newest(6, 6), null])
+    assert.deepEqual([slugsOf(whole), whole.next_after], [newest(6, 6), undefined])
   })
 })
 
