@@ -59,6 +59,14 @@ export const RULES: readonly Rule[] = [
     allowed: [],
   },
   {
+    name: 'a page of a list is read by readList() of db/list.ts',
+    forbidden: /\boffset \$\{|\bcount\(\*\)(?:::\w+)? as total\b/,
+    allowed: [
+      [/^src\/db\/list\.ts$/, 'the helper itself'],
+      [/^src\/modules\/catalog\/queries\.ts$/, 'pages of products also end by bytes'],
+    ],
+  },
+  {
     name: 'time is fd_now() or a Clock (business), machineTime or machineNow() (machine)',
     forbidden: TIME_OF_THE_MACHINE,
     allowed: [

@@ -139,6 +139,8 @@ describe('the house rules', () => {
     ['a random id of a row', 'src/modules/orders/place.ts', 'const id = randomUUID()'],
     ['a random id in a statement', 'src/modules/orders/queries.ts', 'values (gen_random_uuid())'],
     ['a random default', 'schema.sql', '  id uuid not null default gen_random_uuid(),'],
+    ['a page by offset', 'src/modules/stores/queries.ts', `limit 10 offset \${offset}`],
+    ['a count for a page', 'src/platform/audit.ts', 'select count(*)::int as total from stores'],
     ['a barrel', 'src/modules/orders/service.ts', "export { get } from './queries.ts'"],
     ['a file nobody reads to its end', 'src/db/pool.ts', '\n'.repeat(501)],
   ]
@@ -165,6 +167,8 @@ describe('the house rules', () => {
       { path: 'src/config.ts', text: 'process.env' },
       { path: 'src/modules/stores/queries.ts', text: 'sql`select 1`' },
       { path: 'src/modules/orders/money.ts', text: 'ledger.post(tx)' },
+      { path: 'src/db/list.ts', text: `limit 10 offset \${offset}` },
+      { path: 'src/platform/leases.ts', text: 'select count(*) as due from outbox' },
       { path: 'src/kernel/clock.ts', text: 'Date.now()' },
       { path: 'src/db/sql.ts', text: 'export const machineTime = sql`now()`' },
       { path: 'src/kernel/id.ts', text: 'const random = randomUUID()' },

@@ -68,9 +68,9 @@ export const captureCharge = (
 /** How many orders a customer has placed. Cancelled orders do not count. */
 export const countPlaced = (db: Db, customerRef: string) =>
   db.one(
-    Type.Object({ total: Type.Integer() }),
+    Type.Object({ placed: Type.Integer() }),
     sql`
-    select count(*)::int as total
+    select count(*)::int as placed
       from orders
      where tenant_ref = ${db.tenant} and customer_ref = ${customerRef} and placed_at is not null
        and cancelled_at is null`,
