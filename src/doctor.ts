@@ -173,7 +173,7 @@ async function examineRoles(client: pg.Client): Promise<Finding> {
 }
 
 async function examineIsolation(client: pg.Client): Promise<Finding> {
-  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, withoutStore: {} }
+  const exceptions = { globalTables: GLOBAL_TABLES, keys: {}, withoutStore: {}, ownerFunctions: {} }
   const breaches: Breach[] = [
     ...(await listUnprotectedTables(client, exceptions)),
     ...(await listUnsafePolicies(client, exceptions)),

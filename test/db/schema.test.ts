@@ -4,12 +4,13 @@ import pg from 'pg'
 import { GLOBAL_TABLES } from '../../src/db/global-tables.ts'
 import { type Exceptions, listBreaches } from '../../src/db/tenant-isolation.ts'
 import { openTestDatabase } from '../harness/database.ts'
-import { KEY_EXCEPTIONS, TABLES_WITHOUT_STORE } from './index-exceptions.ts'
+import { KEY_EXCEPTIONS, OWNER_FUNCTIONS, TABLES_WITHOUT_STORE } from './index-exceptions.ts'
 
 const exceptions: Exceptions = {
   globalTables: GLOBAL_TABLES,
   keys: KEY_EXCEPTIONS,
   withoutStore: TABLES_WITHOUT_STORE,
+  ownerFunctions: OWNER_FUNCTIONS,
 }
 
 /** A table that follows every rule, for the cases that break one. */
