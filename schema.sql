@@ -2575,11 +2575,11 @@ begin
   execute format('alter table %I set (%s)', part, fd_partition_options(parent));
   if belongs <> '' then
     execute format('lock table %I in access exclusive mode', parent || '_default');
-    if frozen then execute format('alter table %I disable trigger frozen', parent || '_default'); end if;
+    if frozen then execute format('alter table %I disable trigger user', parent || '_default'); end if;
     execute format('with moved as (delete from %I where %s returning *) insert into %I select * from moved',
                    parent || '_default', belongs, part);
     get diagnostics moved = row_count;
-    if frozen then execute format('alter table %I enable trigger frozen', parent || '_default'); end if;
+    if frozen then execute format('alter table %I enable trigger user', parent || '_default'); end if;
   end if;
   if frozen then call fd_freeze(part); end if;
   execute format('alter table %I enable row level security, force row level security', part);
@@ -2677,7 +2677,7 @@ begin
                       where d.id >= starts and d.id < ends)) then
     return false;
   end if;
-  if parent = 'webhook_events'
+  if parent in ('webhook_events', 'webhook_attempts')
      and exists (select from partition_months m
                   where m.parent = 'webhook_deliveries' and m.month = wanted) then
     return false;
@@ -2833,7 +2833,7 @@ begin
     moved := fd_make_month(divided.name, divided.month);
     if moved is not null then
       made := made + 1;
-      misplaced := misplaced + moved;
+      if divided.month <= now() at time zone 'UTC' then misplaced := misplaced + moved; end if;
     end if;
   end loop;
   return next;
@@ -2867,12 +2867,16 @@ returns bigint
 language plpgsql stable security definer set search_path=public, pg_temp as
 $$
 declare
-  each text;
+  divided record;
   found bigint;
   total bigint := 0;
 begin
-  for each in select name || '_default' from partitioned_tables loop
-    execute format('select count(*) from (select from %I limit 1000) as some', each) into found;
+  for divided in select * from partitioned_tables loop
+    execute format('select count(*) from (select from %I where %I >= %L and %2$I < %4$L limit 1000) as seen',
+      divided.name || '_default', divided.divided_by,
+      case when divided.by_id then fd_id_floor(now() - interval '3 months')::text
+           else (now() - interval '3 months')::text end,
+      case when divided.by_id then fd_id_floor(now())::text else now()::text end) into found;
     total := total + found;
   end loop;
   return total;

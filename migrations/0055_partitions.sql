@@ -44,11 +44,11 @@ begin
   execute format('alter table %I set (%s)', part, fd_partition_options(parent));
   if belongs <> '' then
     execute format('lock table %I in access exclusive mode', parent || '_default');
-    if frozen then execute format('alter table %I disable trigger frozen', parent || '_default'); end if;
+    if frozen then execute format('alter table %I disable trigger user', parent || '_default'); end if;
     execute format('with moved as (delete from %I where %s returning *) insert into %I select * from moved',
                    parent || '_default', belongs, part);
     get diagnostics moved = row_count;
-    if frozen then execute format('alter table %I enable trigger frozen', parent || '_default'); end if;
+    if frozen then execute format('alter table %I enable trigger user', parent || '_default'); end if;
   end if;
   if frozen then call fd_freeze(part); end if;
   execute format('alter table %I enable row level security, force row level security', part);
@@ -150,7 +150,8 @@ begin
 
   call fd_add_partition(target, 'default', 'default', '', moved);
   if by_id then
-    -- Ids of version 4, from before ids were ordered by time, are spread over the whole range.
+    -- Ids of version 4, from before ids were ordered by time, are spread over the whole range: one in a
+    -- hundred is between these two, as if of a month that is still to come, and stays in the default one.
     call fd_add_partition(target, 'before', format('for values from (minvalue) to (%L)',
       fd_id_floor(this_month::timestamp at time zone 'UTC')), '', moved);
     call fd_add_partition(target, 'random', format('for values from (%L) to (maxvalue)',
@@ -239,7 +240,7 @@ create trigger have_events after insert on webhook_deliveries
   referencing new table as added for each statement execute function fd_deliveries_have_events();
 
 -- Makes the partitions of this month and of the next ones. Answers how many were made, and how many rows
--- had gone to a default partition because theirs was missing.
+-- of this month had gone to a default partition because theirs was missing.
 create function fd_make_partitions(ahead integer) returns table (made integer, misplaced bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -253,7 +254,7 @@ begin
     moved := fd_make_month(divided.name, divided.month);
     if moved is not null then
       made := made + 1;
-      misplaced := misplaced + moved;
+      if divided.month <= now() at time zone 'UTC' then misplaced := misplaced + moved; end if;
     end if;
   end loop;
   return next;
@@ -271,7 +272,7 @@ begin
 end $$;
 
 -- Drops a month. Refuses (answers false) a month that ended less than 28 days ago, whatever a setting says,
--- and one that has a delivery that is still to be sent, or events whose deliveries are still there.
+-- and one that has a delivery that is still to be sent, or whose deliveries are still there.
 create function fd_drop_month(parent text, wanted date) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
@@ -291,7 +292,7 @@ begin
                       where d.id >= starts and d.id < ends)) then
     return false;
   end if;
-  if parent = 'webhook_events'
+  if parent in ('webhook_events', 'webhook_attempts')
      and exists (select from partition_months m
                   where m.parent = 'webhook_deliveries' and m.month = wanted) then
     return false;
@@ -300,16 +301,20 @@ begin
   return true;
 end $$;
 
--- How many rows are in default partitions: none, while the partitions are made ahead.
+-- How many rows of the last three months are in default partitions: none, while partitions are made ahead.
 create function fd_misplaced_rows() returns bigint
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 declare
-  each text;
+  divided record;
   found bigint;
   total bigint := 0;
 begin
-  for each in select name || '_default' from partitioned_tables loop
-    execute format('select count(*) from (select from %I limit 1000) as some', each) into found;
+  for divided in select * from partitioned_tables loop
+    execute format('select count(*) from (select from %I where %I >= %L and %2$I < %4$L limit 1000) as seen',
+      divided.name || '_default', divided.divided_by,
+      case when divided.by_id then fd_id_floor(now() - interval '3 months')::text
+           else (now() - interval '3 months')::text end,
+      case when divided.by_id then fd_id_floor(now())::text else now()::text end) into found;
     total := total + found;
   end loop;
   return total;

@@ -51,6 +51,7 @@ call fd_freeze_young('order_timeline', 'at', '365 days');
 call fd_freeze_young('site_versions', 'created_at', '28 days');
 call fd_freeze_young('webhook_attempts_before', 'at', '28 days');
 call fd_freeze_young('webhook_attempts_random', 'at', '28 days');
+call fd_freeze_young('webhook_attempts_default', 'at', '28 days');
 grant delete on inventory_reservations, payment_days, gateway_events to fd_worker;
 grant delete on asset_refs to fd_worker;
 
@@ -71,9 +72,9 @@ do $$
 declare
   part text;
 begin
-  foreach part in array array['webhook_events_before', 'webhook_events_random',
-                              'webhook_deliveries_before', 'webhook_deliveries_random',
-                              'webhook_attempts_before', 'webhook_attempts_random'] loop
+  for part in select 'webhook_' || name || suffix
+                from unnest('{events,deliveries,attempts}'::text[]) as name,
+                     unnest('{_before,_random,_default}'::text[]) as suffix loop
     execute format('grant select, delete on %I to fd_worker', part);
     execute format('create policy due on %I for select to fd_worker using (true)', part);
   end loop;

@@ -236,7 +236,8 @@ export const listUnsafeRoles = async (client: pg.Client): Promise<Breach[]> => {
  * have a fixed search path, and not be callable by everyone.
  */
 export const listUnsafeFunctions: Rule = async (client, { ownerFunctions }) => {
-  const { rows } = await client.query<Breach>(`
+  const { rows } = await client.query<Breach>(
+    `
     select 'definer function' as rule, p.oid::regprocedure::text as object, fault as detail
       from pg_proc p
       join pg_namespace n on n.oid = p.pronamespace
