@@ -194,7 +194,7 @@ create table charges (
   constraint charges_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'authorized'::text, 'captured'::text, 'voided'::text, 'failed'::text]))),
   constraint charges_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint charges_tender_check CHECK ((tender = ANY (ARRAY['store_credit'::text, 'gift_card'::text, 'card'::text])))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, fillfactor=80);
+);
 alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
@@ -420,7 +420,7 @@ create table customers (
   constraint customers_name_check CHECK ((length(name) <= 300)),
   constraint customers_pkey PRIMARY KEY (tenant_ref, ref_hash),
   constraint customers_ref_hash_check CHECK ((length(ref_hash) = 32))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table customers owner to fd_owner;
 alter table customers enable row level security;
 alter table customers force row level security;
@@ -623,7 +623,7 @@ create table fraud_decisions (
   constraint fraud_decisions_pkey PRIMARY KEY (tenant_ref, id),
   constraint fraud_decisions_score_check CHECK ((score >= 0)),
   constraint fraud_decisions_signals_check CHECK ((jsonb_typeof(signals) = 'array'::text))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table fraud_decisions owner to fd_owner;
 alter table fraud_decisions enable row level security;
 alter table fraud_decisions force row level security;
@@ -822,7 +822,7 @@ create table idempotency_keys (
   constraint idempotency_keys_response_status_check CHECK (((response_status >= 200) AND (response_status <= 499))),
   constraint idempotency_keys_running CHECK (((state = 'answered'::text) OR ((lease_until IS NULL) <> (next_attempt_at IS NULL)))),
   constraint idempotency_keys_state_check CHECK ((state = ANY (ARRAY['running'::text, 'answered'::text])))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, fillfactor=80);
+);
 alter table idempotency_keys owner to fd_owner;
 alter table idempotency_keys enable row level security;
 alter table idempotency_keys force row level security;
@@ -960,7 +960,7 @@ create table inventory_order_changes (
   created_at timestamp with time zone not null default fd_now(),
   constraint inventory_order_changes_pkey PRIMARY KEY (tenant_ref, order_id, change_id),
   constraint inventory_order_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table inventory_order_changes owner to fd_owner;
 alter table inventory_order_changes enable row level security;
 alter table inventory_order_changes force row level security;
@@ -988,7 +988,7 @@ create table inventory_reservations (
   constraint inventory_reservations_reserved_check CHECK ((reserved >= 0)),
   constraint inventory_reservations_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_reservations_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, fillfactor=80);
+);
 alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
@@ -1060,7 +1060,7 @@ create table ledger_entries (
   constraint ledger_entries_position_check CHECK (("position" >= 0)),
   constraint ledger_entries_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_entries_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table ledger_entries owner to fd_owner;
 alter table ledger_entries enable row level security;
 alter table ledger_entries force row level security;
@@ -1120,7 +1120,7 @@ create table ledger_journals (
   constraint ledger_journals_pkey PRIMARY KEY (tenant_ref, id),
   constraint ledger_journals_ref_check CHECK ((length(ref) <= 200)),
   constraint ledger_journals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table ledger_journals owner to fd_owner;
 alter table ledger_journals enable row level security;
 alter table ledger_journals force row level security;
@@ -1145,7 +1145,7 @@ create table ledger_seals (
   constraint ledger_seals_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint ledger_seals_tenant_ref_journal_id_fkey FOREIGN KEY (tenant_ref, journal_id) REFERENCES ledger_journals(tenant_ref, id),
   constraint ledger_seals_tenant_ref_journal_id_key UNIQUE (tenant_ref, journal_id)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table ledger_seals owner to fd_owner;
 alter table ledger_seals enable row level security;
 alter table ledger_seals force row level security;
@@ -1204,7 +1204,7 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint mails_subject_check CHECK ((length(subject) <= 200))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
 CREATE INDEX mails_old ON mails USING btree (created_at);
@@ -1281,7 +1281,7 @@ create table order_items (
   constraint order_items_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint order_items_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_items_unit_price_cents_check CHECK ((unit_price_cents >= 0))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
+);
 alter table order_items owner to fd_owner;
 alter table order_items enable row level security;
 alter table order_items force row level security;
@@ -1409,7 +1409,7 @@ create table orders (
   constraint orders_subtotal_cents_check CHECK ((subtotal_cents >= 0)),
   constraint orders_tax_cents_check CHECK ((tax_cents >= 0)),
   constraint orders_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, fillfactor=80);
+);
 alter table orders owner to fd_owner;
 alter table orders enable row level security;
 alter table orders force row level security;
@@ -1581,7 +1581,7 @@ create table payment_attempts (
   constraint payment_attempts_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_attempts_state_check CHECK ((state = ANY (ARRAY['begun'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'error'::text, 'not_found'::text, 'voided'::text]))),
   constraint payment_attempts_txn_id_check CHECK (((length(txn_id) >= 1) AND (length(txn_id) <= 100)))
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05, fillfactor=80);
+);
 alter table payment_attempts owner to fd_owner;
 alter table payment_attempts enable row level security;
 alter table payment_attempts force row level security;
@@ -2134,7 +2134,7 @@ create table site_versions (
   constraint site_versions_rules_version_check CHECK ((length(rules_version) <= 40)),
   constraint site_versions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint site_versions_version_check CHECK ((version > 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table site_versions owner to fd_owner;
 alter table site_versions enable row level security;
 alter table site_versions force row level security;
@@ -2631,7 +2631,7 @@ grant execute on routine fd_clock() to fd_worker;
 
 create function fd_deliveries_have_events()
 returns trigger
-language plpgsql volatile as
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
 $$
 begin
   if exists (select from added d
@@ -2950,7 +2950,7 @@ alter routine fd_partition_options(text) owner to fd_owner;
 
 create function fd_queue_sealed()
 returns trigger
-language plpgsql volatile as
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
 $$
 begin
   if exists (select from (select s.tenant_ref, min(s.sequence) as first, max(s.sequence) as last

@@ -196,9 +196,10 @@ create index webhook_events_feed on webhook_events (tenant_ref, sequence) where 
 create index webhook_deliveries_of_event on webhook_deliveries (tenant_ref, event_id, subscription_id);
 
 -- That of 0037 and 0042, which also refuses a number that another event of the store has. The numbering of
--- a store is serialised by the row of its feed, so that no other numbering is under way.
+-- a store is serialised by the row of its feed, so that no other numbering is under way. A plan that is made
+-- while the tables are small is used when they are large, so that it must go by the indexes from the start.
 create or replace function fd_queue_sealed() returns trigger
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   if exists (select from (select s.tenant_ref, min(s.sequence) as first, max(s.sequence) as last
                             from sealed s
@@ -226,7 +227,7 @@ end $$;
 -- In place of the foreign key, which would read all deliveries when a month of events is dropped. Deliveries
 -- are dropped before their events, so that a delivery always has one.
 create function fd_deliveries_have_events() returns trigger
-language plpgsql as $$
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 begin
   if exists (select from added d
               where not exists (select from webhook_events e

@@ -110,22 +110,15 @@ grant execute on function fd_search_forget(text, integer) to fd_worker;
 alter function fd_search_forget(text, integer) owner to fd_search;
 create policy due on search_words for select to fd_worker using (true);
 
--- Storage parameters of tables that grow without partitions. A fifth of ten million rows is too late for a
--- vacuum. Rows that are changed after their insert get room on their page, so that the change touches no
--- index where no indexed column changes.
+-- Storage parameters of tables that grow and are pruned or never changed. A fifth of ten million rows is too
+-- late for a vacuum.
 do $$
 declare
   each text;
 begin
-  foreach each in array array['orders', 'order_items', 'charges', 'payment_attempts', 'order_timeline',
-                              'inventory_movements', 'inventory_reservations', 'ledger_journals',
-                              'ledger_entries', 'ledger_seals', 'fraud_decisions', 'idempotency_keys',
-                              'payment_days', 'customers'] loop
+  foreach each in array array['order_timeline', 'inventory_movements', 'inventory_order_changes',
+                              'payment_days', 'mails', 'site_versions'] loop
     execute format('alter table %I set (autovacuum_vacuum_scale_factor = 0.02,
       autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.05)', each);
-  end loop;
-  foreach each in array array['orders', 'charges', 'payment_attempts', 'inventory_reservations',
-                              'idempotency_keys'] loop
-    execute format('alter table %I set (fillfactor = 80)', each);
   end loop;
 end $$;

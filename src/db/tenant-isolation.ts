@@ -118,7 +118,8 @@ export const listUnsafePolicies: Rule = (client, exceptions) =>
 
 /**
  * Lists keys that do not start with `tenant_ref`: such a key reaches over stores, as an oracle or
- * as a link.
+ * as a link. The keys that a partition has from its table are judged there, by the names they have
+ * there.
  */
 export const listUnsafeKeys: Rule = async (client, exceptions) => {
   const found = await queryBreaches(
@@ -132,13 +133,15 @@ export const listUnsafeKeys: Rule = async (client, exceptions) => {
          join pg_index x on x.indrelid = f.oid
          join pg_class i on i.oid = x.indexrelid
         where x.indkey[0] <> f.tenant
+          and not exists (select from pg_inherits h where h.inhrelid = i.oid)
         union all
        select f.name, k.conname, 'foreign key'
          from tenant_tables f
          join pg_constraint k on k.conrelid = f.oid and k.contype = 'f'
          left join tenant_tables target on target.oid = k.confrelid
-        where k.conkey[1] <> f.tenant
-           or (target.oid is not null and k.confkey[1] <> target.tenant)
+        where k.conparentid = 0
+          and (k.conkey[1] <> f.tenant
+               or (target.oid is not null and k.confkey[1] <> target.tenant))
         union all
        select f.name, f.name, 'table without a primary key, which'
          from tenant_tables f
