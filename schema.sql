@@ -2818,28 +2818,29 @@ begin
 end $$;
 alter routine fd_make_month(text,date) owner to fd_owner;
 
-create function fd_make_partitions(ahead integer)
-returns TABLE(made integer, misplaced bigint)
+create function fd_make_partition(ahead integer, OUT made text, OUT misplaced bigint)
+returns record
 language plpgsql volatile security definer set search_path=public, pg_temp as
 $$
 declare
-  divided record;
-  moved bigint;
+  missing record;
 begin
-  made := 0;
   misplaced := 0;
-  for divided in select t.name, (date_trunc('month', now() at time zone 'UTC') + make_interval(months => n))::date as month
-                   from partitioned_tables t, generate_series(0, least(ahead, 24)) as n order by 1, 2 loop
-    moved := fd_make_month(divided.name, divided.month);
-    if moved is not null then
-      made := made + 1;
-      if divided.month <= now() at time zone 'UTC' then misplaced := misplaced + moved; end if;
-    end if;
-  end loop;
-  return next;
+  select t.name, n.month into missing
+    from partitioned_tables t,
+         (select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => each))::date as month
+            from generate_series(0, least(ahead, 24)) as each) as n
+   where not exists (select from partition_months m where m.parent = t.name and m.month = n.month)
+   order by n.month, t.name
+   limit 1;
+  if missing.name is null then return; end if;
+  made := missing.name || ' ' || missing.month;
+  misplaced := fd_make_month(missing.name, missing.month);
+  -- Ids of version 4 may be in the range of a month that is still to come.
+  if missing.month > now() at time zone 'UTC' then misplaced := 0; end if;
 end $$;
-alter routine fd_make_partitions(integer) owner to fd_owner;
-grant execute on routine fd_make_partitions(integer) to fd_worker;
+alter routine fd_make_partition(integer) owner to fd_owner;
+grant execute on routine fd_make_partition(integer) to fd_worker;
 
 create function fd_media_added()
 returns trigger

@@ -240,25 +240,27 @@ end $$;
 create trigger have_events after insert on webhook_deliveries
   referencing new table as added for each statement execute function fd_deliveries_have_events();
 
--- Makes the partitions of this month and of the next ones. Answers how many were made, and how many rows
--- of this month had gone to a default partition because theirs was missing.
-create function fd_make_partitions(ahead integer) returns table (made integer, misplaced bigint)
+-- Makes the first missing partition of this month and of the next ones: one at a time, so that its locks are
+-- held for milliseconds. Answers its name (null: none is missing) and how many rows of this month had gone to
+-- the default partition because theirs was missing.
+create function fd_make_partition(ahead integer, out made text, out misplaced bigint)
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  divided record;
-  moved bigint;
+  missing record;
 begin
-  made := 0;
   misplaced := 0;
-  for divided in select t.name, (date_trunc('month', now() at time zone 'UTC') + make_interval(months => n))::date as month
-                   from partitioned_tables t, generate_series(0, least(ahead, 24)) as n order by 1, 2 loop
-    moved := fd_make_month(divided.name, divided.month);
-    if moved is not null then
-      made := made + 1;
-      if divided.month <= now() at time zone 'UTC' then misplaced := misplaced + moved; end if;
-    end if;
-  end loop;
-  return next;
+  select t.name, n.month into missing
+    from partitioned_tables t,
+         (select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => each))::date as month
+            from generate_series(0, least(ahead, 24)) as each) as n
+   where not exists (select from partition_months m where m.parent = t.name and m.month = n.month)
+   order by n.month, t.name
+   limit 1;
+  if missing.name is null then return; end if;
+  made := missing.name || ' ' || missing.month;
+  misplaced := fd_make_month(missing.name, missing.month);
+  -- Ids of version 4 may be in the range of a month that is still to come.
+  if missing.month > now() at time zone 'UTC' then misplaced := 0; end if;
 end $$;
 
 -- How many rows each store has in a month, for the archive.
@@ -323,10 +325,10 @@ end $$;
 
 revoke all on function fd_id_floor(timestamptz), fd_delivery_id(uuid, uuid), fd_partition_options(text),
   fd_make_month(text, date), fd_deliveries_have_events(),
-  fd_make_partitions(integer), fd_month_rows(text, date), fd_drop_month(text, date),
+  fd_make_partition(integer), fd_month_rows(text, date), fd_drop_month(text, date),
   fd_misplaced_rows() from public;
 revoke all on procedure fd_add_partition(text, text, text, text, bigint) from public;
 grant execute on function fd_id_floor(timestamptz), fd_delivery_id(uuid, uuid) to fd_app, fd_worker;
-grant execute on function fd_make_partitions(integer), fd_month_rows(text, date),
+grant execute on function fd_make_partition(integer), fd_month_rows(text, date),
   fd_drop_month(text, date), fd_misplaced_rows() to fd_worker;
 grant select on partitioned_tables, partition_months to fd_worker, fd_operator;

@@ -109,7 +109,7 @@ function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop
   const deps = { database: workerDatabase, periods: config, archive, logger }
   const pruneWords = createWordPruning(workerDatabase)
   return [
-    loop('partitions', HOUR, () => makePartitions(workerDatabase, logger)),
+    loop('partitions', HOUR, (signal) => makePartitions(workerDatabase, logger, signal)),
     loop(MONTHS_LOOP, HOUR, (signal) => dropOldMonths(deps, signal)),
     loop(SLICES_LOOP, HOUR, (signal) => pruneOldRows(deps, signal)),
     loop('search words', HOUR, pruneWords),

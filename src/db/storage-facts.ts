@@ -11,7 +11,7 @@ export interface StorageLimits {
 /** Dead rows beside live ones from which a table counts as bloated: autovacuum is not keeping up. */
 const DEAD_SHARE = 0.2
 
-/** Months ahead that must have their partition: the worker makes three. */
+/** Months ahead that must have their partition: the worker makes two. */
 const MONTHS_AHEAD = 1
 
 /** Tables with many dead rows beside the live ones, each with its last autovacuum. */

@@ -7,33 +7,40 @@ import type { BlobStore } from './blobs.ts'
 import { archiveMonth } from './month-archive.ts'
 import { LIVES, MONTHS_LOOP, type RetentionPeriods, type RetentionSetting } from './retention.ts'
 
-/** Months that are made ahead: a worker that stands still for a quarter delays nothing. */
-const MONTHS_AHEAD = 3
+/** Months that are made ahead: a worker that stands still for a month delays nothing. */
+const MONTHS_AHEAD = 2
 
 /**
- * Makes the partitions of the coming months. Rows that had no partition and went to a default one
- * are moved, and reported: the loop did not run for months. Always answers 0, nothing left to do.
+ * Makes the partitions of the coming months, one after another. Rows that had no partition and went
+ * to a default one are moved, and reported: the loop did not run for months. Always answers 0,
+ * nothing left to do.
  */
 export async function makePartitions(
   database: Database,
   logger: Pick<Logger, 'error'>,
+  signal?: AbortSignal,
 ): Promise<number> {
-  const made = await unlessBusy(() =>
-    database.global.one(
-      Type.Object({ made: Type.Integer(), misplaced: Type.Integer() }),
-      sql`select made, misplaced from fd_make_partitions(${MONTHS_AHEAD})`,
-    ),
-  )
+  let misplaced = 0
+  while (!signal?.aborted) {
+    const one = await unlessBusy(() => makePartition(database))
+    misplaced += one?.misplaced ?? 0
+    if (one === null || one.made === null) break
+  }
   const { left } = await database.global.one(
     Type.Object({ left: Type.Integer() }),
     sql`select fd_misplaced_rows() as left`,
   )
-  const misplaced = (made?.misplaced ?? 0) + left
-  if (misplaced > 0) {
+  if (misplaced + left > 0) {
     logger.error({ misplaced, left }, 'rows had no partition of their month')
   }
   return 0
 }
+
+const makePartition = (database: Database) =>
+  database.global.one(
+    Type.Object({ made: Type.Union([Type.String(), Type.Null()]), misplaced: Type.Integer() }),
+    sql`select made, misplaced from fd_make_partition(${MONTHS_AHEAD})`,
+  )
 
 export interface MonthsDeps {
   database: Database

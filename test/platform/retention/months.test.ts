@@ -50,7 +50,7 @@ describe('partitions', () => {
       rows.map(({ parent }) => parent),
       ['audit_log', 'webhook_attempts', 'webhook_deliveries', 'webhook_events'],
     )
-    assert.ok(rows.every(({ months, fenced }) => months >= 4 && fenced))
+    assert.ok(rows.every(({ months, fenced }) => months >= 3 && fenced))
     const listed = `select name from partition_months order by 1`
     const before = (await admin.query(listed)).rows
     await makePartitions(worker, quiet)
