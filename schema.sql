@@ -2662,8 +2662,6 @@ language plpgsql volatile security definer set search_path=public, pg_temp as
 $$
 declare
   part text;
-  starts uuid := fd_id_floor(wanted::timestamp at time zone 'UTC');
-  ends uuid := fd_id_floor((wanted + interval '1 month') at time zone 'UTC');
 begin
   select m.name into part from partition_months m where m.parent = fd_drop_month.parent and m.month = wanted;
   if part is null or (wanted + interval '1 month') at time zone 'UTC' > now() - interval '28 days' then
@@ -2671,17 +2669,7 @@ begin
   end if;
   perform set_config('lock_timeout', '1s', true);
   execute format('lock table %I in access exclusive mode', parent);
-  if parent = 'webhook_deliveries'
-     and (exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
-          or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id)
-                      where d.id >= starts and d.id < ends)) then
-    return false;
-  end if;
-  if parent in ('webhook_events', 'webhook_attempts')
-     and exists (select from partition_months m
-                  where m.parent = 'webhook_deliveries' and m.month = wanted) then
-    return false;
-  end if;
+  if fd_month_must_stay(parent, wanted) then return false; end if;
   execute format('drop table %I', part);
   return true;
 end $$;
@@ -2884,6 +2872,25 @@ begin
 end $$;
 alter routine fd_misplaced_rows() owner to fd_owner;
 grant execute on routine fd_misplaced_rows() to fd_worker;
+
+create function fd_month_must_stay(parent text, wanted date)
+returns boolean
+language sql stable as
+$$
+  select case parent
+    when 'webhook_deliveries' then
+      exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
+      or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id) where d.id >= starts and d.id < ends)
+    when 'webhook_attempts' then has_deliveries
+    when 'webhook_events' then has_deliveries
+    else false end
+    from (select fd_id_floor(wanted::timestamp at time zone 'UTC') as starts,
+                 fd_id_floor((wanted + interval '1 month') at time zone 'UTC') as ends,
+                 exists (select from partition_months m
+                          where m.parent = 'webhook_deliveries' and m.month = wanted) as has_deliveries) as m
+$$;
+alter routine fd_month_must_stay(text,date) owner to fd_owner;
+grant execute on routine fd_month_must_stay(text,date) to fd_worker;
 
 create function fd_month_rows(parent text, wanted date)
 returns TABLE(tenant_ref text, total bigint)

@@ -274,14 +274,28 @@ begin
   return query execute format('select tenant_ref, count(*) from %I group by tenant_ref order by 1', part);
 end $$;
 
--- Drops a month. Refuses (answers false) a month that ended less than 28 days ago, whatever a setting says,
--- and one that has a delivery that is still to be sent, or whose deliveries are still there.
+-- Whether a month must stay for now: it has a delivery that is still to be sent, or its deliveries are there.
+create function fd_month_must_stay(parent text, wanted date) returns boolean
+language sql stable as $$
+  select case parent
+    when 'webhook_deliveries' then
+      exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
+      or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id) where d.id >= starts and d.id < ends)
+    when 'webhook_attempts' then has_deliveries
+    when 'webhook_events' then has_deliveries
+    else false end
+    from (select fd_id_floor(wanted::timestamp at time zone 'UTC') as starts,
+                 fd_id_floor((wanted + interval '1 month') at time zone 'UTC') as ends,
+                 exists (select from partition_months m
+                          where m.parent = 'webhook_deliveries' and m.month = wanted) as has_deliveries) as m
+$$;
+
+-- Drops a month. Refuses (answers false) a month that must stay, and one that ended less than 28 days ago,
+-- whatever a setting says.
 create function fd_drop_month(parent text, wanted date) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   part text;
-  starts uuid := fd_id_floor(wanted::timestamp at time zone 'UTC');
-  ends uuid := fd_id_floor((wanted + interval '1 month') at time zone 'UTC');
 begin
   select m.name into part from partition_months m where m.parent = fd_drop_month.parent and m.month = wanted;
   if part is null or (wanted + interval '1 month') at time zone 'UTC' > now() - interval '28 days' then
@@ -289,17 +303,7 @@ begin
   end if;
   perform set_config('lock_timeout', '1s', true);
   execute format('lock table %I in access exclusive mode', parent);
-  if parent = 'webhook_deliveries'
-     and (exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
-          or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id)
-                      where d.id >= starts and d.id < ends)) then
-    return false;
-  end if;
-  if parent in ('webhook_events', 'webhook_attempts')
-     and exists (select from partition_months m
-                  where m.parent = 'webhook_deliveries' and m.month = wanted) then
-    return false;
-  end if;
+  if fd_month_must_stay(parent, wanted) then return false; end if;
   execute format('drop table %I', part);
   return true;
 end $$;
@@ -325,10 +329,10 @@ end $$;
 
 revoke all on function fd_id_floor(timestamptz), fd_delivery_id(uuid, uuid), fd_partition_options(text),
   fd_make_month(text, date), fd_deliveries_have_events(),
-  fd_make_partition(integer), fd_month_rows(text, date), fd_drop_month(text, date),
-  fd_misplaced_rows() from public;
+  fd_make_partition(integer), fd_month_rows(text, date), fd_month_must_stay(text, date),
+  fd_drop_month(text, date), fd_misplaced_rows() from public;
 revoke all on procedure fd_add_partition(text, text, text, text, bigint) from public;
 grant execute on function fd_id_floor(timestamptz), fd_delivery_id(uuid, uuid) to fd_app, fd_worker;
 grant execute on function fd_make_partition(integer), fd_month_rows(text, date),
-  fd_drop_month(text, date), fd_misplaced_rows() to fd_worker;
+  fd_month_must_stay(text, date), fd_drop_month(text, date), fd_misplaced_rows() to fd_worker;
 grant select on partitioned_tables, partition_months to fd_worker, fd_operator;

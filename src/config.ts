@@ -196,7 +196,7 @@ export const SETTINGS = {
   RETENTION_GATEWAY_EVENT_DAYS: whole(400, 60, 36_500, 'days that provider events are kept'),
   RETENTION_COMPARISON_DAYS: whole(400, 60, 36_500, 'days that compared days of payments are kept'),
   RETENTION_RESERVATION_DAYS: whole(90, 7, 36_500, 'days that released reservations are kept'),
-  RETENTION_SITE_VERSIONS: whole(100, 10, 1_000_000, 'the newest versions of a site that are kept'),
+  RETENTION_SITE_VERSIONS: whole(500, 10, 1_000_000, 'the newest versions of a site that are kept'),
   RETENTION_ARCHIVE: oneOf(
     'off',
     ['off', 'on'],

@@ -66,6 +66,8 @@ export async function dropOldMonths(deps: MonthsDeps, signal?: AbortSignal): Pro
     for (const { parent, month } of await listOldMonths(deps, table)) {
       if (signal?.aborted) return dropped
       const { database, archive, logger } = deps
+      // Its rows may still change, and an archive is not written twice.
+      if (await mustStay(database, parent, month)) continue
       if (archive !== null) await archiveMonth(database, archive, { table: parent, month }, signal)
       // An archive that was interrupted is continued at the next step.
       if (signal?.aborted || !(await dropMonth(database, parent, month))) continue
@@ -103,6 +105,14 @@ async function listOldMonths({ database, periods }: MonthsDeps, table: string) {
            <= ${machineTime} - make_interval(days => ${days})
      order by month`,
   )
+}
+
+async function mustStay(database: Database, table: string, month: string): Promise<boolean> {
+  const { stays } = await database.global.one(
+    Type.Object({ stays: Type.Boolean() }),
+    sql`select fd_month_must_stay(${table}, ${month}::date) as stays`,
+  )
+  return stays
 }
 
 async function dropMonth(database: Database, table: string, month: string): Promise<boolean> {
