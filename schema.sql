@@ -87,8 +87,8 @@ create policy operator on asset_refs for select to fd_operator using true;
 create policy owner on asset_refs for all to fd_owner using true with check true;
 create policy tenant on asset_refs for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
 grant delete, insert, select on asset_refs to fd_app;
+grant delete, select on asset_refs to fd_worker;
 grant select on asset_refs to fd_operator;
-grant select on asset_refs to fd_worker;
 
 create table assets (
   tenant_ref text not null,
@@ -153,10 +153,10 @@ create table audit_log (
   constraint audit_log_action_check CHECK ((length(action) <= 100)),
   constraint audit_log_actor_check CHECK ((length(actor) <= 200)),
   constraint audit_log_entity_check CHECK ((length(entity) <= 300)),
-  constraint audit_log_pkey PRIMARY KEY (tenant_ref, id),
+  constraint audit_log_pkey PRIMARY KEY (tenant_ref, id, created_at),
   constraint audit_log_reason_check CHECK ((length(reason) <= 2000)),
   constraint audit_log_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) partition by RANGE (created_at);
 alter table audit_log owner to fd_owner;
 alter table audit_log enable row level security;
 alter table audit_log force row level security;
@@ -656,12 +656,14 @@ alter table fraud_decisions force row level security;
 CREATE INDEX fraud_decisions_by_decision ON fraud_decisions USING btree (tenant_ref, decision, created_at DESC, id DESC) WHERE (decision <> 'accepted'::text);
 CREATE INDEX fraud_decisions_newest ON fraud_decisions USING btree (tenant_ref, created_at DESC, id DESC);
 CREATE INDEX fraud_decisions_of_order ON fraud_decisions USING btree (tenant_ref, order_id) WHERE (order_id IS NOT NULL);
+create policy due on fraud_decisions for select to fd_worker using true;
 create policy operator on fraud_decisions for select to fd_operator using true;
 create policy owner on fraud_decisions for all to fd_owner using true with check true;
 create policy tenant on fraud_decisions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON fraud_decisions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON fraud_decisions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
+grant delete, insert, select on fraud_decisions to fd_worker;
 grant insert, select on fraud_decisions to fd_app;
-grant insert, select on fraud_decisions to fd_worker;
 grant select on fraud_decisions to fd_operator;
 
 create table gateway_accounts (
@@ -719,14 +721,15 @@ alter table gateway_events force row level security;
 CREATE INDEX gateway_events_all_newest ON gateway_events USING btree (received_at DESC, event_id DESC);
 CREATE INDEX gateway_events_kept ON gateway_events USING brin (received_at) WHERE (body IS NOT NULL);
 CREATE INDEX gateway_events_newest ON gateway_events USING btree (tenant_ref, provider, account_ref, received_at DESC);
+CREATE INDEX gateway_events_old ON gateway_events USING btree (tenant_ref, received_at);
 CREATE INDEX gateway_events_to_watch ON gateway_events USING btree (status, received_at DESC, event_id DESC) WHERE (status <> 'applied'::text);
 create policy due on gateway_events for select to fd_worker using true;
 create policy operator on gateway_events for select to fd_operator using true;
 create policy owner on gateway_events for all to fd_owner using true with check true;
 create policy tenant on gateway_events for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select, update on gateway_events to fd_worker;
 grant insert, select on gateway_events to fd_app;
 grant select on gateway_events to fd_operator;
-grant select, update on gateway_events to fd_worker;
 
 create table gift_card_transactions (
   tenant_ref text not null,
@@ -990,7 +993,7 @@ create table inventory_movements (
   constraint inventory_movements_reason_check CHECK ((length(reason) <= 500)),
   constraint inventory_movements_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint inventory_movements_tenant_ref_variant_id_location_id_fkey FOREIGN KEY (tenant_ref, variant_id, location_id) REFERENCES inventory_levels(tenant_ref, variant_id, location_id)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table inventory_movements owner to fd_owner;
 alter table inventory_movements enable row level security;
 alter table inventory_movements force row level security;
@@ -1012,7 +1015,7 @@ create table inventory_order_changes (
   created_at timestamp with time zone not null default fd_now(),
   constraint inventory_order_changes_pkey PRIMARY KEY (tenant_ref, order_id, change_id),
   constraint inventory_order_changes_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table inventory_order_changes owner to fd_owner;
 alter table inventory_order_changes enable row level security;
 alter table inventory_order_changes force row level security;
@@ -1071,11 +1074,13 @@ alter table inventory_reservations owner to fd_owner;
 alter table inventory_reservations enable row level security;
 alter table inventory_reservations force row level security;
 CREATE INDEX inventory_reservations_open ON inventory_reservations USING btree (tenant_ref, variant_id, location_id, order_id) INCLUDE (reserved, allocated) WHERE ((reserved > 0) OR (allocated > 0));
+CREATE INDEX inventory_reservations_released ON inventory_reservations USING btree (tenant_ref, released_at) WHERE (released_at IS NOT NULL);
+create policy due on inventory_reservations for select to fd_worker using true;
 create policy operator on inventory_reservations for select to fd_operator using true;
 create policy owner on inventory_reservations for all to fd_owner using true with check true;
 create policy tenant on inventory_reservations for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, insert, select, update on inventory_reservations to fd_worker;
 grant insert, select, update on inventory_reservations to fd_app;
-grant insert, select, update on inventory_reservations to fd_worker;
 grant select on inventory_reservations to fd_operator;
 
 create table inventory_settings (
@@ -1326,9 +1331,10 @@ create table mails (
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_recipient_check CHECK ((length(recipient) <= 254)),
   constraint mails_subject_check CHECK ((length(subject) <= 200))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table mails owner to fd_owner;
 CREATE INDEX mails_due ON mails USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL);
+CREATE INDEX mails_old ON mails USING btree (created_at);
 grant delete, insert, select, update on mails to fd_worker;
 grant insert on mails to fd_app;
 grant select on mails to fd_operator;
@@ -1450,17 +1456,19 @@ create table order_timeline (
   constraint order_timeline_pkey PRIMARY KEY (tenant_ref, id),
   constraint order_timeline_tenant_ref_order_id_fkey FOREIGN KEY (tenant_ref, order_id) REFERENCES orders(tenant_ref, id),
   constraint order_timeline_type_check CHECK ((length(type) <= 60))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table order_timeline owner to fd_owner;
 alter table order_timeline enable row level security;
 alter table order_timeline force row level security;
 CREATE INDEX order_timeline_of_order ON order_timeline USING btree (tenant_ref, order_id, id);
+create policy due on order_timeline for select to fd_worker using true;
 create policy operator on order_timeline for select to fd_operator using true;
 create policy owner on order_timeline for all to fd_owner using true with check true;
 create policy tenant on order_timeline for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON order_timeline FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON order_timeline FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('at', '365 days');
+grant delete, insert, select on order_timeline to fd_worker;
 grant insert, select on order_timeline to fd_app;
-grant insert, select on order_timeline to fd_worker;
 grant select on order_timeline to fd_operator;
 
 create table orders (
@@ -1615,6 +1623,29 @@ grant select (email_verified_at) on owners to fd_operator;
 grant select (id) on owners to fd_operator;
 grant select (name) on owners to fd_operator;
 
+create view partition_months with (security_invoker=true) as
+ SELECT t.name AS parent,
+    (c.relname)::text AS name,
+    to_date("right"((c.relname)::text, 7), 'YYYY_MM'::text) AS month
+   FROM ((partitioned_tables t
+     JOIN pg_inherits i ON ((i.inhparent = ((t.name)::regclass)::oid)))
+     JOIN pg_class c ON ((c.oid = i.inhrelid)))
+  WHERE (c.relname ~ '_[0-9]{4}_[0-9]{2}$'::text);
+alter view partition_months owner to fd_owner;
+grant select on partition_months to fd_operator;
+grant select on partition_months to fd_worker;
+
+create view partitioned_tables with (security_invoker=true) as
+ SELECT (c.relname)::text AS name,
+    (a.attname)::text AS divided_by,
+    (a.atttypid = ('uuid'::regtype)::oid) AS by_id
+   FROM ((pg_partitioned_table p
+     JOIN pg_class c ON (((c.oid = p.partrelid) AND (c.relnamespace = ('public'::regnamespace)::oid))))
+     JOIN pg_attribute a ON (((a.attrelid = p.partrelid) AND (a.attnum = p.partattrs[0]))));
+alter view partitioned_tables owner to fd_owner;
+grant select on partitioned_tables to fd_operator;
+grant select on partitioned_tables to fd_worker;
+
 create table payment_accounts (
   tenant_ref text not null,
   gateway text not null,
@@ -1710,7 +1741,7 @@ create table payment_days (
   constraint payment_days_pkey PRIMARY KEY (tenant_ref, id),
   constraint payment_days_tenant_ref_day_key UNIQUE (tenant_ref, day),
   constraint payment_days_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table payment_days owner to fd_owner;
 alter table payment_days enable row level security;
 alter table payment_days force row level security;
@@ -1720,7 +1751,7 @@ create policy due on payment_days for select to fd_worker using true;
 create policy operator on payment_days for select to fd_operator using true;
 create policy owner on payment_days for all to fd_owner using true with check true;
 create policy tenant on payment_days for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-grant insert, select, update on payment_days to fd_worker;
+grant delete, insert, select, update on payment_days to fd_worker;
 grant select on payment_days to fd_app;
 grant select on payment_days to fd_operator;
 
@@ -2076,6 +2107,37 @@ grant insert, select, update on refunds to fd_app;
 grant insert, select, update on refunds to fd_worker;
 grant select on refunds to fd_operator;
 
+create table retention_archives (
+  tenant_ref text not null,
+  table_name text not null,
+  month date not null,
+  part integer not null,
+  row_count integer not null,
+  file_sha256 text not null,
+  rows_sha256 text not null,
+  bytes bigint not null,
+  last_key text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint retention_archives_bytes_check CHECK ((bytes > 0)),
+  constraint retention_archives_file_sha256_check CHECK ((file_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint retention_archives_part_check CHECK ((part > 0)),
+  constraint retention_archives_pkey PRIMARY KEY (tenant_ref, table_name, month, part),
+  constraint retention_archives_row_count_check CHECK ((row_count > 0)),
+  constraint retention_archives_rows_sha256_check CHECK ((rows_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint retention_archives_table_name_check CHECK ((length(table_name) <= 63)),
+  constraint retention_archives_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref)
+);
+alter table retention_archives owner to fd_owner;
+alter table retention_archives enable row level security;
+alter table retention_archives force row level security;
+create policy operator on retention_archives for select to fd_operator using true;
+create policy owner on retention_archives for all to fd_owner using true with check true;
+create policy tenant on retention_archives for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON retention_archives FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+grant insert, select on retention_archives to fd_worker;
+grant select on retention_archives to fd_app;
+grant select on retention_archives to fd_operator;
+
 create table schema_migrations (
   version integer not null,
   name text not null,
@@ -2099,14 +2161,16 @@ alter table search_words owner to fd_owner;
 alter table search_words enable row level security;
 alter table search_words force row level security;
 CREATE INDEX search_words_alike ON search_words USING gin (tenant_ref, word gin_trgm_ops);
+create policy due on search_words for select to fd_worker using true;
+create policy forget on search_words for delete to fd_search using true;
 create policy operator on search_words for select to fd_operator using true;
 create policy owner on search_words for all to fd_owner using true with check true;
 create policy search on search_words for select to fd_search using true;
 create policy tenant on search_words for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+grant delete, select on search_words to fd_search;
 grant insert, select on search_words to fd_app;
 grant insert, select on search_words to fd_worker;
 grant select on search_words to fd_operator;
-grant select on search_words to fd_search;
 
 create table sim_charges (
   tenant_ref text not null,
@@ -2211,17 +2275,19 @@ create table site_versions (
   constraint site_versions_rules_version_check CHECK ((length(rules_version) <= 40)),
   constraint site_versions_tenant_ref_fkey FOREIGN KEY (tenant_ref) REFERENCES stores(tenant_ref),
   constraint site_versions_version_check CHECK ((version > 0))
-);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.05);
 alter table site_versions owner to fd_owner;
 alter table site_versions enable row level security;
 alter table site_versions force row level security;
+create policy due on site_versions for select to fd_worker using true;
 create policy operator on site_versions for select to fd_operator using true;
 create policy owner on site_versions for all to fd_owner using true with check true;
 create policy tenant on site_versions for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
-CREATE TRIGGER frozen BEFORE DELETE OR UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER frozen BEFORE UPDATE OR TRUNCATE ON site_versions FOR EACH STATEMENT EXECUTE FUNCTION fd_refuse_change();
+CREATE TRIGGER young BEFORE DELETE ON site_versions FOR EACH ROW EXECUTE FUNCTION fd_refuse_young('created_at', '28 days');
+grant delete, select on site_versions to fd_worker;
 grant insert, select on site_versions to fd_app;
 grant select on site_versions to fd_operator;
-grant select on site_versions to fd_worker;
 
 create table store_credit_accounts (
   tenant_ref text not null,
@@ -2466,7 +2532,7 @@ create table webhook_attempts (
   constraint webhook_attempts_error_check CHECK ((length(error) <= 500)),
   constraint webhook_attempts_latency_ms_check CHECK ((latency_ms >= 0)),
   constraint webhook_attempts_pkey PRIMARY KEY (tenant_ref, delivery_id, attempt)
-);
+) partition by RANGE (delivery_id);
 alter table webhook_attempts owner to fd_owner;
 alter table webhook_attempts enable row level security;
 alter table webhook_attempts force row level security;
@@ -2501,21 +2567,21 @@ create table webhook_deliveries (
   constraint webhook_deliveries_ladder_from_check CHECK ((ladder_from >= 0)),
   constraint webhook_deliveries_last_attempt_error_check CHECK ((length(last_attempt_error) <= 500)),
   constraint webhook_deliveries_pkey PRIMARY KEY (tenant_ref, id),
-  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text]))),
-  constraint webhook_deliveries_tenant_ref_event_id_fkey FOREIGN KEY (tenant_ref, event_id) REFERENCES webhook_events(tenant_ref, id),
-  constraint webhook_deliveries_tenant_ref_event_id_subscription_id_key UNIQUE (tenant_ref, event_id, subscription_id)
-) with (fillfactor=50);
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead_lettered'::text])))
+) partition by RANGE (id);
 alter table webhook_deliveries owner to fd_owner;
 alter table webhook_deliveries enable row level security;
 alter table webhook_deliveries force row level security;
 CREATE INDEX webhook_deliveries_by_id ON webhook_deliveries USING btree (id);
 CREATE INDEX webhook_deliveries_dead ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC) WHERE (dead_lettered_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_newest ON webhook_deliveries USING btree (tenant_ref, created_at DESC, id DESC);
+CREATE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (tenant_ref, event_id, subscription_id);
 CREATE INDEX webhook_deliveries_of_subscription ON webhook_deliveries USING btree (tenant_ref, subscription_id, created_at DESC, id DESC);
 CREATE INDEX webhook_deliveries_of_type ON webhook_deliveries USING btree (tenant_ref, event_type, created_at DESC, id DESC);
 create policy operator on webhook_deliveries for select to fd_operator using true;
 create policy owner on webhook_deliveries for all to fd_owner using true with check true;
 create policy tenant on webhook_deliveries for all to fd_app, fd_worker using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant());
+CREATE TRIGGER have_events AFTER INSERT ON webhook_deliveries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION fd_deliveries_have_events();
 grant insert, select, update on webhook_deliveries to fd_app;
 grant insert, select, update on webhook_deliveries to fd_worker;
 grant select on webhook_deliveries to fd_operator;
@@ -2539,12 +2605,12 @@ create table webhook_events (
   constraint webhook_events_check3 CHECK (((erased_at IS NULL) OR ((payload IS NOT NULL) AND (erase_requested_at IS NOT NULL)))),
   constraint webhook_events_pkey PRIMARY KEY (tenant_ref, id),
   constraint webhook_events_sequence_check CHECK ((sequence > 0)),
-  constraint webhook_events_tenant_ref_sequence_key UNIQUE (tenant_ref, sequence),
   constraint webhook_events_type_check CHECK ((length(type) <= 100))
-);
+) partition by RANGE (id);
 alter table webhook_events owner to fd_owner;
 alter table webhook_events enable row level security;
 alter table webhook_events force row level security;
+CREATE INDEX webhook_events_feed ON webhook_events USING btree (tenant_ref, sequence) WHERE (sequence IS NOT NULL);
 CREATE INDEX webhook_events_of_customer ON webhook_events USING btree (tenant_ref, customer_ref) WHERE (customer_ref IS NOT NULL);
 CREATE INDEX webhook_events_to_erase ON webhook_events USING btree (tenant_ref, id) WHERE ((erase_requested_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX webhook_events_unsealed ON webhook_events USING btree (tenant_ref, emitted_at, id) WHERE (payload IS NULL);
@@ -2654,6 +2720,32 @@ grant insert, select, update on webhook_subscriptions to fd_app;
 grant select on webhook_subscriptions to fd_operator;
 grant select, update on webhook_subscriptions to fd_worker;
 
+create procedure fd_add_partition(IN parent text, IN suffix text, IN bounds text, IN belongs text, INOUT moved bigint)
+language plpgsql volatile as
+$$
+declare
+  part text := parent || '_' || suffix;
+  frozen boolean := exists (select from pg_trigger where tgrelid = parent::regclass and tgname = 'frozen');
+begin
+  execute format('create table %I (like %I including all)', part, parent);
+  execute format('alter table %I set (%s)', part, fd_partition_options(parent));
+  if belongs <> '' then
+    execute format('lock table %I in access exclusive mode', parent || '_default');
+    if frozen then execute format('alter table %I disable trigger user', parent || '_default'); end if;
+    execute format('with moved as (delete from %I where %s returning *) insert into %I select * from moved',
+                   parent || '_default', belongs, part);
+    get diagnostics moved = row_count;
+    if frozen then execute format('alter table %I enable trigger user', parent || '_default'); end if;
+  end if;
+  if frozen then call fd_freeze(part); end if;
+  execute format('alter table %I enable row level security, force row level security', part);
+  execute format('create policy tenant on %I to fd_app, fd_worker
+                  using (tenant_ref = fd_tenant()) with check (tenant_ref = fd_tenant())', part);
+  execute format('create policy owner on %I to fd_owner using (true) with check (true)', part);
+  execute format('alter table %I attach partition %I %s', parent, part, bounds);
+end $$;
+alter routine fd_add_partition(text,text,text,text,bigint) owner to fd_owner;
+
 create function fd_check_journal()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -2692,6 +2784,53 @@ alter routine fd_clock() owner to fd_owner;
 grant execute on routine fd_clock() to fd_app;
 grant execute on routine fd_clock() to fd_operator;
 grant execute on routine fd_clock() to fd_worker;
+
+create function fd_deliveries_have_events()
+returns trigger
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
+$$
+begin
+  if exists (select from added d
+              where not exists (select from webhook_events e
+                                 where e.tenant_ref = d.tenant_ref and e.id = d.event_id)) then
+    raise exception 'a delivery has no event'
+      using errcode = 'foreign_key_violation', constraint = 'webhook_deliveries_event';
+  end if;
+  return null;
+end $$;
+alter routine fd_deliveries_have_events() owner to fd_owner;
+
+create function fd_delivery_id(event_id uuid, subscription_id uuid)
+returns uuid
+language sql immutable strict as
+$$
+  select (left(replace(event_id::text, '-', ''), 12) || '8' || substr(h, 1, 3)
+          || 'a' || substr(h, 4, 15))::uuid
+    from md5(event_id::text || subscription_id::text) as h
+$$;
+alter routine fd_delivery_id(uuid,uuid) owner to fd_owner;
+grant execute on routine fd_delivery_id(uuid,uuid) to fd_app;
+grant execute on routine fd_delivery_id(uuid,uuid) to fd_worker;
+
+create function fd_drop_month(parent text, wanted date)
+returns boolean
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  part text;
+begin
+  select m.name into part from partition_months m where m.parent = fd_drop_month.parent and m.month = wanted;
+  if part is null or (wanted + interval '1 month') at time zone 'UTC' > now() - interval '28 days' then
+    return false;
+  end if;
+  perform set_config('lock_timeout', '1s', true);
+  execute format('lock table %I in access exclusive mode', parent);
+  if fd_month_must_stay(parent, wanted) then return false; end if;
+  execute format('drop table %I', part);
+  return true;
+end $$;
+alter routine fd_drop_month(text,date) owner to fd_owner;
+grant execute on routine fd_drop_month(text,date) to fd_worker;
 
 create procedure fd_fence(IN target regclass, IN app text, IN worker text)
 language plpgsql volatile as
@@ -2802,6 +2941,29 @@ begin
 end $$;
 alter routine fd_freeze(regclass) owner to fd_owner;
 
+create procedure fd_freeze_young(IN target regclass, IN written text, IN keep interval)
+language plpgsql volatile as
+$$
+begin
+  execute format('drop trigger if exists frozen on %s', target);
+  execute format('create trigger frozen before update or truncate on %s
+                  for each statement execute function fd_refuse_change()', target);
+  execute format('create trigger young before delete on %s
+                  for each row execute function fd_refuse_young(%L, %L)', target, written, keep);
+  execute format('grant delete on %s to fd_worker', target);
+end $$;
+alter routine fd_freeze_young(regclass,text,interval) owner to fd_owner;
+
+create function fd_id_floor(at timestamp with time zone)
+returns uuid
+language sql immutable as
+$$
+  select rpad(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid
+$$;
+alter routine fd_id_floor(timestamp with time zone) owner to fd_owner;
+grant execute on routine fd_id_floor(timestamp with time zone) to fd_app;
+grant execute on routine fd_id_floor(timestamp with time zone) to fd_worker;
+
 create function fd_keep_currency()
 returns trigger
 language plpgsql volatile set search_path=public, pg_temp as
@@ -2816,6 +2978,58 @@ begin
   return new;
 end $$;
 alter routine fd_keep_currency() owner to fd_owner;
+
+create function fd_make_month(parent text, month date)
+returns bigint
+language plpgsql volatile as
+$$
+declare
+  suffix text := to_char(month, 'YYYY_MM');
+  starts text;
+  ends text;
+  divider text;
+  moved bigint := 0;
+begin
+  if to_regclass(parent || '_' || suffix) is not null then return null; end if;
+  -- No statement may wait long behind the lock on the default partition; the loop tries again.
+  perform set_config('lock_timeout', '1s', true);
+  select t.divided_by,
+         case when t.by_id then fd_id_floor(m.starts)::text else m.starts::text end,
+         case when t.by_id then fd_id_floor(m.ends)::text else m.ends::text end
+    into divider, starts, ends
+    from partitioned_tables t,
+         (select month::timestamp at time zone 'UTC' as starts,
+                 (month + interval '1 month') at time zone 'UTC' as ends) as m
+   where t.name = parent;
+  call fd_add_partition(parent, suffix, format('for values from (%L) to (%L)', starts, ends),
+                        format('%I >= %L and %1$I < %3$L', divider, starts, ends), moved);
+  return moved;
+end $$;
+alter routine fd_make_month(text,date) owner to fd_owner;
+
+create function fd_make_partition(ahead integer, OUT made text, OUT misplaced bigint)
+returns record
+language plpgsql volatile security definer set search_path=public, pg_temp as
+$$
+declare
+  missing record;
+begin
+  misplaced := 0;
+  select t.name, n.month into missing
+    from partitioned_tables t,
+         (select (date_trunc('month', now() at time zone 'UTC') + make_interval(months => each))::date as month
+            from generate_series(0, least(ahead, 24)) as each) as n
+   where not exists (select from partition_months m where m.parent = t.name and m.month = n.month)
+   order by n.month, t.name
+   limit 1;
+  if missing.name is null then return; end if;
+  made := missing.name || ' ' || missing.month;
+  misplaced := fd_make_month(missing.name, missing.month);
+  -- Ids of version 4 may be in the range of a month that is still to come.
+  if missing.month > now() at time zone 'UTC' then misplaced := 0; end if;
+end $$;
+alter routine fd_make_partition(integer) owner to fd_owner;
+grant execute on routine fd_make_partition(integer) to fd_worker;
 
 create function fd_media_added()
 returns trigger
@@ -2837,6 +3051,61 @@ begin
   return null;
 end $$;
 alter routine fd_media_removed() owner to fd_owner;
+
+create function fd_misplaced_rows()
+returns bigint
+language plpgsql stable security definer set search_path=public, pg_temp as
+$$
+declare
+  divided record;
+  found bigint;
+  total bigint := 0;
+begin
+  for divided in select * from partitioned_tables loop
+    execute format('select count(*) from (select from %I where %I >= %L and %2$I < %4$L limit 1000) as seen',
+      divided.name || '_default', divided.divided_by,
+      case when divided.by_id then fd_id_floor(now() - interval '3 months')::text
+           else (now() - interval '3 months')::text end,
+      case when divided.by_id then fd_id_floor(now())::text else now()::text end) into found;
+    total := total + found;
+  end loop;
+  return total;
+end $$;
+alter routine fd_misplaced_rows() owner to fd_owner;
+grant execute on routine fd_misplaced_rows() to fd_worker;
+
+create function fd_month_must_stay(parent text, wanted date)
+returns boolean
+language sql stable as
+$$
+  select case parent
+    when 'webhook_deliveries' then
+      exists (select from webhook_queue q where q.delivery_id >= starts and q.delivery_id < ends)
+      or exists (select from webhook_lanes l, unnest(l.deliveries) as d (id) where d.id >= starts and d.id < ends)
+    when 'webhook_attempts' then has_deliveries
+    when 'webhook_events' then has_deliveries
+    else false end
+    from (select fd_id_floor(wanted::timestamp at time zone 'UTC') as starts,
+                 fd_id_floor((wanted + interval '1 month') at time zone 'UTC') as ends,
+                 exists (select from partition_months m
+                          where m.parent = 'webhook_deliveries' and m.month = wanted) as has_deliveries) as m
+$$;
+alter routine fd_month_must_stay(text,date) owner to fd_owner;
+grant execute on routine fd_month_must_stay(text,date) to fd_worker;
+
+create function fd_month_rows(parent text, wanted date)
+returns TABLE(tenant_ref text, total bigint)
+language plpgsql stable security definer set search_path=public, pg_temp as
+$$
+declare
+  part text;
+begin
+  select m.name into part from partition_months m where m.parent = fd_month_rows.parent and m.month = wanted;
+  if part is null then return; end if;
+  return query execute format('select tenant_ref, count(*) from %I group by tenant_ref order by 1', part);
+end $$;
+alter routine fd_month_rows(text,date) owner to fd_owner;
+grant execute on routine fd_month_rows(text,date) to fd_worker;
 
 create function fd_no_tenant()
 returns text
@@ -2877,11 +3146,34 @@ $$;
 alter routine fd_owned_stores(text) owner to fd_gate;
 grant execute on routine fd_owned_stores(text) to fd_app;
 
+create function fd_partition_options(parent text)
+returns text
+language sql immutable as
+$$
+  select case parent when 'webhook_deliveries' then 'fillfactor = 50, '
+                     when 'webhook_events' then 'fillfactor = 70, ' else '' end
+         || 'autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02, '
+            'autovacuum_vacuum_insert_scale_factor = 0.05'
+$$;
+alter routine fd_partition_options(text) owner to fd_owner;
+
 create function fd_queue_sealed()
 returns trigger
-language plpgsql volatile as
+language plpgsql volatile set enable_hashjoin=off set enable_mergejoin=off set enable_seqscan=off as
 $$
 begin
+  if exists (select from (select s.tenant_ref, min(s.sequence) as first, max(s.sequence) as last
+                            from sealed s
+                            join unsealed u on u.tenant_ref = s.tenant_ref and u.id = s.id
+                           where s.sequence is distinct from u.sequence
+                           group by s.tenant_ref) as numbered
+              where (select count(*) <> count(distinct e.sequence)
+                       from webhook_events e
+                      where e.tenant_ref = numbered.tenant_ref
+                        and e.sequence between numbered.first and numbered.last)) then
+    raise exception 'two events of a store would have the same number'
+      using errcode = 'unique_violation', constraint = 'webhook_events_sequence';
+  end if;
   insert into webhook_queue (tenant_ref, delivery_id, subscription_id, event_id, due_at, attempt_count,
                              ladder_from)
   select d.tenant_ref, d.id, d.subscription_id, d.event_id, d.next_retry_at, d.attempt_count, d.ladder_from
@@ -2903,6 +3195,18 @@ begin
   raise exception '% is append-only', tg_table_name using errcode = 'FD002';
 end $$;
 alter routine fd_refuse_change() owner to fd_owner;
+
+create function fd_refuse_young()
+returns trigger
+language plpgsql volatile as
+$$
+begin
+  if (to_jsonb(old) ->> tg_argv[0])::timestamptz > now() - tg_argv[1]::interval then
+    raise exception 'a row of % is too young to be deleted', tg_table_name using errcode = 'FD002';
+  end if;
+  return old;
+end $$;
+alter routine fd_refuse_young() owner to fd_owner;
 
 create function fd_search_config(language text)
 returns regconfig
@@ -2983,6 +3287,29 @@ alter routine fd_search_fold(text) owner to fd_owner;
 grant execute on routine fd_search_fold(text) to fd_app;
 grant execute on routine fd_search_fold(text) to fd_search;
 grant execute on routine fd_search_fold(text) to fd_worker;
+
+create function fd_search_forget(after text, count integer)
+returns TABLE(last_word text, looked_at bigint, deleted bigint)
+language sql volatile security definer set enable_seqscan=off set search_path=public, pg_temp as
+$$
+  with looked as materialized (
+    select w.word from search_words w
+     where w.tenant_ref = fd_tenant() and w.word > after
+     order by w.word
+     limit count
+  ), gone as (
+    delete from search_words w
+     using looked, stores s
+     where w.tenant_ref = fd_tenant() and w.word = looked.word and s.tenant_ref = fd_tenant()
+       and not exists (select from product_search p
+                        where p.tenant_ref = fd_tenant()
+                          and p.words @@ format('''%s/%s''', s.store_number, looked.word)::tsquery)
+    returning w.word
+  )
+  select (select max(word) from looked), (select count(*) from looked), (select count(*) from gone)
+$$;
+alter routine fd_search_forget(text,integer) owner to fd_search;
+grant execute on routine fd_search_forget(text,integer) to fd_worker;
 
 create function fd_search_learn()
 returns trigger

@@ -72,7 +72,10 @@ export const RULES: readonly Rule[] = [
     allowed: [
       [/^src\/kernel\/clock\.ts$/, 'defines machineNow()'],
       [/^src\/db\/sql\.ts$/, 'defines machineTime'],
-      [/^src\/db\/(migrate|server-facts)\.ts$/, 'speaks to a database that has no fd_now() yet'],
+      [
+        /^src\/db\/(migrate|server-facts|storage-facts)\.ts$/,
+        'speaks to a database that may have no fd_now()',
+      ],
       [/^storefront\//, 'keeps caches; the API alone decides what is due'],
     ],
   },

@@ -27,6 +27,9 @@ import { deleteOldCounters } from './platform/limits-postgres.ts'
 import { type Loop, startLoop } from './platform/loop.ts'
 import { createTransport, sendDue } from './platform/mail.ts'
 import { createOutboxWorker, deleteHandled, type Handler } from './platform/outbox.ts'
+import { dropOldMonths, makePartitions } from './platform/partitions.ts'
+import { createWordPruning, pruneOldRows } from './platform/prune.ts'
+import { MONTHS_LOOP, SLICES_LOOP } from './platform/retention.ts'
 import type { Runtime } from './runtime.ts'
 
 const SECOND = 1_000
@@ -103,12 +106,26 @@ export function startWorker(runtime: Runtime): Worker {
   if (transport !== null) {
     loops.push(loop('mail', 5 * SECOND, (signal) => sendDue(database, transport, signal)))
   }
+  loops.push(...startRetention(runtime, loop))
   const dispatch = startDispatch(runtime, loop)
   runtime.notifier.listen()
   return stopTogether([...loops, ...dispatch.loops], [outbox.drain, dispatch.drain], logger)
 }
 
 type StartLoop = (name: string, everyMs: number, step: (s: AbortSignal) => Promise<number>) => Loop
+
+/** Starts the loops that make partitions ahead, and drop or delete what is old. */
+function startRetention({ workerDatabase, config, logger, blobs }: Runtime, loop: StartLoop) {
+  const archive = config.RETENTION_ARCHIVE === 'on' ? blobs : null
+  const deps = { database: workerDatabase, periods: config, archive, logger }
+  const pruneWords = createWordPruning(workerDatabase)
+  return [
+    loop('partitions', HOUR, (signal) => makePartitions(workerDatabase, logger, signal)),
+    loop(MONTHS_LOOP, HOUR, (signal) => dropOldMonths(deps, signal)),
+    loop(SLICES_LOOP, HOUR, (signal) => pruneOldRows(deps, signal)),
+    loop('search words', HOUR, pruneWords),
+  ]
+}
 
 /**
  * Starts the loops that number and send events. A new event is numbered at once and then sent; the

@@ -65,3 +65,11 @@ export const TABLES_WITHOUT_STORE: Readonly<Record<string, string>> = {
   webhook_lanes: 'What is being sent at this moment; its deliveries name the store.',
   webhook_queue: 'What is to be sent next; its deliveries name the store.',
 }
+
+/** Functions that run as the owner of the tables, and why. */
+export const OWNER_FUNCTIONS: Readonly<Record<string, string>> = {
+  fd_make_partition: 'Creates a partition, which only the owner of its table can.',
+  fd_drop_month: 'Drops a partition; refuses a young one and one with pending deliveries.',
+  fd_month_rows: 'Counts the rows of each store in one month; shows no row.',
+  fd_misplaced_rows: 'Counts the rows of default partitions; shows no row.',
+}

@@ -137,6 +137,10 @@ export const TENANT_ROWS: Readonly<Record<string, string>> = {
               values ($1, gen_random_uuid(), '${CARD}', 'x', '100')`,
   privacy_erasures: `insert into privacy_erasures (tenant_ref, id, customer_ref, pseudonym, actor)
                      values ($1, gen_random_uuid(), 'x', 'erased:x', 'x')`,
+  retention_archives: `insert into retention_archives (tenant_ref, table_name, month, part, row_count,
+                              file_sha256, rows_sha256, bytes, last_key)
+                       values ($1, 'audit_log', '2020-01-01', 1, 1, repeat('a', 64),
+                               repeat('b', 64), 1, '[]')`,
   webhook_events: `insert into webhook_events (tenant_ref, id, type, data)
                    values ($1, '00000000-0000-4000-8000-000000000001', 'commerce.order.placed.v1', '{}')`,
   webhook_feeds: `insert into webhook_feeds (tenant_ref) values ($1)`,

@@ -141,10 +141,10 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
               fd_clock())
       returning id
     ), deliveries as (
-      insert into webhook_deliveries (tenant_ref, event_id, subscription_id, event_type,
+      insert into webhook_deliveries (tenant_ref, id, event_id, subscription_id, event_type,
                                       endpoint_url, status, next_retry_at, dead_lettered_at,
                                       last_attempt_error)
-      select s.tenant_ref, event.id, s.id, ${event.type}, s.url,
+      select s.tenant_ref, fd_delivery_id(event.id, s.id), event.id, s.id, ${event.type}, s.url,
              case when s.active then 'pending' else 'dead_lettered' end,
              case when s.active then fd_now() end,
              case when not s.active then fd_now() end,
