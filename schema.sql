@@ -206,7 +206,7 @@ alter table charges owner to fd_owner;
 alter table charges enable row level security;
 alter table charges force row level security;
 CREATE INDEX charges_expiring ON charges USING btree (authorized_until) WHERE (authorized_until IS NOT NULL);
-CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (status = 'authorized'::text);
+CREATE INDEX charges_expiring_of_tenant ON charges USING btree (tenant_ref, authorized_until) WHERE (authorized_until IS NOT NULL);
 CREATE INDEX charges_of_order ON charges USING btree (tenant_ref, order_id, created_at);
 create policy due on charges for select to fd_worker using true;
 create policy operator on charges for select to fd_operator using true;

@@ -20,7 +20,7 @@ create index store_credit_lots_due_of_tenant on store_credit_lots (tenant_ref, d
   where due_at is not null and remaining_cents > 0;
 
 create index charges_expiring_of_tenant on charges (tenant_ref, authorized_until)
-  where status = 'authorized';
+  where authorized_until is not null;
 
 -- A lease is on an id, which the key of an asset does not have: each claim and each result read all assets of
 -- the store.

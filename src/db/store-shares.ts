@@ -21,7 +21,7 @@ const RECENT_MS = 1_000
 
 /** Longer than this no caller should wait, and behind so many no one would be in time. */
 const WAIT_MS = 5_000
-const WAITING_MAX = 100
+const WAITING_MAX = 500
 
 /** Waiting work is looked at after this time at the latest: the others may be at rest by then. */
 const LOOK_MAX_MS = 250

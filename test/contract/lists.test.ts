@@ -85,6 +85,7 @@ async function plantRows(app: TestApp, merchant: Caller): Promise<Names> {
   const endpoint = { url: 'https://x.example/', events: ['commerce.order.placed.v1'] }
   await send('POST', '/v1/merchant/webhooks', endpoint)
   for (const route of MAKING_ROWS) await make(route)
+  await make('GET /v1/merchant/customers/:customer_ref')
   const coupon = await make('GET /v1/merchant/marketing/coupons/:id')
   await send('POST', `/v1/merchant/marketing/coupons/${coupon.id}/codes`, { count: ROWS.length })
   const card = await make('GET /v1/merchant/gift-cards/:id')
