@@ -20,7 +20,7 @@ const PACE_OF_TEN = 1 / 3
 const RECENT_MS = 1_000
 
 /** Longer than this no caller should wait, and behind so many no one would be in time. */
-const WAIT_MS = 5_000
+const WAIT_MS = 8_000
 const WAITING_MAX = 500
 
 /** Waiting work is looked at after this time at the latest: the others may be at rest by then. */

@@ -195,15 +195,15 @@ describe('old rows', () => {
     const { admin, blobs, count, prune } = await open(t)
     await admin.query(`
       with event as (
-        insert into webhook_events (tenant_ref, type, payload, created_at, sequence, emitted_at)
-        select s, 'a', '{}', at, (100 - age) * 10 + n, at
+        insert into webhook_events (tenant_ref, id, type, payload, created_at, sequence, emitted_at)
+        select s, gen_random_uuid(), 'a', '{}', at, (100 - age) * 10 + n, at
           from unnest('{${STORES.join()}}'::text[]) s, unnest('{100,5}'::int[]) age,
                generate_series(1, 3) n, lateral (select now() - make_interval(days => age) as at) x
         returning tenant_ref, id, emitted_at, sequence
       ), delivery as (
-        insert into webhook_deliveries (tenant_ref, subscription_id, event_id, event_type,
+        insert into webhook_deliveries (tenant_ref, id, subscription_id, event_id, event_type,
                                         endpoint_url, status, next_retry_at, delivered_at, created_at)
-        select tenant_ref, gen_random_uuid(), id, 'a', 'https://x.example/',
+        select tenant_ref, gen_random_uuid(), gen_random_uuid(), id, 'a', 'https://x.example/',
                case when pending then 'pending' else 'delivered' end,
                case when pending then now() end, case when not pending then now() end, emitted_at
           from event, lateral (select tenant_ref = 'acme' and sequence = 1 as pending) x
