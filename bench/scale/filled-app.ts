@@ -34,7 +34,10 @@ export const NO_LIMITS = {
  * A store's share of the database grows with the pool. With this one a request never waits for the share
  * that requests before it have used up, and its time is its own.
  */
-const NO_PACE = { DATABASE_POOL_MAX: '100' }
+const NO_PACE = { DATABASE_POOL_MAX: '30' }
+
+/** On a busy machine a new connection takes seconds, which says nothing about the request. */
+const PATIENT = { poolWaitMs: 60_000, limiterDeadlineMs: 20_000 }
 
 /** A filled database with the app on it, without loops and with nothing kept in memory. */
 export interface FilledApp {
@@ -74,6 +77,7 @@ export async function openFilledApp({ dataDir, ...filling }: FilledAppOptions): 
       secrets: { OPERATOR_TOKEN, STOREFRONT_TOKEN, SECRET_KEY },
       logger: createLogger('silent'),
       databaseUrl,
+      ...PATIENT,
     })
     closes.push(() => runtime.close())
     const app = await buildApp(runtime)
